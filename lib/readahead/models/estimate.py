@@ -1,0 +1,39 @@
+"""A bill with its items. A predicted time is never one number: it is the named terms it is made of
+(seek, latency, transfer, cpu, …), so that a chart can stack them and an exercise can ask for the largest.
+
+Some terms run at the same time: while the device works, the processor works too. Such an estimate has
+`overlapped` terms, which are shown but cost nothing, because another term hides them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Estimate:
+    """A predicted time in seconds, kept as the named terms it is the sum of."""
+
+    terms_s: Mapping[str, float]
+    """What adds up to the time that passes."""
+    overlapped_s: Mapping[str, float] = field(default_factory=dict)
+    """What happens meanwhile, hidden behind the terms above."""
+
+    @property
+    def seconds(self) -> float:
+        """Return the time that passes."""
+        return float(sum(self.terms_s.values()))
+
+    @property
+    def bottleneck(self) -> str:
+        """Return the name of the largest term."""
+        return max(self.terms_s, key=self.terms_s.__getitem__)
+
+    def share(self, term: str) -> float:
+        """Return the share of one term in the whole, from 0 to 1."""
+        return self.terms_s.get(term, 0.0) / self.seconds if self.seconds else 0.0
+
+    def per_second(self, amount: float) -> float:
+        """Return the throughput: `amount` (bytes, rows) divided by the time."""
+        return amount / self.seconds

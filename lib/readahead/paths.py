@@ -1,0 +1,24 @@
+"""The cupboards of the house: what is in git, what is built, what the learner wrote.
+
+`data/` travels with the repository. `data/cache/` is built on this machine and can be thrown away
+(READAHEAD_CACHE moves it, for instance to a larger disk or to one folder that a whole class shares).
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+"""The folder of the repository."""
+
+DATA = ROOT / "data"
+"""What is in git: the device catalogue and the published figures."""
+
+NOTEBOOKS = ROOT / "notebooks"
+"""The chapters."""
+
+
+def cache_dir() -> Path:
+    """Return the folder of built files, which need not exist yet."""
+    return Path(os.environ.get("READAHEAD_CACHE") or DATA / "cache").expanduser().resolve()

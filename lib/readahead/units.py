@@ -1,0 +1,93 @@
+"""The words for numbers. Inside the house a time is seconds and a size is bytes; only here do they
+become text, and only here does text become a number.
+
+1 KiB = 1024 bytes and 1 kB = 1000 bytes are both read. Sizes are written with KiB, MiB, GiB and rates
+with MB/s and GB/s, as the storage field does. What `text` writes with `digits=17`, `parse` reads back
+to the same number.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+
+from readahead.errors import BadValue
+
+KiB, MiB, GiB, TiB = 1024, 1024**2, 1024**3, 1024**4
+kB, MB, GB, TB = 10**3, 10**6, 10**9, 10**12
+us, ms = 1e-6, 1e-3
+
+SCALES: dict[str, dict[str, float]] = {
+    "s": {"s": 1.0, "ms": ms, "µs": us, "ns": 1e-9},
+    "bytes": {"TiB": TiB, "GiB": GiB, "MiB": MiB, "KiB": KiB, "B": 1},
+    "bytes_per_s": {"TB/s": TB, "GB/s": GB, "MB/s": MB, "kB/s": kB, "B/s": 1},
+    "rows_per_s": {"G rows/s": 1e9, "M rows/s": 1e6, "k rows/s": 1e3, "rows/s": 1},
+    "rows": {"rows": 1},
+    "count": {"": 1},
+    "": {"": 1},
+    "1": {"%": 0.01},
+}
+"""For each kind of quantity, the words it is written in, largest first."""
+
+_ALSO_READ = {"us": us, "min": 60.0, "TB": TB, "GB": GB, "MB": MB, "kB": kB, "KB": kB, "k": 1e3, "M": 1e6}
+_NUMBER = re.compile(r"\s*([-+]?[\d,]*\.?\d+(?:e[-+]?\d+)?)\s*(\D*?)\s*", re.IGNORECASE)
+
+
+def _word(value: float, kind: str) -> str:
+    """Choose the word that leaves 1 to 999 in front of it."""
+    words = SCALES[kind]
+    ordered = sorted(words, key=words.__getitem__, reverse=True)
+    for word in ordered:
+        if abs(value) >= words[word] * (1 - 1e-12):
+            return word
+    return ordered[0] if value == 0 else ordered[-1]
+
+
+def _number(value: float, digits: int) -> str:
+    """Write `value` with `digits` significant digits, thousands separated, no exponent."""
+    if value == 0 or not math.isfinite(value):
+        return f"{value:g}"
+    places = max(0, digits - 1 - math.floor(math.log10(abs(value))))
+    text = f"{round(value, digits - 1 - math.floor(math.log10(abs(value)))):,.{places}f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def text(value: float, kind: str, digits: int = 3) -> str:
+    """Write a quantity for people: `text(0.0041, "s")` is `4.1 ms`.
+
+    `kind` is one of `SCALES`: s, bytes, bytes_per_s, rows_per_s, rows, count, 1 (a share, as %).
+    """
+    word = _word(value, kind)
+    whole = kind in ("rows", "count") and float(value).is_integer()
+    number = f"{int(value):,}" if whole else _number(value / SCALES[kind][word], digits)
+    return f"{number} {word}".rstrip()
+
+
+def texts(values: Sequence[float], kind: str, digits: int = 3) -> list[str]:
+    """Write a row of quantities with one word, that of the median, so that they compare at a glance."""
+    middle = sorted(values)[len(values) // 2] if len(values) else 0.0
+    word = _word(middle, kind)
+    return [f"{_number(value / SCALES[kind][word], digits)} {word}".rstrip() for value in values]
+
+
+def parse(words: str, kind: str) -> float:
+    """Read a quantity that a person wrote: `parse("64 KiB", "bytes")` is 65536.0.
+
+    Raises `BadValue` for a unit that does not belong to `kind`.
+    """
+    match = _NUMBER.fullmatch(words)
+    known = {**_ALSO_READ, **SCALES[kind]} if kind != "1" else {**SCALES["1"], "": 1.0}
+    if match is None or (match[2] and match[2] not in known):
+        allowed = ", ".join(word for word in SCALES[kind] if word)
+        raise BadValue(f"{words!r} is not a quantity. Give a number and one of: {allowed or 'no unit'}.")
+    return float(match[1].replace(",", "")) * known.get(match[2], 1.0)
+
+
+def factor_text(factor: float) -> str:
+    """Say how far apart two numbers are: 8.0 is `8× high`, 0.5 is `2× low`, 1.0 is `right on`."""
+    if factor <= 0 or not math.isfinite(factor):
+        return "not comparable"
+    if 1 / 1.05 < factor < 1.05:
+        return "right on"
+    return f"{_number(factor, 2)}× high" if factor > 1 else f"{_number(1 / factor, 2)}× low"
