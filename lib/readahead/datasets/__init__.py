@@ -1,0 +1,1 @@
+"""What lies there: recipes, built once, and what they look like inside."""

@@ -1,0 +1,153 @@
+"""A shop window of storage devices, from a disk with one arm to an object store with thousands.
+
+A device is five numbers. A read waits for a free channel, then the channel is busy for
+
+    latency_s + seek_s (if the read does not begin where the last one ended) + size / channel bandwidth
+
+and its bytes cross one link that all channels share. The same frozen value is given to the models and
+to the emulated device, so that what differs between the two is the engine's doing.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import math
+from dataclasses import asdict, dataclass, fields, replace
+from pathlib import Path
+from typing import Any
+
+from readahead import paths
+from readahead.errors import BadValue, DataError, require_range
+
+THIS_MACHINE = "this-machine"
+"""The name of the device that calibration adds to the catalogue."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Device:
+    """What a storage device can do, in SI units."""
+
+    name: str
+    latency_s: float
+    """From asking to the first byte, paid by every read."""
+    bandwidth_bytes_per_s: float
+    """Of the link that all channels share."""
+    channel_bandwidth_bytes_per_s: float = math.inf
+    """Of one channel (a drive, a flash die, a connection)."""
+    channels: int = 1
+    """Reads served at the same time."""
+    seek_s: float = 0.0
+    """Moving the head: paid by a read that does not continue the last one, and at a fragment's end."""
+    stripe_bytes: int = 0
+    """If above 0, byte x lives on channel (x // stripe) % channels; else any free channel serves it."""
+
+    def __post_init__(self) -> None:
+        of = f"on device {self.name!r}"
+        seconds = "Give seconds, such as 0.0001 for 100 µs."
+        require_range("latency_s", self.latency_s, low=0, of=of, advice=seconds)
+        require_range("seek_s", self.seek_s, low=0, of=of, advice=seconds)
+        require_range("channels", self.channels, low=1, of=of, advice="Give a whole number.")
+        require_range("stripe_bytes", self.stripe_bytes, low=0, of=of, advice="Give 0 for no stripes.")
+        for name in ("bandwidth_bytes_per_s", "channel_bandwidth_bytes_per_s"):
+            value = getattr(self, name)
+            if value != math.inf:
+                require_range(name, value, low=1, of=of, advice="Give bytes per second, such as 2e8.")
+        if self.channels != int(self.channels):
+            raise BadValue(f"channels={self.channels!r} {of} must be whole. Give 1, 8 or 64.")
+
+    def but(self, **changes: Any) -> Device:
+        """Return this device with some of its numbers changed (by a slider, say)."""
+        return replace(self, **changes)
+
+    @property
+    def service_s_per_byte(self) -> float:
+        """Return the time that one byte occupies its channel."""
+        return 1.0 / self.channel_bandwidth_bytes_per_s
+
+    @property
+    def half_speed_bytes(self) -> float:
+        """Return the read size at which a channel spends half its time transferring.
+
+        (latency + seek) x bandwidth of one channel: the size that Gray & Graefe (1997) weigh a page by.
+        """
+        rate = min(self.channel_bandwidth_bytes_per_s, self.bandwidth_bytes_per_s)
+        return (self.latency_s + self.seek_s) * rate
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CatalogueEntry:
+    """A device with what a reader wants to know of it."""
+
+    device: Device
+    title: str
+    kind: str
+    """disk, array, flash, network or calibrated."""
+    source: str
+
+
+_NUMBERS = [field.name for field in fields(Device) if field.name != "name"]
+
+
+def _number(name: str, text: str) -> float | int:
+    value = float(text) if text else {"channel_bandwidth_bytes_per_s": math.inf}.get(name, 0.0)
+    return int(value) if name in ("channels", "stripe_bytes") else value
+
+
+def catalogue(path: Path | None = None) -> dict[str, CatalogueEntry]:
+    """Return every known device by name; this machine's own comes last, once it was calibrated.
+
+    Raises `DataError` if the catalogue is missing or a row of it cannot be read.
+    """
+    path = path or paths.DATA / "devices.csv"
+    try:
+        with path.open(encoding="utf-8", newline="") as lines:
+            rows = list(csv.DictReader(lines))
+    except FileNotFoundError as error:
+        raise DataError(f"The device catalogue {path} is missing. Restore it from the repository.") from error
+    entries = {}
+    for line, row in enumerate(rows, start=2):
+        try:
+            device = Device(name=row["name"], **{n: _number(n, row[n]) for n in _NUMBERS})
+            entries[device.name] = CatalogueEntry(
+                device=device, title=row["title"], kind=row["kind"], source=row["source"]
+            )
+        except (KeyError, TypeError, ValueError) as error:
+            raise DataError(f"Line {line} of {path} is not a device: {error}") from error
+    own = calibrated()
+    return entries | ({own.device.name: own} if own else {})
+
+
+def device(name: str) -> Device:
+    """Return one device of the catalogue. Raises `BadValue` for a name that is not in it."""
+    entries = catalogue()
+    if name not in entries:
+        hint = " Calibrate first: python -m readahead calibrate." if name == THIS_MACHINE else ""
+        raise BadValue(f"device={name!r} must be one of: {', '.join(entries)}.{hint}")
+    return entries[name].device
+
+
+def calibrated() -> CatalogueEntry | None:
+    """Return this machine's own device as calibration left it, or None before the first calibration.
+
+    A damaged file counts as none: calibration is cheap to repeat.
+    """
+    try:
+        saved = json.loads((paths.cache_dir() / "calibrated.json").read_text(encoding="utf-8"))
+        own = Device(**saved["device"])
+        return CatalogueEntry(
+            device=own, title=saved["title"], kind="calibrated", source=saved["source"]
+        )
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+def save_calibrated(own: Device, *, title: str, source: str) -> Path:
+    """Keep `own` as this machine's device. Written beside and renamed, so that it is never half there."""
+    path = paths.cache_dir() / "calibrated.json"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    beside = path.with_suffix(".part")
+    facts = {"device": asdict(own), "title": title, "source": source}
+    beside.write_text(json.dumps(facts, indent=1), encoding="utf-8")
+    beside.replace(path)
+    return path

@@ -1,0 +1,1 @@
+"""One bench a topic."""

@@ -1,0 +1,135 @@
+"""A bench with knobs. Whatever the topic, an experiment can be asked for four things: its knobs, what the
+model says, what DuckDB does, and what was published. A panel, a notebook, a sheet and a test all talk to it
+this way, so that there is one panel and many experiments.
+"""
+
+from __future__ import annotations
+
+import threading
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from readahead import units
+from readahead.errors import BadValue, require_choice, require_range
+from readahead.measure.sample import Sample
+from readahead.models.estimate import Estimate
+from readahead.published import Figure
+
+Settings = Mapping[str, Any]
+"""The value of every knob, by name."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Event:
+    """News from a running measurement."""
+
+    done: int
+    total: int
+    note: str
+    """What is happening, for a person."""
+
+
+OnEvent = Callable[[Event], None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Knob:
+    """One thing a learner can turn. Its name is also the notebook's parameter and the setting's key."""
+
+    name: str
+    label: str
+    kind: str
+    """A kind of `units.SCALES`: s, bytes, bytes_per_s, rows, count; or 'choice'."""
+    default: Any
+    low: float = 0.0
+    high: float = 0.0
+    choices: tuple[str, ...] = ()
+    """What may be chosen, for kind 'choice'."""
+    steps: tuple[float, ...] = ()
+    """If given, the only values a slider stops at (powers of two, say); any value in range is allowed."""
+    folded: bool = False
+    """Whether it waits under 'More knobs'."""
+    help: str = ""
+
+    def check(self, value: Any) -> Any:
+        """Return `value` as this knob's type. Raises `BadValue` that names the knob and its range."""
+        if self.kind == "choice":
+            require_choice(self.name, value, self.choices)
+            return value
+        advice = f"{self.label} goes from {self.text(self.low)} to {self.text(self.high)}."
+        require_range(self.name, value, low=self.low, high=self.high, advice=advice)
+        return int(value) if self.kind in ("bytes", "rows", "count") else float(value)
+
+    def text(self, value: Any) -> str:
+        """Write a value of this knob for people."""
+        return str(value) if self.kind == "choice" else units.text(value, self.kind)
+
+    def grid(self, points: int = 200) -> np.ndarray:
+        """Return `points` values over the whole range, evenly spaced on a log scale."""
+        return np.geomspace(self.low, self.high, points)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Experiment(ABC):
+    """Knobs, a model, a measurement and published figures, for one topic."""
+
+    topic: str
+    title: str
+    knobs: tuple[Knob, ...]
+
+    # -- settings ----------------------------------------------------------------------------------
+    def knob(self, name: str) -> Knob:
+        """Return one knob. Raises `BadValue` for a name that is none."""
+        known = {knob.name: knob for knob in self.knobs}
+        if name not in known:
+            raise BadValue(f"{name!r} is not a knob of {self.topic!r}. It has: {', '.join(known)}.")
+        return known[name]
+
+    def settings(self, **given: Any) -> dict[str, Any]:
+        """Return the value of every knob: what is given, checked, and the defaults of the rest."""
+        checked = {name: self.knob(name).check(value) for name, value in given.items()}
+        return {knob.name: checked.get(knob.name, knob.default) for knob in self.knobs}
+
+    def follow(self, settings: Settings, changed: str) -> dict[str, Any]:
+        """Return the settings after `changed` was turned, where one knob sets others (a device its numbers)."""
+        return dict(settings)
+
+    def disabled(self, settings: Settings) -> dict[str, str]:
+        """Return the knobs that do nothing now, each with the reason to show."""
+        return {}
+
+    # -- the three sources of truth ----------------------------------------------------------------
+    @abstractmethod
+    def model(self, settings: Settings) -> Estimate:
+        """Return the predicted time of the query, as named terms."""
+
+    @abstractmethod
+    def curve(self, settings: Settings, name: str, values: np.ndarray) -> np.ndarray:
+        """Return the predicted throughput, in `unit`, at each value of one knob (vectorised, under 2 ms)."""
+
+    @abstractmethod
+    def measure(
+        self, settings: Settings, on_event: OnEvent | None = None, stop: threading.Event | None = None,
+        repeats: int = 3,
+    ) -> Sample:
+        """Run the query in DuckDB. Raises `Cancelled` when `stop` is set."""
+
+    @abstractmethod
+    def work(self, settings: Settings) -> float:
+        """Return how much useful work the query does (bytes or rows): throughput is work / seconds."""
+
+    @abstractmethod
+    def unit(self, settings: Settings) -> str:
+        """Return the kind of the throughput: 'bytes_per_s' or 'rows_per_s'."""
+
+    def published(self, settings: Settings, name: str) -> Sequence[tuple[float, float, Figure]]:
+        """Return the published points for a chart with knob `name` as its x axis: (x, throughput, figure)."""
+        return ()
+
+    def throughput(self, settings: Settings, seconds: float) -> float:
+        """Return work / seconds."""
+        return self.work(settings) / seconds

@@ -1,0 +1,1 @@
+"""What happened: runs, samples, the machine they ran on."""

@@ -1,0 +1,85 @@
+"""What was seen, kept as it was seen. Raw seconds stay raw; a median and an interval are ways to look at
+them, and a doubt is said in words."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from readahead import units
+from readahead.measure.machine import Machine
+from readahead.storage.trace import Read
+
+FEW = 5
+"""Repeats below which no claim is printed."""
+UNSTEADY = 0.10
+"""Half-width of the interval, as a share of the median, above which a result is in doubt."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sample:
+    """Repeats of one query on one device."""
+
+    seconds: tuple[float, ...]
+    """Elapsed seconds of each repeat, already divided by `time_scale`."""
+    cpu_s: tuple[float, ...]
+    """Processor seconds of each repeat (all threads), not divided."""
+    reads: tuple[Read, ...]
+    """Every read of the last repeat, times from its start; empty where the system gives no trace."""
+    bytes_read: int
+    row_groups_scanned: int
+    row_groups_total: int
+    where: str
+    """'emulated device', 'this disk, cold' or 'this disk, warm'."""
+    machine: Machine
+    settings: Mapping[str, object] = field(default_factory=dict)
+    time_scale: float = 1.0
+    """The device ran this many times slower, and the seconds were divided by it."""
+
+    @property
+    def median_s(self) -> float:
+        """Return the median of the repeats."""
+        return float(np.median(self.seconds))
+
+    def interval_s(self, confidence: float = 0.95) -> tuple[float, float]:
+        """Return the bootstrap interval of the median (percentile method, Efron 1979).
+
+        With fewer than three repeats it is the range of what was seen.
+        """
+        if len(self.seconds) < 3 or len(set(self.seconds)) == 1:
+            return min(self.seconds), max(self.seconds)
+        from scipy.stats import bootstrap
+
+        found = bootstrap(
+            (np.asarray(self.seconds),), np.median, confidence_level=confidence, n_resamples=999,
+            method="percentile", rng=np.random.default_rng(0),
+        ).confidence_interval
+        return float(found.low), float(found.high)
+
+    @property
+    def max_in_flight(self) -> int:
+        """Return the largest number of reads that were under way at once."""
+        marks = sorted([(r.submitted_s, 1) for r in self.reads] + [(r.done_s, -1) for r in self.reads])
+        return int(max(np.cumsum([step for _, step in marks]), default=0))
+
+    def doubts(self) -> tuple[str, ...]:
+        """Say what makes this result doubtful and what to do; nothing said is no doubt."""
+        said = []
+        low, high = self.interval_s()
+        width = (high - low) / 2 / self.median_s if self.median_s else 0.0
+        if len(self.seconds) < FEW:
+            said.append(f"Measured {len(self.seconds)} times: for a claim, repeat at least {FEW} times.")
+        elif width > UNSTEADY:
+            more = int(np.ceil(len(self.seconds) * (width / UNSTEADY) ** 2))
+            said.append(
+                f"The median is only known within ±{units.text(width, '1', 2)}: close other programs,"
+                f" or repeat about {more} times."
+            )
+        if self.time_scale > 1 and np.median(self.cpu_s) > 0.3 * self.median_s * self.time_scale:
+            said.append(
+                f"The device ran {self.time_scale:g} times slower and the processor did not, so its share is"
+                " understated: raise the latency to measure without scaling."
+            )
+        return tuple(said)

@@ -1,0 +1,1 @@
+"""What should happen: pure arithmetic on a device and a file's shape."""

@@ -1,0 +1,1 @@
+"""What the learner sees and touches."""

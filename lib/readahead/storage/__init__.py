@@ -1,0 +1,1 @@
+"""How the bytes come: clock, trace, emulated device, page cache."""
