@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import threading
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,25 +15,13 @@ import numpy as np
 
 from readahead import units
 from readahead.errors import BadValue, require_choice, require_range
+from readahead.measure.events import Event, OnEvent
 from readahead.measure.sample import Sample
 from readahead.models.estimate import Estimate
 from readahead.published import Figure
 
 Settings = Mapping[str, Any]
 """The value of every knob, by name."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Event:
-    """News from a running measurement."""
-
-    done: int
-    total: int
-    note: str
-    """What is happening, for a person."""
-
-
-OnEvent = Callable[[Event], None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -133,3 +121,6 @@ class Experiment(ABC):
     def throughput(self, settings: Settings, seconds: float) -> float:
         """Return work / seconds."""
         return self.work(settings) / seconds
+
+
+__all__ = ["Event", "Experiment", "Knob", "OnEvent", "Settings"]

@@ -35,6 +35,8 @@ class Sample:
     """'emulated device', 'this disk, cold' or 'this disk, warm'."""
     machine: Machine
     settings: Mapping[str, object] = field(default_factory=dict)
+    answer: tuple[object, ...] = ()
+    """The first row that the query returned: two samples of one query must agree on it."""
     time_scale: float = 1.0
     """The device ran this many times slower, and the seconds were divided by it."""
 

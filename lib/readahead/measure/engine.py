@@ -1,0 +1,108 @@
+"""A DuckDB on a test stand: the same few settings every time, nothing left running when it is taken down."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import duckdb
+
+from readahead.measure.machine import this_machine
+from readahead.storage.emulated import PROTOCOL, EmulatedFileSystem
+
+Setting = str | int | bool
+
+
+def spare_threads() -> int:
+    """Return how many threads DuckDB may use while a learner watches: all cores but one."""
+    return max(1, this_machine().cores - 1)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EngineSettings:
+    """How DuckDB is set up for a run."""
+
+    threads: int = field(default_factory=spare_threads)
+    queue_depth: int = 8
+    """Sets `async_threads` and `read_ahead_depth` together: either alone goes flat."""
+    column_gap_bytes: int = 16_384
+    """Column chunks with a smaller hole between them are read as one. DuckDB fits it from its own reads
+    unless it is pinned, so the number of reads could differ between two runs."""
+    more: Mapping[str, Setting] = field(default_factory=dict)
+    """Any other DuckDB settings, by name."""
+
+    @property
+    def in_flight(self) -> int:
+        """Return how many reads DuckDB keeps under way: the asynchronous threads, and every worker but one."""
+        return self.queue_depth + self.threads - 1
+
+    def statements(self) -> list[str]:
+        """Return the SQL that puts these settings in force."""
+        values: dict[str, Setting] = {
+            "threads": self.threads,
+            "async_threads": self.queue_depth,
+            "read_ahead_depth": self.queue_depth,
+            "parquet_prefetch_column_gap": self.column_gap_bytes,
+            **self.more,
+        }
+        return [f"SET {name} = {_literal(value)}" for name, value in values.items()]
+
+
+def _literal(value: Setting) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    return str(value) if isinstance(value, int) else "'" + value.replace("'", "''") + "'"
+
+
+@contextmanager
+def engine(
+    settings: EngineSettings, filesystem: EmulatedFileSystem | None = None
+) -> Iterator[duckdb.DuckDBPyConnection]:
+    """Open a DuckDB in memory with `settings`, reading `dev://` paths through `filesystem`; close it after."""
+    connection = duckdb.connect()
+    try:
+        if filesystem is not None:
+            connection.register_filesystem(filesystem)
+        for statement in settings.statements():
+            connection.execute(statement)
+        connection.execute("PRAGMA enable_profiling = 'no_output'")
+        yield connection
+    finally:
+        if filesystem is not None:
+            connection.unregister_filesystem(PROTOCOL)
+        connection.close()
+
+
+def quoted(path: Path | str, *, emulated: bool = False) -> str:
+    """Return a path as an SQL string literal."""
+    return _literal(f"{PROTOCOL}://{path}" if emulated else str(path))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Profile:
+    """What DuckDB says of its own last query."""
+
+    bytes_read: int
+    row_groups_scanned: int
+    row_groups_total: int
+
+
+def profile(connection: duckdb.DuckDBPyConnection) -> Profile:
+    """Return DuckDB's own account of the last query: an independent check of our trace."""
+    told = json.loads(connection.get_profiling_information(format="json"))
+    scans = [node for node in _nodes(told.get("operator", [])) if "total_row_groups_to_scan" in node]
+    return Profile(
+        bytes_read=int(told.get("io", {}).get("total_bytes_read", 0)),
+        row_groups_scanned=sum(int(node.get("row_groups_scanned", 0)) for node in scans),
+        row_groups_total=sum(int(node["total_row_groups_to_scan"]) for node in scans),
+    )
+
+
+def _nodes(tree: Any) -> Iterator[dict[str, Any]]:
+    for node in tree:
+        yield node
+        yield from _nodes(node.get("children", []))

@@ -1,0 +1,186 @@
+"""A stopwatch and a query. The same query is run again and again, on an emulated device or on this machine's
+own disk, and everything seen is kept in a `Sample`."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import duckdb
+
+from readahead.devices import Device
+from readahead.errors import Cancelled, DataError
+from readahead.measure.engine import EngineSettings, Profile, engine, profile, quoted
+from readahead.measure.events import OnEvent, check, interrupts, tell
+from readahead.measure.machine import this_machine
+from readahead.measure.sample import Sample
+from readahead.storage import page_cache
+from readahead.storage.emulated import EmulatedFileSystem
+from readahead.storage.trace import Read
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Query:
+    """A query over one file. `{table}` in the SQL stands for the file, Parquet or native."""
+
+    sql: str
+    path: Path
+    setup: tuple[str, ...] = field(default=())
+    """Statements to run first, untimed, on the same connection."""
+
+    @property
+    def native(self) -> bool:
+        """Return whether the file is a DuckDB database, whose table is called `t`."""
+        return self.path.suffix == ".duckdb"
+
+    def text(self, *, emulated: bool) -> str:
+        """Return the SQL with the file's name in place."""
+        table = "file.t" if self.native else f"read_parquet({quoted(self.path, emulated=emulated)})"
+        return self.sql.replace("{table}", table)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Run:
+    """One repeat."""
+
+    seconds: float
+    cpu_s: float
+    start_s: float
+    profile: Profile
+    rows: list[tuple[Any, ...]]
+
+
+def _once(connection: duckdb.DuckDBPyConnection, query: Query, *, emulated: bool) -> _Run:
+    """Run the query once, attaching a native file anew so that nothing of it is in memory."""
+    if query.native:
+        connection.execute(f"ATTACH {quoted(query.path, emulated=emulated)} AS file (READ_ONLY)")
+    try:
+        sql = query.text(emulated=emulated)
+        cpu_s, start_s = time.process_time(), time.perf_counter()
+        rows = connection.execute(sql).fetchall()
+        seconds, cpu_s = time.perf_counter() - start_s, time.process_time() - cpu_s
+        seen = profile(connection)
+        return _Run(seconds=seconds, cpu_s=cpu_s, start_s=start_s, profile=seen, rows=rows)
+    finally:
+        if query.native:
+            connection.execute("DETACH file")
+
+
+def run_emulated(
+    query: Query,
+    device: Device,
+    settings: EngineSettings,
+    *,
+    fragment_bytes: int = 0,
+    time_scale: float = 1.0,
+    repeats: int = 3,
+    facts: Mapping[str, object] | None = None,
+    on_event: OnEvent | None = None,
+    stop: threading.Event | None = None,
+) -> Sample:
+    """Measure a query on an emulated device, after one untimed run without delays that warms everything else.
+
+    Raises `Cancelled` within half a second of `stop` being set, and `DataError` for a damaged file.
+    """
+    filesystem = EmulatedFileSystem(device, fragment_bytes=fragment_bytes, time_scale=time_scale)
+    runs: list[_Run] = []
+    waited: list[float] = []
+    reads: tuple[Read, ...] = ()
+    with engine(settings, filesystem) as connection, interrupts(stop, filesystem.hurry, connection.interrupt):
+        try:
+            for statement in query.setup:
+                connection.execute(statement)
+            with filesystem.instant():
+                _once(connection, query, emulated=True)
+            for repeat in range(repeats):
+                check(stop)
+                tell(on_event, repeat, repeats, f"run {repeat + 1} of {repeats} on {device.name}")
+                filesystem.fresh()
+                runs.append(_once(connection, query, emulated=True))
+                start_s = runs[-1].start_s
+                reads = filesystem.trace.reads(start_s=start_s, time_scale=time_scale)
+                reads = tuple(read for read in reads if read.submitted_s >= 0)
+                waited.append(filesystem.spun_s)
+            check(stop)
+        except duckdb.Error as error:
+            check(stop)
+            raise _explained(error, query) from error
+    tell(on_event, repeats, repeats, "done")
+    return _sample(
+        runs, reads, spun_s=waited, where="emulated device", time_scale=time_scale, facts=facts or {}
+    )
+
+
+def run_local(
+    query: Query,
+    settings: EngineSettings,
+    *,
+    cold: bool = True,
+    repeats: int = 3,
+    facts: Mapping[str, object] | None = None,
+    on_event: OnEvent | None = None,
+    stop: threading.Event | None = None,
+) -> Sample:
+    """Measure a query on this machine's own disk.
+
+    A cold run empties the file's page cache before each repeat. Raises `DataError` where the system cannot,
+    with the advice to measure warm.
+    """
+    if cold:
+        page_cache.require_evict()
+    where = "this disk, cold" if cold else "this disk, warm"
+    runs: list[_Run] = []
+    with engine(settings) as connection, interrupts(stop, connection.interrupt):
+        try:
+            for statement in query.setup:
+                connection.execute(statement)
+            _once(connection, query, emulated=False)
+            for repeat in range(repeats):
+                check(stop)
+                tell(on_event, repeat, repeats, f"run {repeat + 1} of {repeats} on {where}")
+                if cold:
+                    page_cache.evict(query.path)
+                runs.append(_once(connection, query, emulated=False))
+            check(stop)
+        except duckdb.Error as error:
+            check(stop)
+            raise _explained(error, query) from error
+    tell(on_event, repeats, repeats, "done")
+    return _sample(runs, (), spun_s=[0.0] * repeats, where=where, time_scale=1.0, facts=facts or {})
+
+
+def _explained(error: duckdb.Error, query: Query) -> Exception:
+    """Turn DuckDB's error into one that says what to do; a cancelled query counts as cancelled."""
+    if isinstance(error, duckdb.InterruptException):
+        return Cancelled("The measurement was cancelled. Press Measure to start again.")
+    return DataError(
+        f"DuckDB could not run the query on {query.path}: {error}."
+        " Delete the file so that it is built again, or give another."
+    )
+
+
+def _sample(
+    runs: list[_Run], reads: tuple[Read, ...], *, spun_s: list[float], where: str, time_scale: float,
+    facts: Mapping[str, object],
+) -> Sample:
+    """Gather the repeats. The emulated device's own busy waiting is not the engine's processor time."""
+    last = runs[-1]
+    return Sample(
+        seconds=tuple(run.seconds / time_scale for run in runs),
+        cpu_s=tuple(max(0.0, run.cpu_s - spun) for run, spun in zip(runs, spun_s, strict=True)),
+        reads=reads,
+        bytes_read=sum(read.size_bytes for read in reads) if reads else last.profile.bytes_read,
+        row_groups_scanned=last.profile.row_groups_scanned,
+        row_groups_total=last.profile.row_groups_total,
+        answer=tuple(last.rows[0]) if last.rows else (),
+        where=where,
+        machine=this_machine(),
+        settings=dict(facts),
+        time_scale=time_scale,
+    )
+
+

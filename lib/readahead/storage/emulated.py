@@ -1,0 +1,175 @@
+"""A slow device made of a fast one: a filesystem whose reads arrive when the emulated device would have
+delivered them, and which writes each of them down.
+
+DuckDB reads Parquet and attached native files through it as `dev://<absolute path>`. One rule keeps it right:
+DuckDB calls `seek` and then `read` on one handle that all its threads share, without a lock, so the position
+is kept per thread, the bytes are fetched at once, and only then does the thread wait.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from fsspec import AbstractFileSystem
+
+from readahead.devices import Device
+from readahead.errors import require_range
+from readahead.models.queue import DeviceQueue
+from readahead.storage.clock import Clock, RealClock
+from readahead.storage.trace import Trace
+
+PROTOCOL = "dev"
+
+
+class EmulatedFileSystem(AbstractFileSystem):  # type: ignore[misc]
+    """Local files, read at the pace of `device`.
+
+    With `time_scale` above 1 the device runs that many times slower, for latencies too short to wait for
+    exactly; whoever reports the result divides by it and says so.
+    """
+
+    protocol = PROTOCOL
+    cachable = False
+
+    def __init__(
+        self, device: Device, *, fragment_bytes: int = 0, clock: Clock | None = None, time_scale: float = 1.0
+    ) -> None:
+        super().__init__()
+        require_range("time_scale", time_scale, low=1, high=1000, advice="1 runs in real time.")
+        self.device = device
+        self.clock = clock or RealClock()
+        self.time_scale = time_scale
+        self.trace = Trace()
+        self.spun_s = 0.0
+        """Processor seconds spent waiting for deadlines: not the engine's."""
+        self._fragment_bytes = fragment_bytes
+        self._lock = threading.Lock()
+        self._waiting = True
+        self.fresh()
+
+    def fresh(self) -> None:
+        """Forget all promises and the trace, as if the device had been idle for ever."""
+        self._queue = DeviceQueue(self.device, self._fragment_bytes)
+        self._start_s = self.clock.now_s()
+        self.spun_s = 0.0
+        self.trace.clear()
+
+    @contextmanager
+    def instant(self) -> Iterator[None]:
+        """Deliver without delay inside the block: to warm the engine, or to see what it costs by itself."""
+        self._waiting = False
+        try:
+            yield
+        finally:
+            self._waiting = True
+
+    def hurry(self) -> None:
+        """Deliver everything at once from now on, so that a cancelled query can end."""
+        self._waiting = False
+
+    def wait_until(self, due_s: float) -> None:
+        """Let the calling thread wait for its bytes."""
+        if self._waiting:
+            self.spun_s += self.clock.wait_until(due_s, lambda: not self._waiting)
+
+    def book(self, offset: int, size_bytes: int) -> tuple[float, float, int]:
+        """Give a read its ticket: (submitted, due) on the clock's own scale, and its seeks."""
+        with self._lock:
+            submitted_s = self.clock.now_s()
+            virtual_s = (submitted_s - self._start_s) / self.time_scale
+            due_s, seeks = self._queue.book(virtual_s, offset, size_bytes)
+        return submitted_s, self._start_s + due_s * self.time_scale, seeks
+
+    # -- what DuckDB asks of a filesystem ------------------------------------------------------------
+    def open(self, path: str, mode: str = "rb", **_: Any) -> EmulatedFile:  # type: ignore[override]
+        """Open a local file for reading; the device is read-only."""
+        if "w" in mode or "a" in mode or "+" in mode:
+            raise OSError(f"{path} was opened with mode {mode!r}: the emulated device is only read. Use 'rb'.")
+        return EmulatedFile(self, self._strip_protocol(path))
+
+    def info(self, path: str, **_: Any) -> dict[str, Any]:
+        """Return name, size and type. Raises FileNotFoundError as a local file would."""
+        local = self._strip_protocol(path)
+        return {"name": local, "size": os.path.getsize(local), "type": "file"}
+
+    def exists(self, path: str, **_: Any) -> bool:
+        """Return whether the local file is there."""
+        return Path(self._strip_protocol(path)).exists()
+
+    def glob(self, path: str, **_: Any) -> list[str]:  # type: ignore[override]
+        """Return the path itself if it is a file; patterns are expanded as on a local disk."""
+        local = Path(self._strip_protocol(path))
+        if local.exists():
+            return [str(local)]
+        return sorted(str(found) for found in local.parent.glob(local.name))
+
+    def modified(self, path: str) -> datetime:
+        """Return when the local file last changed: without it DuckDB refuses to cache metadata."""
+        return datetime.fromtimestamp(os.path.getmtime(self._strip_protocol(path)), tz=UTC)
+
+
+class EmulatedFile:
+    """An open file whose position belongs to the thread that set it."""
+
+    def __init__(self, device: EmulatedFileSystem, path: str) -> None:
+        self._device = device
+        self._fd = os.open(path, os.O_RDONLY | getattr(os, "O_BINARY", 0))
+        self.size = os.fstat(self._fd).st_size
+        self._mine = threading.local()
+        self._last = 0
+        self._pread = _pread_for(self._fd)
+
+    def seek(self, offset: int, whence: int = 0) -> int:
+        """Set this thread's position."""
+        base = (0, self.tell(), self.size)[whence] if whence else 0
+        self._mine.at = self._last = base + offset
+        return int(self._mine.at)
+
+    def tell(self) -> int:
+        """Return this thread's position, or the last one anybody set if it never set one."""
+        return int(getattr(self._mine, "at", self._last))
+
+    def read(self, size_bytes: int = -1) -> bytes:
+        """Return the bytes when the device would have them ready."""
+        offset = getattr(self._mine, "at", self._last)
+        if size_bytes < 0:
+            size_bytes = self.size - offset
+        device = self._device
+        submitted_s, due_s, seeks = device.book(offset, size_bytes)
+        data = self._pread(size_bytes, offset)
+        self._mine.at = offset + len(data)
+        device.wait_until(due_s)
+        device.trace.note(offset, size_bytes, submitted_s, due_s, device.clock.now_s(), seeks)
+        return data
+
+    def close(self) -> None:
+        """Give the file back to the system; closing twice is fine."""
+        if self._fd >= 0:
+            fd, self._fd = self._fd, -1
+            os.close(fd)
+
+    def __enter__(self) -> EmulatedFile:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def _pread_for(fd: int) -> Any:
+    """Return a positioned read of `fd`: the system's own, or on Windows a locked seek and read."""
+    if hasattr(os, "pread"):
+        return lambda size, offset: os.pread(fd, size, offset)
+    lock = threading.Lock()
+
+    def locked(size: int, offset: int) -> bytes:
+        with lock:
+            os.lseek(fd, offset, os.SEEK_SET)
+            return os.read(fd, size)
+
+    return locked
