@@ -1,0 +1,70 @@
+"""A shopping list, written before going out: the very reads that DuckDB 2.0 will issue to scan a Parquet file.
+
+First the footer, which says where everything lies; then, for each row group, one read per run of wanted column
+chunks. Runs with a small hole between them become one read, and a group of which nearly everything is wanted
+is read whole. The list is exact: a test holds it to the trace of the real engine.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+from readahead.shapes import ColumnChunk, FileShape, RowGroup
+from readahead.units import KiB
+
+WHOLE_GROUP_SHARE = 0.95
+"""A group is read in one piece when more than this share of its bytes is wanted."""
+FOOTER_GUESS_LOW, FOOTER_GUESS_HIGH = 16 * KiB, 256 * KiB
+
+Span = tuple[int, int]
+"""(offset, length) in bytes."""
+
+
+def footer_reads(shape: FileShape) -> list[Span]:
+    """Return the reads, one after the other, that fetch the footer.
+
+    DuckDB guesses a thousandth of the file, between 16 and 256 KiB, rounded up to a power of two; if the footer
+    is longer than the guess, it is read again at its true length (DuckDB 2.0, parquet_reader.cpp).
+    """
+    guess = min(max(shape.size_bytes // 1000, FOOTER_GUESS_LOW), FOOTER_GUESS_HIGH)
+    guess = min(1 << (guess - 1).bit_length(), shape.size_bytes)
+    reads = [(shape.size_bytes - guess, guess)]
+    if shape.footer_bytes + 8 > guess:
+        reads.append((shape.size_bytes - 8 - shape.footer_bytes, shape.footer_bytes))
+    return reads
+
+
+def group_reads(group: RowGroup, columns: Collection[str], gap_bytes: int) -> list[Span]:
+    """Return the reads of one row group for the wanted columns, in file order.
+
+    `gap_bytes` is the longest hole that is read through rather than jumped.
+    """
+    wanted = sorted((c for c in group.chunks if c.column in columns), key=lambda chunk: chunk.offset)
+    if not wanted:
+        return []
+    if sum(chunk.size_bytes for chunk in wanted) > WHOLE_GROUP_SHARE * group.size_bytes:
+        return [_span(sorted(group.chunks, key=lambda chunk: chunk.offset))]
+    runs: list[list[ColumnChunk]] = [[wanted[0]]]
+    for chunk in wanted[1:]:
+        hole = chunk.offset - (runs[-1][-1].offset + runs[-1][-1].size_bytes)
+        if hole <= gap_bytes:
+            runs[-1].append(chunk)
+        else:
+            runs.append([chunk])
+    return [_span(run) for run in runs]
+
+
+def scan_reads(
+    shape: FileShape, columns: Collection[str], *, gap_bytes: int = 16_384, groups: Collection[int] | None = None
+) -> tuple[list[Span], list[list[Span]]]:
+    """Return the footer's reads and, for each row group that is read, its reads.
+
+    `groups` limits the scan to row groups with these numbers (those that a filter cannot rule out).
+    """
+    chosen = [g for n, g in enumerate(shape.row_groups) if groups is None or n in groups]
+    return footer_reads(shape), [group_reads(group, columns, gap_bytes) for group in chosen]
+
+
+def _span(run: Sequence[ColumnChunk]) -> Span:
+    end = max(chunk.offset + chunk.size_bytes for chunk in run)
+    return run[0].offset, end - run[0].offset
