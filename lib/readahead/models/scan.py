@@ -1,0 +1,159 @@
+"""A column of trucks over a pass. How long a scan takes is decided by the narrowest place on its way: the reads in
+flight, the device's channels, the link they share, the one hand that passes reads out, or the cooks that decode.
+
+The closed form of `schedule.simulate` for a file of equal row groups: every argument may be a numpy array, so a
+whole curve costs microseconds. A lookup is a scan of the row groups in which its keys lie.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from readahead.devices import Device
+from readahead.models.estimate import Estimate
+from readahead.models.schedule import Costs, Window
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Layout:
+    """A file seen as equal row groups, each read in one piece. Every number may be an array."""
+
+    rows: ArrayLike
+    row_group_rows: ArrayLike
+    bytes_per_row: ArrayLike
+    fragment_bytes: ArrayLike = 0.0
+    """Length of the contiguous pieces on the device; 0 for one piece."""
+    footer_bytes_per_group: float = 350.0
+    keys: ArrayLike = 0.0
+    """Rows looked up at random by an ordered key; 0 scans everything."""
+
+    @property
+    def groups(self) -> Array:
+        """Return the number of row groups."""
+        return np.ceil(np.asarray(self.rows, float) / np.asarray(self.row_group_rows, float))
+
+    @property
+    def touched(self) -> Array:
+        """Return the row groups that must be read: for k random keys m(1 − (1 − 1/m)^k) (Cardenas, 1975)."""
+        groups, keys = self.groups, np.asarray(self.keys, float)
+        with np.errstate(divide="ignore"):
+            hit = groups * -np.expm1(keys * np.log1p(-1.0 / groups))
+        return np.where(keys > 0, np.maximum(hit, np.minimum(keys, 1.0)), groups)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScanTimes:
+    """Where the seconds of a scan go. Each is an array of the shape of the question."""
+
+    open_s: Array
+    """Planning, footer, metadata: before the first data read."""
+    io_s: Array
+    """From the first data read to the last byte."""
+    cpu_s: Array
+    """From the first data read to the last row, if only decoding mattered."""
+    tail_s: Array
+    """Decoding what arrives last, which nothing hides."""
+    close_s: float
+    per_read_s: dict[str, Array]
+    """What one read's time is made of: seek, latency, transfer, engine."""
+    link_bound: NDArray[np.bool_]
+    """Whether the shared link is the narrowest place."""
+
+    @property
+    def seconds(self) -> Array:
+        """Return the elapsed time: while the device works, the workers decode."""
+        return self.open_s + np.maximum(self.io_s + self.tail_s, self.cpu_s) + self.close_s
+
+
+def scan_times(device: Device, layout: Layout, window: Window, costs: Costs) -> ScanTimes:
+    """Return the closed form of the schedule: the narrowest of five places, and what cannot overlap with it."""
+    groups, touched = layout.groups, layout.touched
+    keys, total_rows = np.asarray(layout.keys, float), np.asarray(layout.rows, float)
+    rows = np.minimum(np.asarray(layout.row_group_rows, float), total_rows)
+    single = touched <= min(window.slots, device.channels)  # one wave: the longest group decides, not the mean
+    rows = np.where(single, rows, total_rows / groups)
+    size = rows * np.asarray(layout.bytes_per_row, float)
+
+    # one read
+    drives = device.channels if device.stripe_bytes else 1
+    rate = min(device.channel_bandwidth_bytes_per_s * drives, device.bandwidth_bytes_per_s)
+    fragment = np.asarray(layout.fragment_bytes, float)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        crossings = np.where(fragment > 0, size / fragment, 0.0)
+    density = touched / groups
+    elsewhere = 1.0 if device.channels > 1 and not device.stripe_bytes else 1.0 - density
+    ones = np.ones_like(size)
+    per_read_s = {
+        "seek": (elsewhere + crossings) * device.seek_s * ones,
+        "latency": device.latency_s * ones,
+        "transfer": size / rate,
+        "engine": (costs.read_s + costs.dispatch_s) * ones,
+    }
+    service_s = per_read_s["seek"] + per_read_s["latency"] + per_read_s["transfer"]
+    decode_s = costs.group_s + rows * costs.row_s
+
+    # the five narrow places
+    channels = 1 if device.stripe_bytes else device.channels
+    in_window = np.minimum(1.0 + (window.depth - 1) * density, touched)
+    slots = np.minimum(window.slots, in_window)
+    cycle_s = service_s + per_read_s["engine"]
+    by_slots = np.where(slots >= window.slots, np.ceil(touched / slots - 1e-9), touched / slots) * cycle_s
+    by_window = touched / in_window * (cycle_s + decode_s) - decode_s
+    by_channels = np.ceil(touched / channels - 1e-9) * service_s + per_read_s["engine"]
+    link_s = np.minimum(touched * size, total_rows * np.asarray(layout.bytes_per_row, float))
+    by_link = link_s / device.bandwidth_bytes_per_s + device.latency_s + per_read_s["engine"]
+    by_gate = touched * costs.dispatch_s + service_s
+    io_s = np.maximum.reduce([by_slots, by_window, by_channels, by_link, by_gate])
+    link_bound = by_link >= io_s * (1 - 1e-12)
+
+    # what comes before, meanwhile and after
+    footer_bytes = groups * layout.footer_bytes_per_group
+    guess_bytes = np.clip(total_rows * np.asarray(layout.bytes_per_row, float) / 1000, 16_384, 262_144)
+    footers = 1.0 + (footer_bytes > guess_bytes)
+    footer_s = footers * (device.latency_s + device.seek_s + costs.dispatch_s)
+    footer_s = footer_s + (1.4 * guess_bytes + np.where(footers > 1, footer_bytes, 0.0)) / rate
+    open_s = costs.plan_s + keys * costs.plan_key_s + footer_s + costs.open_s + groups * costs.open_group_s
+    workers = np.minimum(window.threads, touched)
+    cpu_s = cycle_s + touched * decode_s / workers + (groups - touched) * costs.skip_group_s
+    arriving = np.where(link_bound | (device.channels == 1), 1.0, (touched - 1e-9) % window.slots)
+    return ScanTimes(
+        open_s=open_s,
+        io_s=io_s,
+        cpu_s=cpu_s,
+        tail_s=np.maximum(arriving, 1.0) * decode_s / workers,
+        close_s=costs.close_s,
+        per_read_s=per_read_s,
+        link_bound=link_bound,
+    )
+
+
+def estimate(times: ScanTimes, seconds: float | None = None) -> Estimate:
+    """Return the closed form of one setting as named terms; with `seconds`, scaled to a schedule's total.
+
+    The narrowest place gets the time: a full link makes all of it transfer; else a read's own parts share it.
+    """
+    io_s, cpu_s, tail_s = float(times.io_s), float(times.cpu_s), float(times.tail_s)
+    parts = {name: float(value) for name, value in times.per_read_s.items()}
+    if bool(times.link_bound):
+        parts["transfer"] = max(0.0, io_s - parts["latency"] - parts["engine"])
+        parts["seek"] = 0.0
+    scale = io_s / (sum(parts.values()) or 1.0)
+    io = {name: value * scale for name, value in parts.items()}
+    fixed = {"open": float(times.open_s) + times.close_s}
+    if io_s + tail_s >= cpu_s:
+        terms, hidden = {**fixed, **io, "cpu": tail_s}, {"cpu": max(0.0, cpu_s - tail_s)}
+    else:
+        first_s = sum(float(value) for value in times.per_read_s.values())
+        first = {name: float(value) for name, value in times.per_read_s.items()}
+        terms = {**fixed, **first, "cpu": max(0.0, cpu_s - first_s)}
+        hidden = {name: max(0.0, io[name] - first[name]) for name in io}
+    if seconds is not None:
+        factor = seconds / sum(terms.values())
+        terms = {name: value * factor for name, value in terms.items()}
+        hidden = {name: value * factor for name, value in hidden.items()}
+    return Estimate(terms_s=terms, overlapped_s=hidden)
