@@ -1,0 +1,60 @@
+"""An X-ray: from a Parquet file to its shape, by its metadata alone."""
+
+from __future__ import annotations
+
+import functools
+from itertools import groupby
+from operator import itemgetter
+from pathlib import Path
+
+import duckdb
+
+from readahead.datasets.build import literal
+from readahead.errors import DataError
+from readahead.shapes import ColumnChunk, FileShape, RowGroup
+
+MAGIC = b"PAR1"
+
+
+def shape(path: Path) -> FileShape:
+    """Return where the row groups and column chunks of a Parquet file lie.
+
+    Raises `DataError` for a file that is missing, truncated or not Parquet.
+    """
+    try:
+        facts = path.stat()
+    except OSError as error:
+        raise DataError(f"{path} cannot be read: {error.strerror}. Give the path of a Parquet file.") from error
+    return _shape(path, facts.st_mtime_ns, facts.st_size)
+
+
+def footer_length(path: Path) -> int:
+    """Return the length of the metadata, from the file's last eight bytes."""
+    with path.open("rb") as file:
+        size = file.seek(0, 2)
+        file.seek(max(0, size - 8))
+        end = file.read(8)
+    length = int.from_bytes(end[:4], "little")
+    if len(end) < 8 or end[4:] != MAGIC or length + 12 > size:
+        raise DataError(f"{path} ({size} bytes) does not end as a Parquet file does. Build or copy it again.")
+    return length
+
+
+@functools.lru_cache(maxsize=64)
+def _shape(path: Path, _modified: int, size_bytes: int) -> FileShape:
+    footer_bytes = footer_length(path)
+    with duckdb.connect() as connection:
+        try:
+            found = connection.execute(
+                "SELECT row_group_id, row_group_num_rows, path_in_schema,"
+                " least(nullif(dictionary_page_offset, 0), data_page_offset), total_compressed_size"
+                f" FROM parquet_metadata({literal(path)}) ORDER BY row_group_id, column_id"
+            ).fetchall()
+        except duckdb.Error as error:
+            raise DataError(f"{path} is not a Parquet file that DuckDB reads: {error}. Give another.") from error
+    groups = []
+    for _, lines in groupby(found, key=itemgetter(0)):
+        chunks = list(lines)
+        columns = tuple(ColumnChunk(column=c, offset=o, size_bytes=n) for _, _, c, o, n in chunks)
+        groups.append(RowGroup(rows=chunks[0][1], chunks=columns))
+    return FileShape(size_bytes=size_bytes, footer_bytes=footer_bytes, row_groups=tuple(groups))

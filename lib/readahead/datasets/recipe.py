@@ -1,0 +1,93 @@
+"""A recipe card: everything that decides what is in a file, so that its name can be told before it is made."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import asdict, dataclass
+
+from readahead.datasets.tables import TABLES, Table
+from readahead.errors import BadValue, require_choice, require_range
+
+VECTOR_ROWS = 2_048
+"""DuckDB writes row groups in whole vectors of this many rows."""
+ROW_GROUP_LOW, ROW_GROUP_HIGH = 2_048, 1_048_576
+SIZES = ("tiny", "small", "full")
+FORMATS = ("parquet", "native")
+COMPRESSIONS = ("snappy", "zstd", "uncompressed")
+MADE_BY = 1
+"""Raised whenever the same recipe would give other bytes, so that older files are not taken for it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recipe:
+    """A file to be built. Two equal recipes are one file."""
+
+    table: str
+    size: str = "small"
+    format: str = "parquet"
+    row_group_rows: int = 122_880
+    """Rows in a row group, rounded up to a multiple of 2,048."""
+    order: str = "key"
+    """'key' for the table's own order, 'shuffled', or the name of a column."""
+    block_bytes: int = 262_144
+    """Of a native file."""
+    compression: str = "snappy"
+    """Of a Parquet file."""
+    index: bool = False
+    """Whether a native file has a unique index on the key."""
+    dictionary_bytes: int | None = None
+    """Largest dictionary of a Parquet column chunk; None leaves DuckDB's own rule."""
+
+    def __post_init__(self) -> None:
+        require_choice("table", self.table, TABLES)
+        require_choice("size", self.size, SIZES)
+        require_choice("format", self.format, FORMATS)
+        require_choice("compression", self.compression, COMPRESSIONS)
+        require_choice("order", self.order, ("key", "shuffled", *self.source.columns))
+        require_range(
+            "row_group_rows", self.row_group_rows, low=ROW_GROUP_LOW, high=ROW_GROUP_HIGH,
+            advice="Give rows, such as 122880.",
+        )
+        require_choice("block_bytes", self.block_bytes, (16_384, 32_768, 65_536, 131_072, 262_144))
+        if self.index and (self.format != "native" or self.table == "lineitem"):
+            raise BadValue(
+                f"index=True on a {self.format} file of {self.table} is not possible: only a native comments file"
+                " has a unique key. Give format='native' and table='comments' or 'comments_narrow'."
+            )
+
+    @property
+    def source(self) -> Table:
+        """Return the table the file holds."""
+        return TABLES[self.table]
+
+    @property
+    def rows(self) -> int:
+        """Return how many rows the file holds."""
+        return self.source.rows[self.size]
+
+    @property
+    def effective_row_group_rows(self) -> int:
+        """Return the rows of a full row group as DuckDB writes it."""
+        return -(-self.row_group_rows // VECTOR_ROWS) * VECTOR_ROWS
+
+    @property
+    def row_groups(self) -> int:
+        """Return how many row groups the file has."""
+        return -(-self.rows // self.effective_row_group_rows)
+
+    @property
+    def estimated_bytes(self) -> int:
+        """Return roughly how long the file will be."""
+        factor = {"uncompressed": 2.0, "zstd": 0.8}.get(self.compression, 1.0)
+        return int(self.rows * self.source.bytes_per_row * factor * (1.6 if self.index else 1.0))
+
+    @property
+    def file_name(self) -> str:
+        """Return the name the file is kept under: readable at the front, exact in its hash."""
+        facts = {**asdict(self), "row_group_rows": self.effective_row_group_rows, "made_by": MADE_BY}
+        if self.format == "parquet":
+            del facts["block_bytes"]
+        digest = hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()[:10]
+        suffix = "parquet" if self.format == "parquet" else "duckdb"
+        return f"{self.table}-{self.size}-rg{self.effective_row_group_rows}-{digest}.{suffix}"

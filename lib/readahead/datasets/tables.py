@@ -1,0 +1,102 @@
+"""What the shelves hold: three tables whose rows are made, not fetched, and are the same on every machine.
+
+`comments` is a Stack Overflow comments table as in N. Neugebauer's "Clustered Columnstore Indexes – part 50
+(Columnstore IO)", whose full size has his row count; `comments_narrow` is the same without its text column, as he
+made it; `lineitem` is TPC-H's.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+WORDS = (
+    "the a to of and is in you it that this for on with not are have be can use what your if my as do code but"
+    " question answer would like should could because when how why example error value list query index table"
+    " row column page read write disk memory cache file string number function method class object array loop"
+    " thread server client request response database select join where group order limit please try check look"
+    " think know want need make work run test build change add remove create update delete find return"
+)
+"""The words of which comments are made."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Table:
+    """A table that can be built at any size, row group and order."""
+
+    name: str
+    key: str
+    """The column that lookups go by; rows lie in its order unless a recipe says otherwise."""
+    columns: tuple[str, ...]
+    rows: dict[str, int]
+    """Rows at each size. For lineitem, TPC-H's own numbers."""
+    bytes_per_row: float
+    """Compressed, roughly: what a model starts from before the file is there."""
+    every_column: str
+    """A select list that has to read every column (min and max come from statistics, so not those)."""
+    scale_factor: dict[str, float] | None = None
+    """TPC-H's scale factor at each size, for a table that its generator makes."""
+
+
+_ROWS = {"tiny": 262_144, "small": 2_097_152, "full": 36_585_420}
+
+TABLES: dict[str, Table] = {
+    table.name: table
+    for table in (
+        Table(
+            name="comments_narrow",
+            key="id",
+            columns=("id", "creation_date", "post_id", "score", "user_id"),
+            rows=_ROWS,
+            bytes_per_row=18.7,
+            every_column="sum(id), sum(epoch(creation_date)), sum(post_id), sum(score), sum(user_id)",
+        ),
+        Table(
+            name="comments",
+            key="id",
+            columns=("id", "creation_date", "post_id", "score", "text", "user_id"),
+            rows=_ROWS,
+            bytes_per_row=90.0,
+            every_column=(
+                "sum(id), sum(epoch(creation_date)), sum(post_id), sum(score), sum(strlen(text)), sum(user_id)"
+            ),
+        ),
+        Table(
+            name="lineitem",
+            key="l_orderkey",
+            columns=(
+                "l_orderkey", "l_partkey", "l_suppkey", "l_linenumber", "l_quantity", "l_extendedprice",
+                "l_discount", "l_tax", "l_returnflag", "l_linestatus", "l_shipdate", "l_commitdate",
+                "l_receiptdate", "l_shipinstruct", "l_shipmode", "l_comment",
+            ),
+            rows={"tiny": 299_814, "small": 2_999_671, "full": 59_986_052},
+            bytes_per_row=60.0,
+            every_column=(
+                "sum(l_orderkey), sum(l_partkey), sum(l_suppkey), sum(l_linenumber), sum(l_quantity),"
+                " sum(l_extendedprice), sum(l_discount), sum(l_tax), count(l_returnflag), count(l_linestatus),"
+                " sum(epoch(l_shipdate)), sum(epoch(l_commitdate)), sum(epoch(l_receiptdate)),"
+                " sum(strlen(l_shipinstruct)), sum(strlen(l_shipmode)), sum(strlen(l_comment))"
+            ),
+            scale_factor={"tiny": 0.05, "small": 0.5, "full": 10.0},
+        ),
+    )
+}
+
+
+def rows_sql(table: str, rows: int) -> str:
+    """Return the query that makes the rows of a comments table, the same on every machine."""
+    text = ""
+    if table == "comments":
+        words = "['" + "', '".join(WORDS.split()) + "']"
+        text = (
+            f"array_to_string(list_transform(range(12 + (hash(i * 7 + 3) % 28)::BIGINT),"
+            f" lambda n: {words}[1 + (hash(i * 64 + n) % {len(WORDS.split())})::BIGINT]), ' ') AS text,"
+        )
+    return f"""
+        SELECT i::INTEGER AS id,
+               TIMESTAMP '2008-08-01' + to_seconds(i * 5 + (hash(i + 11) % 3600)::BIGINT) AS creation_date,
+               (i // 3 + (hash(i + 1) % 1000000)::BIGINT)::INTEGER AS post_id,
+               (CASE WHEN hash(i + 2) % 4 = 0 THEN (hash(i + 5) % 12)::BIGINT ELSE 0 END)::INTEGER AS score,
+               {text}
+               CASE WHEN hash(i + 4) % 50 = 0 THEN NULL
+                    ELSE (hash(i + 3) % 3000000)::BIGINT END::INTEGER AS user_id
+        FROM range({rows}) AS made(i)"""
