@@ -58,3 +58,17 @@ def _shape(path: Path, _modified: int, size_bytes: int) -> FileShape:
         columns = tuple(ColumnChunk(column=c, offset=o, size_bytes=n) for _, _, c, o, n in chunks)
         groups.append(RowGroup(rows=chunks[0][1], chunks=columns))
     return FileShape(size_bytes=size_bytes, footer_bytes=footer_bytes, row_groups=tuple(groups))
+
+
+def key_ranges(path: Path, column: str) -> list[tuple[int, int]]:
+    """Return the smallest and largest value of an integer column in each row group: its zone map."""
+    return _key_ranges(path, column, path.stat().st_mtime_ns)
+
+
+@functools.lru_cache(maxsize=64)
+def _key_ranges(path: Path, column: str, _modified: int) -> list[tuple[int, int]]:
+    with duckdb.connect() as connection:
+        return connection.execute(
+            "SELECT stats_min_value::BIGINT, stats_max_value::BIGINT"
+            f" FROM parquet_metadata({literal(path)}) WHERE path_in_schema = {literal(column)} ORDER BY row_group_id"
+        ).fetchall()

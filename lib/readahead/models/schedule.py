@@ -30,7 +30,7 @@ class Costs:
     open_group_s: float = 8e-6
     """The same, for each row group the footer describes."""
     read_s: float = 60e-6
-    """From one read's arrival to the next one's start in the same slot."""
+    """From a read's arrival to its decoding, or to the next read in the same slot: two threads are woken."""
     dispatch_s: float = 25e-6
     """Handing one read to the device; only one thread can do it at a time."""
     skip_group_s: float = 5e-6
@@ -105,11 +105,11 @@ def simulate(
             start_s = max(issue_s, pop(slots), gate_s) + costs.dispatch_s
             gate_s = start_s
             due_s, moved = book(start_s, offset, size)
+            arrived_s = max(arrived_s, due_s)
             push(slots, due_s + costs.read_s)
-            ready_s = max(ready_s, due_s)
+            ready_s = max(ready_s, due_s + costs.read_s)
             seeks, total, count = seeks + moved, total + size, count + 1
         work_s = costs.group_s + group_rows * costs.row_s if spans else costs.skip_group_s
-        arrived_s = max(arrived_s, ready_s)
         end_s = max(ready_s, pop(workers)) + work_s
         decode_s += work_s
         push(workers, end_s)
