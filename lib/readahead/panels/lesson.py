@@ -1,0 +1,153 @@
+"""The teacher's desk: what a chapter's notebook calls, one line at a time.
+
+    from readahead.panels.lesson import open_chapter
+    lesson = open_chapter("fragments", reveal=reveal, size=size)
+
+    lesson.predict("half_speed")    lesson.reveal("half_speed")     lesson.claim("eight_heads")
+    lesson.exercise("hole")         lesson.figure("yield")          lesson.explore()
+
+With `reveal=True`, or when nobody watches (READAHEAD_RUN=papermill), everything is open and printed as plain
+HTML, and the learner's progress file is not written.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from IPython.display import HTML, display
+
+from readahead.exercises.chapters import Chapter, chapter
+from readahead.experiments.round import Bench
+from readahead.measure.sample import FEW
+from readahead.panels import calibration_curve, card, claims, paper, svg
+from readahead.panels import exercise as desk
+from readahead.panels import predict as asking
+from readahead.panels import reveal as curtain
+from readahead.progress import Progress, by_papermill
+
+
+class Lesson:
+    """An open chapter, with this notebook's settings and this learner's progress."""
+
+    def __init__(self, opened: Chapter, bench: Bench, progress: Progress, *, is_open: bool) -> None:
+        self.chapter, self.bench, self.progress = opened, bench, progress
+        self.is_open = is_open
+        """Whether everything is shown without a guess."""
+        self.faces: dict[tuple[str, str], Any] = {}
+        """What was put on the desk, by (kind, name)."""
+        self._topic = opened.place.topic
+        self._machine = card.facts()
+        self._noticed = 0
+
+    def predict(self, name: str) -> None:
+        """Ask for a guess. Raises `BadValue` for a name that is no prediction of this chapter."""
+        asked = self.chapter.prediction(name)
+        if self.is_open:
+            self._print(asking.printed(asked, self._guess(name)))
+            return
+        self._show("predict", name, self._ask(name))
+
+    def reveal(self, name: str) -> None:
+        """Show guess, model, measured and published on one axis, once a guess is kept."""
+        asked, turn = self.chapter.prediction(name), self.chapter.rounds[name]
+        if self.is_open:
+            found = curtain.answers(asked, turn, self.bench, self._guess(name))
+            self.faces["reveal", name] = found
+            self._print(found.html())
+            return
+        ask = self.faces.get(("predict", name)) or self._ask(name)
+        self._show(
+            "reveal", name, curtain.Reveal(ask, turn, self.bench, self._topic, self.progress, self._machine)
+        )
+
+    def claim(self, name: str) -> None:
+        """State a claim, test it on this run, and say what became of it."""
+        stated = self.chapter.claim(name)
+        if self.is_open:
+            found = stated.on(self.bench)
+            self.faces["claim", name] = found
+            self._print(claims.printed(stated, found))
+            return
+        self._show("claim", name, claims.Pinned(stated, self.bench))
+
+    def exercise(self, name: str) -> None:
+        """Set an exercise, with check, hints and solution."""
+        asked = self.chapter.exercise(name)
+        if self.is_open:
+            self._print(desk.printed(asked))
+            return
+        self._show("exercise", name, desk.Desk(asked, self._topic, self.progress, self.bench))
+
+    def figure(self, name: str) -> None:
+        """Draw one of the chapter's figures, with its sentence and its table."""
+        picture = self.chapter.figure(name)(self.bench)
+        self.faces["figure", name] = picture
+        head = (
+            picture.lines[0].name if len(picture.lines) == 1 else "Line",
+            picture.x.label,
+            picture.y.label,
+        )
+        numbers = paper.folded("The numbers", paper.table(head, picture.rows), is_open=self.is_open)
+        self._print(paper.words(f"**{picture.title}.** {picture.sentence}") + svg.chart(picture) + numbers)
+
+    def guesses(self) -> None:
+        """Show whether the learner's guesses are getting better, over all chapters."""
+        self._print(calibration_curve.html(self.progress.read()))
+
+    def explore(self, **settings: Any) -> Any:
+        """Show the panel of this chapter's experiment."""
+        from readahead import panels
+
+        return panels.explore(self.chapter.experiment, **{**self.bench.base, **settings})
+
+    # -- inside ------------------------------------------------------------------------------------
+    def _ask(self, name: str) -> asking.Ask:
+        return asking.Ask(self.chapter.prediction(name), self._topic, self.progress)
+
+    def _guess(self, name: str) -> float | str | None:
+        kept = self.progress.kept(self._topic, "guesses", name) or {}
+        guess = kept.get("guess")
+        return guess if isinstance(guess, (float, str)) else None
+
+    def _show(self, kind: str, name: str, thing: Any) -> None:
+        self.faces[kind, name] = thing
+        self.say_notices()
+        display(thing.face)
+
+    def _print(self, text: str) -> None:
+        self.say_notices()
+        display(HTML(text))
+
+    def say_notices(self) -> None:
+        """Print what the progress file has to say since the last time (damaged, cannot be written)."""
+        new, self._noticed = self.progress.notices[self._noticed :], len(self.progress.notices)
+        for notice in new:
+            display(
+                HTML(paper.box("!", "About your progress file.", paper.words(notice), svg.COLOURS["guess"]))
+            )
+
+
+def open_chapter(
+    topic: str | Chapter,
+    *,
+    reveal: bool = False,
+    repeats: int = FEW,
+    progress: Progress | None = None,
+    **settings: Any,
+) -> Lesson:
+    """Open a chapter: show the machine card and return the lesson.
+
+    `settings` are knobs of its experiment, such as `size`. Raises `BadValue` for an unknown topic or knob,
+    and for a value that a knob does not take.
+    """
+    opened = topic if isinstance(topic, Chapter) else chapter(topic)
+    bench = Bench(opened.experiment, repeats=repeats, **settings)
+    is_open = reveal or by_papermill()
+    lesson = Lesson(opened, bench, progress or Progress.open(), is_open=is_open)
+    if not is_open:
+        lesson.progress.keep_machine(card.facts())
+        lesson.progress.keep(opened.place.topic, "settings", "notebook", {"base": dict(bench.base)})
+    lesson.progress.read()  # so that a damaged file is told of now
+    lesson.say_notices()
+    display(HTML(card.html()))
+    return lesson
