@@ -80,9 +80,16 @@ def test_two_kernels_that_write_at_once_lose_nothing(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "damage",
-    ['{"format": 1, "topics": {"toy"', "", "\x00\x00", "[]", '{"format": 99}', '{"format": 1, "topics": 3, "machine": {}}',
-     '{"format": 1, "topics": {"toy": {"guesses": []}}, "machine": {}}'],
-)  # fmt: skip
+    [
+        '{"format": 1, "topics": {"toy"',
+        "",
+        "\x00\x00",
+        "[]",
+        '{"format": 99}',
+        '{"format": 1, "topics": 3, "machine": {}}',
+        '{"format": 1, "topics": {"toy": {"guesses": []}}, "machine": {}}',
+    ],
+)
 def test_a_damaged_file_is_set_aside_with_a_message(book: Progress, damage: str) -> None:
     assert book.path
     book.path.write_text(damage, encoding="utf-8")

@@ -134,7 +134,7 @@ class Progress:
             raise DataError(f"{self.path} cannot be reset: {error}. Move it away by hand.") from error
 
     def _fetch(self, path: Path) -> Facts:
-        """Return what the file holds. Raises `OSError` if it cannot be read, so that it is not overwritten."""
+        """Return what the file holds. Raises `OSError` if it cannot be read: never overwrite it."""
         try:
             return _load(path)
         except ValueError:

@@ -57,7 +57,7 @@ def _number(value: float, digits: int) -> str:
 def text(value: float, kind: str, digits: int = 3) -> str:
     """Write a quantity for people: `text(0.0041, "s")` is `4.1 ms`.
 
-    `kind` is one of `SCALES`: s, bytes, bytes_per_s, rows_per_s, rows, count, 1 (a share, as %), times (a factor).
+    `kind` is one of `SCALES`: s, bytes, bytes_per_s, rows_per_s, rows, count, 1 (a share, as %), times.
     """
     word = _word(value, kind)
     whole = kind in ("rows", "count") and float(value).is_integer()

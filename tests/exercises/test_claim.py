@@ -12,28 +12,40 @@ from toybox import CHAPTER, bench
 def seen(median: float, spread: float = 0.0, repeats: int = 5, doubts: tuple[str, ...] = ()) -> Value:
     return Value(
         median=median, low=median * (1 - spread), high=median * (1 + spread), repeats=repeats, doubts=doubts
-    )  # fmt: skip
+    )
 
 
 def claim(relation: str, factor: float = 1.0, tolerance: float = 0.0, *reasons: Reason) -> Claim:
     return Claim(
-        id="c", says="It is so.", left=lambda bench: 1, right=lambda bench: 1, left_name="this", right_name="that",
-        relation=relation, factor=factor, tolerance=tolerance, reasons=reasons,
-    )  # fmt: skip
+        id="c",
+        says="It is so.",
+        left=lambda bench: 1,
+        right=lambda bench: 1,
+        left_name="this",
+        right_name="that",
+        relation=relation,
+        factor=factor,
+        tolerance=tolerance,
+        reasons=reasons,
+    )
 
 
 @pytest.mark.parametrize(
     ("relation", "factor", "tolerance", "left", "right", "verdict"),
     [
-        ("at least", 2.0, 0.0, 5.0, 2.0, AGREES), ("at least", 2.0, 0.0, 3.0, 2.0, DIFFERS),
+        ("at least", 2.0, 0.0, 5.0, 2.0, AGREES),
+        ("at least", 2.0, 0.0, 3.0, 2.0, DIFFERS),
         ("at least", 2.0, 0.1, 3.7, 2.0, AGREES),
-        ("at most", 2.0, 0.0, 3.0, 2.0, AGREES), ("at most", 2.0, 0.0, 5.0, 2.0, DIFFERS),
-        ("within", 1.0, 0.1, 1.05, 1.0, AGREES), ("within", 1.0, 0.1, 1.2, 1.0, DIFFERS),
+        ("at most", 2.0, 0.0, 3.0, 2.0, AGREES),
+        ("at most", 2.0, 0.0, 5.0, 2.0, DIFFERS),
+        ("within", 1.0, 0.1, 1.05, 1.0, AGREES),
+        ("within", 1.0, 0.1, 1.2, 1.0, DIFFERS),
         ("within", 1.0, 0.1, 0.8, 1.0, DIFFERS),
-        ("faster than", 1.0, 0.0, 0.5, 1.0, AGREES), ("faster than", 3.0, 0.0, 0.5, 1.0, DIFFERS),
+        ("faster than", 1.0, 0.0, 0.5, 1.0, AGREES),
+        ("faster than", 3.0, 0.0, 0.5, 1.0, DIFFERS),
         ("faster than", 1.0, 0.0, 2.0, 1.0, DIFFERS),
     ],
-)  # fmt: skip
+)
 def test_the_four_relations(
     relation: str, factor: float, tolerance: float, left: float, right: float, verdict: str
 ) -> None:
@@ -54,10 +66,13 @@ def test_few_repeats_claim_nothing_however_clear() -> None:
 
 def test_the_reasons_that_fit_are_given_in_order_and_no_other() -> None:
     stated = claim(
-        "faster than", 1.0, 0.0,
+        "faster than",
+        1.0,
+        0.0,
         Reason(says="not this", when=lambda left, right, bench: left.median < right.median),
-        Reason(says="this", when=lambda left, right, bench: left.median > 2 * right.median), Reason(says="or that"),
-    )  # fmt: skip
+        Reason(says="this", when=lambda left, right, bench: left.median > 2 * right.median),
+        Reason(says="or that"),
+    )
     assert stated.test(seen(3.0), seen(1.0)).reasons == ("this", "or that")
     assert "No known reason" in claim("faster than").test(seen(3.0), seen(1.0)).reasons[0]
 
@@ -65,15 +80,18 @@ def test_the_reasons_that_fit_are_given_in_order_and_no_other() -> None:
 def test_the_sentence_names_both_sides_their_numbers_and_the_limit() -> None:
     says = claim("at least", 2.0).test(seen(5.0, 0.01), exactly(2.0)).says
     assert (
-        says
-        == "Agrees. this: 5 s (4.95 s to 5.05 s); that: 2 s; ratio 2.5× (2.48× to 2.52×), expected at least 2×."
+        says == "Agrees. This: 5 s (4.95 s to 5.05 s); that: 2 s;"
+        " ratio 2.5× (2.48× to 2.52×), expected at least 2×."
     )
 
 
 @given(
-    st.floats(0.01, 100), st.floats(0, 0.5), st.floats(0.01, 100), st.floats(0, 0.5),
+    st.floats(0.01, 100),
+    st.floats(0, 0.5),
+    st.floats(0.01, 100),
+    st.floats(0, 0.5),
     st.sampled_from(["at least", "at most", "within", "faster than"]),
-)  # fmt: skip
+)
 def test_it_agrees_only_if_every_ratio_in_the_interval_does(
     left: float, fog: float, right: float, mist: float, relation: str
 ) -> None:
@@ -109,5 +127,11 @@ def test_a_claim_that_cannot_be_tested_is_refused(change: dict[str, object], nam
     facts: dict[str, object] = {"relation": "within"} | change
     with pytest.raises(BadValue, match=named):
         Claim(
-            id="c", says="", left=lambda bench: 1, right=lambda bench: 1, left_name="", right_name="", **facts,
-        )  # type: ignore[arg-type]  # fmt: skip
+            id="c",
+            says="",
+            left=lambda bench: 1,
+            right=lambda bench: 1,
+            left_name="",
+            right_name="",
+            **facts,
+        )  # type: ignore[arg-type]

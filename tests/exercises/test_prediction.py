@@ -39,11 +39,13 @@ def test_words_are_right_or_not() -> None:
 @pytest.mark.parametrize(
     ("facts", "named"),
     [
-        ({"kind": "parsec", "low": 1, "high": 9}, "kind='parsec'"), ({"low": 0, "high": 9}, "low=0"),
-        ({"low": 5, "high": 6}, "high=6"), ({"low": 1, "high": 9, "word": "MB"}, "word='MB'"),
+        ({"kind": "parsec", "low": 1, "high": 9}, "kind='parsec'"),
+        ({"low": 0, "high": 9}, "low=0"),
+        ({"low": 5, "high": 6}, "high=6"),
+        ({"low": 1, "high": 9, "word": "MB"}, "word='MB'"),
         ({"choices": ("a", "b")}, "choice_of"),
     ],
-)  # fmt: skip
+)
 def test_a_scale_that_cannot_be_drawn_is_refused(facts: dict[str, object], named: str) -> None:
     with pytest.raises(BadValue, match=named):
         Prediction(id="p", question="?", **facts)  # type: ignore[arg-type]

@@ -11,9 +11,16 @@ from readahead.measure.sample import Sample
 
 def sample(*seconds: float, **settings: object) -> Sample:
     return Sample(
-        seconds=seconds, cpu_s=seconds, reads=(), bytes_read=1, row_groups_scanned=1, row_groups_total=1,
-        where="emulated device", machine=this_machine(), settings=settings,
-    )  # fmt: skip
+        seconds=seconds,
+        cpu_s=seconds,
+        reads=(),
+        bytes_read=1,
+        row_groups_scanned=1,
+        row_groups_total=1,
+        where="emulated device",
+        machine=this_machine(),
+        settings=settings,
+    )
 
 
 def test_repeats_of_one_query_on_one_machine_are_one_sample() -> None:

@@ -1,5 +1,5 @@
-"""An inspector with a list. A chapter is a notebook with fixed blocks in a fixed order, thin code, no outputs,
-and no number in its prose that another machine would make a lie.
+"""An inspector with a list. A chapter is a notebook with fixed blocks in a fixed order, thin code, no
+outputs, and no number in its prose that another machine would make a lie.
 
 The blocks, in order:
 
@@ -109,10 +109,19 @@ def _prose(markdown: str) -> str:
 
 
 _FORBIDDEN: dict[type[ast.AST], str] = {
-    ast.FunctionDef: "def", ast.AsyncFunctionDef: "def", ast.ClassDef: "class", ast.Lambda: "lambda",
-    ast.For: "for", ast.While: "while", ast.ListComp: "a loop", ast.DictComp: "a loop", ast.SetComp: "a loop",
-    ast.GeneratorExp: "a loop", ast.Try: "try", ast.With: "with",
-}  # fmt: skip
+    ast.FunctionDef: "def",
+    ast.AsyncFunctionDef: "def",
+    ast.ClassDef: "class",
+    ast.Lambda: "lambda",
+    ast.For: "for",
+    ast.While: "while",
+    ast.ListComp: "a loop",
+    ast.DictComp: "a loop",
+    ast.SetComp: "a loop",
+    ast.GeneratorExp: "a loop",
+    ast.Try: "try",
+    ast.With: "with",
+}
 _DRAWING = {"display", "HTML", "print", "show", "plot", "savefig", "FigureWidget", "Figure", "eval", "exec"}
 
 
@@ -258,7 +267,7 @@ def _light_faults(cells: list[dict[str, Any]]) -> Iterator[Fault]:
 
 
 def _parameter_faults(cells: list[dict[str, Any]]) -> Iterator[Fault]:
-    """Papermill puts values in after this cell and derives nothing anew, so that only plain values will do."""
+    """Papermill puts its values in after this cell and derives nothing anew: only plain values will do."""
     tagged = [n for n, cell in enumerate(cells) if "parameters" in cell.get("metadata", {}).get("tags", [])]
     if len(tagged) > 1:
         yield Fault("parameters", tagged[1], "A second cell is tagged 'parameters'.")

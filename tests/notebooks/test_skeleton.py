@@ -8,11 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from skeleton import BLOCKS, NUMBERED, inspect, source
-from toybox import CHAPTER
-
 from readahead import paths
 from readahead.exercises.chapters import CONTENTS, chapter, is_written
+from skeleton import BLOCKS, NUMBERED, inspect, source
+from toybox import CHAPTER
 
 NOTEBOOKS = sorted(paths.NOTEBOOKS.glob("*.ipynb"))
 TOY = json.loads((Path(__file__).parents[1] / "toybox" / "90_toy.ipynb").read_text(encoding="utf-8"))
@@ -151,18 +150,44 @@ def test_each_missing_block_is_named() -> None:
 
 @pytest.mark.parametrize(
     "words",
-    ["8 ms", "0.5 s", "10 µs", "3 seconds", "1,000 IOPS", "90 MB/s", "2 GB/s", "250 rows/s", "250 rows a second",
-     "2x faster", "3 times slower", "40 % faster", "12.9 s.", "5 minutes", "twice as fast"],
-)  # fmt: skip
+    [
+        "8 ms",
+        "0.5 s",
+        "10 µs",
+        "3 seconds",
+        "1,000 IOPS",
+        "90 MB/s",
+        "2 GB/s",
+        "250 rows/s",
+        "250 rows a second",
+        "2x faster",
+        "3 times slower",
+        "40 % faster",
+        "12.9 s.",
+        "5 minutes",
+        "twice as fast",
+    ],
+)
 def test_numbers_of_machines_are_seen(words: str) -> None:
     assert NUMBERED.search(f"It shows {words}, mostly.") or NUMBERED.search(f"It shows {words}")
 
 
 @pytest.mark.parametrize(
     "words",
-    ["512 KB fragments", "122,880 rows", "part 50 shows", "8 disks", "33 % of it", "4 knobs", "in 2010", "TPC-H Q1",
-     "ten times the rope", "10 times more row groups", "row group 3 is skipped"],
-)  # fmt: skip
+    [
+        "512 KB fragments",
+        "122,880 rows",
+        "part 50 shows",
+        "8 disks",
+        "33 % of it",
+        "4 knobs",
+        "in 2010",
+        "TPC-H Q1",
+        "ten times the rope",
+        "10 times more row groups",
+        "row group 3 is skipped",
+    ],
+)
 def test_sizes_counts_and_years_are_free(words: str) -> None:
     assert not NUMBERED.search(words)
 

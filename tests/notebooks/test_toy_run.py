@@ -15,9 +15,13 @@ def run(tmp_path: Path, **parameters: Any) -> str:
     """Run the toy notebook and return everything it printed."""
     out = tmp_path / "out.ipynb"
     papermill.execute_notebook(
-        TOYBOX / "90_toy.ipynb", out, parameters=parameters, cwd=str(tmp_path), progress_bar=False,
+        TOYBOX / "90_toy.ipynb",
+        out,
+        parameters=parameters,
+        cwd=str(tmp_path),
+        progress_bar=False,
         store_widget_state=False,
-    )  # fmt: skip
+    )
     notebook = nbformat.read(out, as_version=4)
     shown = [output for cell in notebook.cells if cell.cell_type == "code" for output in cell.outputs]
     assert not [

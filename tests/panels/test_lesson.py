@@ -106,7 +106,7 @@ def test_after_a_restart_everything_is_back_without_measuring(path: Path) -> Non
     reveal(first, "fetch", "200 ms")
     again = start(repeats=4)
     curtain = reveal(again, "fetch")
-    assert "was 6.6× high" in curtain.body.value and "easured 20" in curtain.body.value
+    assert "was 6.6× high" in curtain.body.value and "easured on 20" in curtain.body.value
     assert curtain.waiting.thread is None and curtain.again in curtain.face.children
     curtain.again.click()
     curtain.waiting.join(10)
@@ -179,12 +179,21 @@ def test_an_exercise_from_untouched_to_right_and_back_after_a_restart(path: Path
     ("name", "fill", "kept"),
     [
         ("bottleneck", lambda fields: setattr(fields[0], "value", "Rope"), "Rope"),
-        ("what_helps", lambda fields: [setattr(field, "value", True) for field in fields[:2]],
-         ["a shorter rope", "a larger bucket"]),
-        ("rank", lambda fields: [setattr(f, "value", v) for f, v in zip(
-            fields, ("a barrel", "a bucket", "a thimble"), strict=True)], ["a barrel", "a bucket", "a thimble"]),
+        (
+            "what_helps",
+            lambda fields: [setattr(field, "value", True) for field in fields[:2]],
+            ["a shorter rope", "a larger bucket"],
+        ),
+        (
+            "rank",
+            lambda fields: [
+                setattr(f, "value", v)
+                for f, v in zip(fields, ("a barrel", "a bucket", "a thimble"), strict=True)
+            ],
+            ["a barrel", "a bucket", "a thimble"],
+        ),
     ],
-)  # fmt: skip
+)
 def test_every_kind_of_field_takes_and_restores_an_answer(
     path: Path, name: str, fill: Any, kept: Any
 ) -> None:
@@ -234,6 +243,37 @@ def test_with_nobody_to_ask_everything_is_open_and_nothing_is_written(
     lesson.figure("yield")
     lesson.guesses()
     assert not path.exists()
+
+
+def test_sliders_are_where_they_were_left_unless_the_notebook_changed(path: Path) -> None:
+    start().keep_sliders({"rope_s": 0.05, "size": "small"})
+    assert start()._sliders()["rope_s"] == 0.05
+    assert start(rope_s=0.02)._sliders() == {}
+    facts = json.loads(path.read_text(encoding="utf-8"))
+    facts["topics"]["toy"]["settings"]["sliders"]["values"] = {"no_such_knob": 1}
+    path.write_text(json.dumps(facts), encoding="utf-8")
+    assert start()._sliders() == {}
+
+
+def test_the_asking_cell_may_be_run_again(path: Path) -> None:
+    lesson = start()
+    lesson.predict("fetch")
+    lesson.reveal("fetch")
+    lesson.predict("fetch")
+    lesson.faces["predict", "fetch"].store("1 s")
+    assert not lesson.faces["reveal", "fetch"].button.disabled
+
+
+def test_the_reason_is_shown_with_the_answer_and_never_before(path: Path) -> None:
+    lesson = start()
+    why = CHAPTER.prediction("fetch").because
+    assert why
+    curtain = reveal(lesson, "fetch")
+    assert why not in curtain.body.value
+    lesson.faces["predict", "fetch"].store("1 s")
+    curtain.button.click()
+    curtain.waiting.join(10)
+    assert why in curtain.body.value
 
 
 def test_a_damaged_progress_file_is_told_of_and_the_lesson_begins(path: Path) -> None:

@@ -134,7 +134,15 @@ def _yield(bench: Bench) -> Picture:
 FIGURES = {"yield": _yield}
 
 PREDICTIONS = (
-    Prediction(id="fetch", question="How long does it take?", kind="s", low=1e-4, high=10, word="ms"),
+    Prediction(
+        id="fetch",
+        question="How long does it take?",
+        kind="s",
+        low=1e-4,
+        high=10,
+        word="ms",
+        because="Every bucket pays the rope once.",
+    ),
     Prediction(
         id="longer_rope",
         question="A rope ten times longer: how many times slower?",

@@ -36,8 +36,11 @@ class Shape(ABC):
         """Write a read answer for people."""
 
     @abstractmethod
-    def why(self, given: Any, right: Any) -> str:
-        """Say what is wrong with a read answer, without giving the right one away."""
+    def why(self, given: Any, right: Any, said: str = "") -> str:
+        """Say what is wrong with a read answer, without giving the right one away.
+
+        `said` is how the learner wrote it.
+        """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,9 +78,10 @@ class Amount(Shape):
         """Write it with its unit."""
         return units.text(answer, self.kind)
 
-    def why(self, given: float, right: float) -> str:
+    def why(self, given: float, right: float, said: str = "") -> str:
         """Say on which side it lies."""
-        return f"{self.text(given)} is too {'high' if given > right else 'low'}."
+        written = said.strip() if re.search(r"[^\W\d]", said) else self.text(given)
+        return f"{written} is too {'high' if given > right else 'low'}."
 
 
 def _plain(words: str) -> str:
@@ -129,7 +133,7 @@ class Choice(Shape):
         """Return the option."""
         return answer
 
-    def why(self, given: str, right: str) -> str:
+    def why(self, given: str, right: str, said: str = "") -> str:
         """Name what was picked."""
         return f"Not {given!r}."
 
@@ -153,7 +157,7 @@ class Several(Shape):
         """Write them in the order of the options."""
         return "; ".join(option for option in self.options if option in answer)
 
-    def why(self, given: frozenset[str], right: frozenset[str]) -> str:
+    def why(self, given: frozenset[str], right: frozenset[str], said: str = "") -> str:
         """Name the first that does not belong, or say how many are missing."""
         extra = [option for option in self.options if option in given - right]
         if extra:
@@ -190,7 +194,7 @@ class Order(Shape):
         """Write them from left to right."""
         return " → ".join(answer)
 
-    def why(self, given: tuple[str, ...], right: tuple[str, ...]) -> str:
+    def why(self, given: tuple[str, ...], right: tuple[str, ...], said: str = "") -> str:
         """Name the first place that is wrong."""
         place = next(i for i, (one, other) in enumerate(zip(given, right, strict=True)) if one != other)
         return f"Place {place + 1} is not {given[place]!r}; the {place} before it are right."

@@ -83,7 +83,7 @@ class Claim:
         mine, theirs = value(left), value(right)
         ratio = mine / theirs
         low, high = self._allowed()
-        seen = (
+        seen = _capital(
             f"{self.left_name}: {mine.text(self.kind)}; {self.right_name}: {theirs.text(self.kind)};"
             f" ratio {ratio.text('times')}, {self._words(low, high)}."
         )
@@ -121,3 +121,7 @@ class Claim:
     def _finding(self, verdict: str, seen: str, more: tuple[str, ...], left: Value, right: Value) -> Finding:
         words = {AGREES: "Agrees.", DIFFERS: "Differs.", NOISY: "Too noisy to say."}[verdict]
         return Finding(verdict=verdict, says=f"{words} {seen}", reasons=more, left=left, right=right)
+
+
+def _capital(words: str) -> str:
+    return words[:1].upper() + words[1:]

@@ -106,7 +106,7 @@ class Exercise:
             given, right = self.shape.read(answer), self.right_answer(bench)
             if self.shape.same(given, right):
                 return Verdict(outcome=Outcome.RIGHT, why=f"{self.shape.text(right)}.")
-            why = self.shape.why(given, right)
+            why = self.shape.why(given, right, answer if isinstance(answer, str) else "")
             for idea in self.misconceptions:
                 if self._comes_of(idea, given, bench):
                     return Verdict(outcome=Outcome.WRONG, why=why, misconception=idea.name, hint=idea.hint)
@@ -116,7 +116,7 @@ class Exercise:
         except Exception as error:  # an examiner who falls over must say so and not take the lesson along
             return Verdict(
                 outcome=Outcome.RAISED,
-                why=f"{answer!r} met an error of ours ({type(error).__name__}: {error}). Look at the solution.",
+                why=f"{answer!r} met an error of ours ({type(error).__name__}: {error}). See the solution.",
             )
 
     def _comes_of(self, idea: Misconception, given: Any, bench: Any) -> bool:

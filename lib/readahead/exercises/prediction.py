@@ -26,6 +26,8 @@ class Prediction:
     high: float = 0.0
     word: str = ""
     """The unit that a bare number is taken in, such as 'ms'."""
+    because: str = ""
+    """Why the answer is what it is; shown with the answer and never before it."""
     choices: tuple[str, ...] = ()
     """Instead of a scale: the words to pick from."""
     choice_of: Callable[[float], str] | None = None

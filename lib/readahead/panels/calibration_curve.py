@@ -64,7 +64,7 @@ def sentence(hits: Sequence[Shot]) -> str:
         return "No guess has been scored yet. Make one, and look behind the curtain."
     if len(hits) < ENOUGH:
         typical = units.text(float(np.median([hit.off for hit in hits])), "times", 2)
-        return f"So far {len(hits)} scored, typically off by {typical}. Some more will show whether they improve."
+        return f"So far {len(hits)} scored, typically off by {typical}. More will show whether they improve."
     half = len(hits) // 2
     early = float(np.median([hit.off for hit in hits[:half]]))
     late = float(np.median([hit.off for hit in hits[-half:]]))
@@ -81,14 +81,21 @@ def html(book: Facts) -> str:
     if not hits:
         return paper.words(said)
     picture = Picture(
-        title="Are my guesses getting better?", sentence=said, marks={},
-        x=Axis(label="guess number", kind="count", log=False), y=Axis(label="off by", kind="times"),
+        title="Are my guesses getting better?",
+        sentence=said,
+        marks={},
+        x=Axis(label="guess number", kind="count", log=False),
+        y=Axis(label="off by", kind="times"),
         lines=(
-            Line(name="my guesses", source="other", joined=False,
-                 points=[(number, hit.off) for number, hit in enumerate(hits, start=1)]),
+            Line(
+                name="my guesses",
+                source="other",
+                joined=False,
+                points=[(number, hit.off) for number, hit in enumerate(hits, start=1)],
+            ),
             Line(name="right on", source="measured", points=[(1, 1.0), (max(2, len(hits)), 1.0)]),
         ),
-    )  # fmt: skip
+    )
     rows = [
         (f"{number}. {hit.topic}: {hit.name}", units.factor_text(hit.guess / hit.truth))
         for number, hit in enumerate(hits, start=1)

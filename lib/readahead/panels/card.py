@@ -18,8 +18,8 @@ def disk_text(entry: CatalogueEntry | None) -> str:
     own = entry.device
     seek = f", seek {units.text(own.seek_s, 's')}" if own.seek_s else ""
     return (
-        f"{units.text(own.latency_s, 's')} a read{seek}, {units.text(own.bandwidth_bytes_per_s, 'bytes_per_s')},"
-        f" {own.channels} in flight (calibrated)"
+        f"{units.text(own.latency_s, 's')} a read{seek},"
+        f" {units.text(own.bandwidth_bytes_per_s, 'bytes_per_s')}, {own.channels} in flight (calibrated)"
     )
 
 

@@ -1,5 +1,6 @@
-"""A desk in the exam hall, with the examiner sitting on it. Question, a field that suits the answer, and three
-buttons: Check, Hint (each says a little more), Solution (open to whoever asks). All that is answered is kept.
+"""A desk in the exam hall, with the examiner sitting on it. Question, a field that suits the answer,
+and three buttons: Check, Hint (each says a little more), Solution (open to whoever asks). All that
+is answered is kept.
 """
 
 from __future__ import annotations
@@ -13,12 +14,14 @@ from readahead.exercises.exercise import Exercise, Outcome, Verdict
 from readahead.experiments.round import Bench
 from readahead.panels import paper, svg
 from readahead.panels.waiting import in_words
-from readahead.progress import Progress
+from readahead.progress import Facts, Progress
 
 MARKS = {
-    Outcome.RIGHT: ("✓", svg.COLOURS["measured"]), Outcome.WRONG: ("✗", svg.COLOURS["guess"]),
-    Outcome.RAISED: ("!", svg.COLOURS["other"]), Outcome.NOT_ATTEMPTED: ("○", svg.COLOURS["other"]),
-}  # fmt: skip
+    Outcome.RIGHT: ("✓", svg.COLOURS["measured"]),
+    Outcome.WRONG: ("✗", svg.COLOURS["guess"]),
+    Outcome.RAISED: ("!", svg.COLOURS["other"]),
+    Outcome.NOT_ATTEMPTED: ("○", svg.COLOURS["other"]),
+}
 
 
 def said(verdict: Verdict) -> str:
@@ -103,9 +106,13 @@ class Desk:
         if found.outcome is not Outcome.NOT_ATTEMPTED:
             plain = sorted(answer) if isinstance(answer, (set, frozenset)) else answer
             self._progress.keep_answer(
-                self._topic, self.exercise.id, plain, found.outcome.value, found.misconception,
-                self.verdict.value,
-            )  # fmt: skip
+                self._topic,
+                self.exercise.id,
+                plain,
+                found.outcome.value,
+                found.misconception,
+                found.why,
+            )
         return found
 
     def one_more_hint(self) -> None:
@@ -144,4 +151,15 @@ class Desk:
         attempts = self._progress.answers(self._topic, self.exercise.id)
         if attempts and isinstance(attempts[-1], dict):
             self._fill(attempts[-1].get("answer", ""))
-            self.verdict.value = str(attempts[-1].get("says", ""))
+            self.verdict.value = self._again(attempts[-1])
+
+    def _again(self, attempt: Facts) -> str:
+        """Return what was said of an earlier attempt, without examining it again."""
+        words = {outcome.value: outcome for outcome in Outcome}
+        outcome = words.get(str(attempt.get("outcome")))
+        if outcome is None:
+            return ""
+        idea = str(attempt.get("misconception", ""))
+        hint = next((known.hint for known in self.exercise.misconceptions if known.name == idea), "")
+        why = str(attempt.get("says", ""))
+        return said(Verdict(outcome=outcome, why=why, misconception=idea if hint else "", hint=hint))

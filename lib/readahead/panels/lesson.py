@@ -12,10 +12,13 @@ HTML, and the learner's progress file is not written.
 
 from __future__ import annotations
 
+import importlib
+from collections.abc import Callable, Mapping
 from typing import Any
 
-from IPython.display import HTML, display
+from IPython import display as ipython
 
+from readahead.errors import ReadaheadError
 from readahead.exercises.chapters import Chapter, chapter
 from readahead.experiments.round import Bench
 from readahead.measure.sample import FEW
@@ -24,6 +27,9 @@ from readahead.panels import exercise as desk
 from readahead.panels import predict as asking
 from readahead.panels import reveal as curtain
 from readahead.progress import Progress, by_papermill
+
+display: Callable[..., Any] = ipython.display
+HTML: Callable[..., Any] = ipython.HTML
 
 
 class Lesson:
@@ -45,7 +51,10 @@ class Lesson:
         if self.is_open:
             self._print(asking.printed(asked, self._guess(name)))
             return
-        self._show("predict", name, self._ask(name))
+        ask = self._ask(name)
+        if ("reveal", name) in self.faces:
+            self.faces["reveal", name].attend(ask)
+        self._show("predict", name, ask)
 
     def reveal(self, name: str) -> None:
         """Show guess, model, measured and published on one axis, once a guess is kept."""
@@ -95,10 +104,27 @@ class Lesson:
         self._print(calibration_curve.html(self.progress.read()))
 
     def explore(self, **settings: Any) -> Any:
-        """Show the panel of this chapter's experiment."""
-        from readahead import panels
+        """Show the panel of this chapter's experiment, its sliders where the learner left them.
 
-        return panels.explore(self.chapter.experiment, **{**self.bench.base, **settings})
+        They are where the notebook says if the notebook's own settings were changed since.
+        """
+        panels: Any = importlib.import_module("readahead.panels")
+        return panels.explore(self.chapter.experiment, **{**self.bench.base, **self._sliders(), **settings})
+
+    def keep_sliders(self, settings: Mapping[str, Any]) -> None:
+        """Keep where the sliders stand; they are there again after a restart."""
+        if not self.is_open:
+            entry = {"values": dict(settings), "base": _words(self.bench.base)}
+            self.progress.keep(self._topic, "settings", "sliders", entry)
+
+    def _sliders(self) -> dict[str, Any]:
+        kept = self.progress.kept(self._topic, "settings", "sliders")
+        if self.is_open or kept is None or kept.get("base") != _words(self.bench.base):
+            return {}
+        try:
+            return self.bench.settings(**kept["values"])
+        except (KeyError, TypeError, ReadaheadError):
+            return {}  # a knob was renamed or its range moved since
 
     # -- inside ------------------------------------------------------------------------------------
     def _ask(self, name: str) -> asking.Ask:
@@ -125,6 +151,10 @@ class Lesson:
             display(
                 HTML(paper.box("!", "About your progress file.", paper.words(notice), svg.COLOURS["guess"]))
             )
+
+
+def _words(settings: Mapping[str, Any]) -> dict[str, str]:
+    return {name: str(value) for name, value in settings.items()}
 
 
 def open_chapter(

@@ -8,6 +8,7 @@ import html
 import re
 from collections.abc import Sequence
 
+_CELL = "text-align:left;padding:.15em 1em .15em 0"
 _CODE, _STRONG, _SLANT = re.compile(r"`([^`]+)`"), re.compile(r"\*\*(.+?)\*\*"), re.compile(r"\*(.+?)\*")
 
 
@@ -21,11 +22,11 @@ def words(text: str) -> str:
 
 def table(head: Sequence[str], rows: Sequence[Sequence[str]], caption: str = "") -> str:
     """Return a table; the first cell of each row is its heading."""
-    top = "".join(f"<th scope='col' style='text-align:left'>{html.escape(cell)}</th>" for cell in head)
+    top = "".join(f"<th scope='col' style='{_CELL}'>{html.escape(cell)}</th>" for cell in head)
     body = "".join(
         "<tr>"
-        + f"<th scope='row' style='text-align:left;font-weight:normal'>{html.escape(row[0])}</th>"
-        + "".join(f"<td style='text-align:left'>{html.escape(cell)}</td>" for cell in row[1:])
+        + f"<th scope='row' style='{_CELL};font-weight:normal'>{html.escape(row[0])}</th>"
+        + "".join(f"<td style='{_CELL}'>{html.escape(cell)}</td>" for cell in row[1:])
         + "</tr>"
         for row in rows
     )

@@ -1,5 +1,5 @@
-"""The window where bets are taken. It asks a question with a unit and a scale, keeps the guess before anything
-is revealed, and takes no second bet once the answer is known.
+"""The window where bets are taken. It asks a question with a unit and a scale, keeps the guess before
+anything is revealed, and takes no second bet once the answer is known.
 """
 
 from __future__ import annotations
@@ -82,13 +82,20 @@ class Ask:
         asked = self.prediction
         low, high = math.log10(asked.low), math.log10(asked.high)
         self.slider = widgets.FloatLogSlider(
-            value=10 ** ((low + high) / 2), min=low, max=high, step=0.02, readout=False, description="Slide",
+            value=10 ** ((low + high) / 2),
+            min=low,
+            max=high,
+            step=0.02,
+            readout=False,
+            description="Slide",
             layout=widgets.Layout(width="24em"),
-        )  # fmt: skip
+        )
         self.text = widgets.Text(
-            description="My guess", placeholder="a number and its unit", continuous_update=False,
+            description="My guess",
+            placeholder="a number and its unit",
+            continuous_update=False,
             layout=widgets.Layout(width="18em"),
-        )  # fmt: skip
+        )
         self.slider.observe(self._slid, "value")
         self.text.observe(self._written, "value")
         ends = widgets.HTML(paper.words(f"from {asked.text(asked.low)} to {asked.text(asked.high)}"))

@@ -67,7 +67,7 @@ class Answers:
         rows = [("Your guess", self.prediction.text(self.guess), "")] if self.guess is not None else []
         for name, value in (("Model", self.modeled), (self._name("Measured"), self.measured)):
             if value is not None:
-                rows.append((name, self._said(value), self._off(value.median)))
+                rows.append((name.rstrip(":"), self._said(value), self._off(value.median)))
         for figure in self.figures:
             rows.append(
                 (f"Published: {figure.author}, {figure.title}", figure.printed, self._off(figure.value))
@@ -95,8 +95,9 @@ class Answers:
         said = self.sentence()
         chart = "" if self.prediction.choices else svg.strip(self.marks(), self.prediction.kind, said)
         doubts = self.measured.doubts if self.measured is not None else ()
+        because = paper.words(f"**Why.** {self.prediction.because}") if self.prediction.because else ""
         head = ("Source", "Value", "Your guess against it")
-        return paper.words(said) + chart + paper.table(head, self.rows()) + paper.listing(doubts)
+        return paper.words(said) + chart + paper.table(head, self.rows()) + paper.listing(doubts) + because
 
     def _plain(self, number: float) -> float | str:
         return self.prediction.choice_of(number) if self.prediction.choice_of is not None else number
@@ -109,7 +110,7 @@ class Answers:
         return self.prediction.verdict(self.guess, truth) if self.guess is not None else ""
 
     def _name(self, word: str) -> str:
-        return f"{word} {self.measured_at[:10]}" if self.measured_at else word
+        return f"{word} on {self.measured_at[:10]}:" if self.measured_at else word
 
 
 class Reveal:
@@ -127,11 +128,15 @@ class Reveal:
         self.again.on_click(lambda _: self._once_more())
         self.waiting: Waiting[Value | None] = Waiting(self._measure, self._measured)
         self.face = widgets.VBox([self.body, self.button, self.waiting.face])
-        ask.on_kept.append(self._ready)
-        self._ask = ask
-        self._ready()
+        self.attend(ask)
         if (kept := self._guess_entry()) is not None and "revealed" in kept:
             self.open()
+
+    def attend(self, ask: Ask) -> None:
+        """Listen to this window from now on (the cell that asks may be run again)."""
+        self._ask = ask
+        ask.on_kept.append(self._ready)
+        self._ready()
 
     def _guess_entry(self) -> Facts | None:
         kept = self._progress.kept(self._topic, "guesses", self._prediction.id)
@@ -182,9 +187,13 @@ class Reveal:
     def _show(self, measured: Value | None, at: str = "", *, final: bool = True) -> None:
         """Draw what is known; when nothing more will come, keep the truth that the guess is scored by."""
         known = Answers(
-            prediction=self._prediction, guess=(self._guess_entry() or {}).get("guess"), measured=measured,
-            measured_at=at, modeled=self._turn.modeled_value(self._bench), figures=self._turn.figures,
-        )  # fmt: skip
+            prediction=self._prediction,
+            guess=(self._guess_entry() or {}).get("guess"),
+            measured=measured,
+            measured_at=at,
+            modeled=self._turn.modeled_value(self._bench),
+            figures=self._turn.figures,
+        )
         if known.modeled is None and measured is None and not known.figures:
             self.body.value = paper.words("The answer has to be measured first.")
             return
@@ -196,17 +205,25 @@ class Reveal:
 def answers(prediction: Prediction, turn: Round, bench: Bench, guess: float | str | None) -> Answers:
     """Return everything at once, measuring here and now: for a run without a learner."""
     return Answers(
-        prediction=prediction, guess=guess, modeled=turn.modeled_value(bench),
-        measured=turn.measured_value(bench), figures=turn.figures,
-    )  # fmt: skip
+        prediction=prediction,
+        guess=guess,
+        modeled=turn.modeled_value(bench),
+        measured=turn.measured_value(bench),
+        figures=turn.figures,
+    )
 
 
 def remember(progress: Progress, topic: str, name: str, found: Value, machine: Facts, bench: Bench) -> None:
     """Keep a measured value with the machine and the settings it belongs to."""
     entry = {
-        "median": found.median, "low": found.low, "high": found.high, "repeats": found.repeats,
-        "doubts": list(found.doubts), "machine": machine, "base": {k: str(v) for k, v in bench.base.items()},
-    }  # fmt: skip
+        "median": found.median,
+        "low": found.low,
+        "high": found.high,
+        "repeats": found.repeats,
+        "doubts": list(found.doubts),
+        "machine": machine,
+        "base": {k: str(v) for k, v in bench.base.items()},
+    }
     progress.keep(topic, "measured", name, entry)
 
 
@@ -220,9 +237,12 @@ def recall(
         return None
     try:
         found = Value(
-            median=kept["median"], low=kept["low"], high=kept["high"], repeats=kept["repeats"],
+            median=kept["median"],
+            low=kept["low"],
+            high=kept["high"],
+            repeats=kept["repeats"],
             doubts=tuple(kept["doubts"]),
-        )  # fmt: skip
+        )
         return found, str(kept["at"])
     except (KeyError, TypeError, ReadaheadError):
         return None  # somebody edited it: measure again

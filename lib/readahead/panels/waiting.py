@@ -1,5 +1,5 @@
-"""A kettle. Something slow is put on, the learner sees that it works, may take it off, and is told in words if
-it boils over. The cell that started it has long ended, so that the sliders stay free.
+"""A kettle. Something slow is put on, the learner sees that it works, may take it off, and is told in
+words if it boils over. The cell that started it has long ended, so that the sliders stay free.
 """
 
 from __future__ import annotations
