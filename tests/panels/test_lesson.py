@@ -255,6 +255,22 @@ def test_sliders_are_where_they_were_left_unless_the_notebook_changed(path: Path
     assert start()._sliders() == {}
 
 
+def test_what_stands_below_a_closed_curtain_waits_for_it(path: Path) -> None:
+    lesson = start()
+    lesson.predict("fetch")
+    lesson.reveal("fetch")
+    lesson.reveal("fetch")  # run twice
+    lesson.claim("model_fits")
+    lesson.figure("yield")
+    for kind, name in (("claim", "model_fits"), ("figure", "yield")):
+        assert "after your guess" in lesson.faces[kind, name].body.value
+    lesson.faces["predict", "fetch"].store("1 s")
+    lesson.faces["reveal", "fetch"].open()
+    lesson.faces["claim", "model_fits"].waiting.join(10)
+    assert "Differs" in lesson.faces["claim", "model_fits"].body.value
+    assert "<svg" in lesson.faces["figure", "yield"].body.value
+
+
 def test_the_asking_cell_may_be_run_again(path: Path) -> None:
     lesson = start()
     lesson.predict("fetch")

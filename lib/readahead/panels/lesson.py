@@ -16,10 +16,12 @@ import importlib
 from collections.abc import Callable, Mapping
 from typing import Any
 
+import ipywidgets as widgets
 from IPython import display as ipython
 
 from readahead.errors import ReadaheadError
 from readahead.exercises.chapters import Chapter, chapter
+from readahead.experiments.picture import Picture
 from readahead.experiments.round import Bench
 from readahead.measure.sample import FEW
 from readahead.panels import calibration_curve, card, claims, paper, svg
@@ -44,6 +46,8 @@ class Lesson:
         self._topic = opened.place.topic
         self._machine = card.facts()
         self._noticed = 0
+        self._last = ""
+        """The prediction revealed last; what comes below it in the notebook waits for it too."""
 
     def predict(self, name: str) -> None:
         """Ask for a guess. Raises `BadValue` for a name that is no prediction of this chapter."""
@@ -65,9 +69,12 @@ class Lesson:
             self._print(found.html())
             return
         ask = self.faces.get(("predict", name)) or self._ask(name)
-        self._show(
-            "reveal", name, curtain.Reveal(ask, turn, self.bench, self._topic, self.progress, self._machine)
-        )
+        earlier = self.faces.get(("reveal", name))
+        drawn = curtain.Reveal(ask, turn, self.bench, self._topic, self.progress, self._machine)
+        if earlier is not None and not drawn.is_open:  # the cell was run again
+            drawn.on_opened = earlier.on_opened
+        self._last = name
+        self._show("reveal", name, drawn)
 
     def claim(self, name: str) -> None:
         """State a claim, test it on this run, and say what became of it."""
@@ -77,7 +84,7 @@ class Lesson:
             self.faces["claim", name] = found
             self._print(claims.printed(stated, found))
             return
-        self._show("claim", name, claims.Pinned(stated, self.bench))
+        self._behind("claim", name, lambda: claims.Pinned(stated, self.bench))
 
     def exercise(self, name: str) -> None:
         """Set an exercise, with check, hints and solution."""
@@ -89,15 +96,11 @@ class Lesson:
 
     def figure(self, name: str) -> None:
         """Draw one of the chapter's figures, with its sentence and its table."""
-        picture = self.chapter.figure(name)(self.bench)
-        self.faces["figure", name] = picture
-        head = (
-            picture.lines[0].name if len(picture.lines) == 1 else "Line",
-            picture.x.label,
-            picture.y.label,
-        )
-        numbers = paper.folded("The numbers", paper.table(head, picture.rows), is_open=self.is_open)
-        self._print(paper.words(f"**{picture.title}.** {picture.sentence}") + svg.chart(picture) + numbers)
+        paint = self.chapter.figure(name)
+        if self.is_open:
+            self._print(painted(paint(self.bench), is_open=True))
+            return
+        self._behind("figure", name, lambda: Printed(painted(paint(self.bench))))
 
     def guesses(self) -> None:
         """Show whether the learner's guesses are getting better, over all chapters."""
@@ -140,6 +143,22 @@ class Lesson:
         self.say_notices()
         display(thing.face)
 
+    def _behind(self, kind: str, name: str, make: Callable[[], Any]) -> None:
+        """Show something at once, or when the curtain above it has opened: it would give the answer away."""
+        curtain_above = self.faces.get(("reveal", self._last))
+        if curtain_above is None or curtain_above.is_open:
+            self._show(kind, name, make())
+            return
+        waits = Printed(paper.words("This is shown after your guess, above."))
+        self._show(kind, name, waits)
+
+        def show() -> None:
+            made = make()
+            self.faces[kind, name] = made
+            waits.face.children = [made.face]
+
+        curtain_above.on_opened.append(show)
+
     def _print(self, text: str) -> None:
         self.say_notices()
         display(HTML(text))
@@ -151,6 +170,21 @@ class Lesson:
             display(
                 HTML(paper.box("!", "About your progress file.", paper.words(notice), svg.COLOURS["guess"]))
             )
+
+
+class Printed:
+    """Something on paper, as a face."""
+
+    def __init__(self, text: str) -> None:
+        self.body = widgets.HTML(text)
+        self.face = widgets.VBox([self.body])
+
+
+def painted(picture: Picture, *, is_open: bool = False) -> str:
+    """Return a picture as HTML: sentence, chart, and the table, folded unless `is_open`."""
+    head = ("Line", picture.x.label, picture.y.label)
+    numbers = paper.folded("The numbers", paper.table(head, picture.rows), is_open=is_open)
+    return paper.words(f"**{picture.title}.** {picture.sentence}") + svg.chart(picture) + numbers
 
 
 def _words(settings: Mapping[str, Any]) -> dict[str, str]:

@@ -5,7 +5,7 @@ was published), the sentence that says how far off you were, and the table. It o
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import ipywidgets as widgets
@@ -121,6 +121,9 @@ class Reveal:
     ) -> None:
         self._prediction, self._turn, self._bench = ask.prediction, turn, bench
         self._topic, self._progress, self._machine = topic, progress, machine
+        self.on_opened: list[Callable[[], None]] = []
+        """Called once, when it opens: what may be seen only after it."""
+        self.is_open = False
         self.body = widgets.HTML()
         self.button = widgets.Button(description="Show the answer", button_style="primary")
         self.button.on_click(lambda _: self.open())
@@ -174,6 +177,10 @@ class Reveal:
                 self._show(None)
         except Exception as error:
             self.body.value = in_words(error)
+        self.is_open = True
+        waiting, self.on_opened = self.on_opened, []
+        for show in waiting:
+            show()
 
     def _measure(self, on_event: OnEvent, stop: threading.Event) -> Value | None:
         self._bench.listen(on_event, stop)
