@@ -9,7 +9,7 @@ A house with floors. A file imports only from the floors beneath it, never a nei
     measure                runs, samples, calibration       DuckDB
     datasets | storage     what lies there | how the bytes come (emulated device, trace, page cache)
     models                 pure arithmetic                  numpy only
-    devices | published | shapes      the facts
+    devices | published | shapes | progress      the facts; the exercise book
     units                  the words for numbers
     errors | paths         one clear sentence; where files live
 

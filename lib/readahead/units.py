@@ -27,6 +27,7 @@ SCALES: dict[str, dict[str, float]] = {
     "count": {"": 1},
     "": {"": 1},
     "1": {"%": 0.01},
+    "times": {"×": 1},
 }
 """For each kind of quantity, the words it is written in, largest first."""
 
@@ -56,12 +57,12 @@ def _number(value: float, digits: int) -> str:
 def text(value: float, kind: str, digits: int = 3) -> str:
     """Write a quantity for people: `text(0.0041, "s")` is `4.1 ms`.
 
-    `kind` is one of `SCALES`: s, bytes, bytes_per_s, rows_per_s, rows, count, 1 (a share, as %).
+    `kind` is one of `SCALES`: s, bytes, bytes_per_s, rows_per_s, rows, count, 1 (a share, as %), times.
     """
     word = _word(value, kind)
     whole = kind in ("rows", "count") and float(value).is_integer()
     number = f"{int(value):,}" if whole else _number(value / SCALES[kind][word], digits)
-    return f"{number} {word}".rstrip()
+    return f"{number}×" if word == "×" else f"{number} {word}".rstrip()
 
 
 def texts(values: Sequence[float], kind: str, digits: int = 3) -> list[str]:

@@ -1,0 +1,127 @@
+"""A sentence that checks itself. Instead of printing "twice as fast" and being wrong on the next machine, a
+chapter states a claim; the claim looks at this run and answers *agrees*, *differs, likely because …* or
+*too noisy to say, do this*. The exceptions are part of the lesson.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from readahead import units
+from readahead.errors import require_choice, require_range
+from readahead.measure.sample import FEW, Sample
+from readahead.measure.value import Value, value
+
+RELATIONS = ("at least", "at most", "within", "faster than")
+AGREES, DIFFERS, NOISY = "agrees", "differs", "too noisy to say"
+
+Side = Callable[[Any], "Value | Sample | float"]
+"""What a claim compares: a function of the bench (see `experiments.round.Bench`)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reason:
+    """Why a claim may fail here, and how to see whether that is so."""
+
+    says: str
+    when: Callable[[Value, Value, Any], bool] = lambda left, right, bench: True
+    """Whether it applies, from both sides and the bench. The default always applies: put it last."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """What became of a claim on this run."""
+
+    verdict: str
+    """agrees, differs, or too noisy to say."""
+    says: str
+    """The sentence to show."""
+    reasons: tuple[str, ...] = ()
+    """Why it differs, likeliest first; or what to do about the noise."""
+    left: Value
+    right: Value
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Claim:
+    """Something said of this run, with the means to test it.
+
+    `left` compared with `factor` × `right`: *at least*, *at most*, or *within* `tolerance` of it (a share:
+    0.1 is 10 %). *faster than*: `left`, a time, takes at most `right` / `factor`.
+    """
+
+    id: str
+    says: str
+    """The claim in words, without a number of any machine."""
+    left: Side
+    right: Side
+    left_name: str
+    right_name: str
+    relation: str
+    factor: float = 1.0
+    tolerance: float = 0.0
+    kind: str = "s"
+    """Of both sides, a kind of `units.SCALES`."""
+    reasons: tuple[Reason, ...] = ()
+
+    def __post_init__(self) -> None:
+        of = f"of claim {self.id!r}"
+        require_choice("relation", self.relation, RELATIONS)
+        require_choice("kind", self.kind, units.SCALES)
+        require_range("factor", self.factor, low=1e-9, of=of, advice="Give 1 to compare as it is.")
+        require_range("tolerance", self.tolerance, low=0, high=10, of=of, advice="Give a share: 0.1 is 10 %.")
+
+    def on(self, bench: Any) -> Finding:
+        """Test the claim on a bench, measuring what was not measured yet."""
+        return self.test(self.left(bench), self.right(bench), bench)
+
+    def test(self, left: Value | Sample | float, right: Value | Sample | float, bench: Any = None) -> Finding:
+        """Test the claim on two values; a `Sample` counts as its seconds."""
+        mine, theirs = value(left), value(right)
+        ratio = mine / theirs
+        low, high = self._allowed()
+        seen = _capital(
+            f"{self.left_name}: {mine.text(self.kind)}; {self.right_name}: {theirs.text(self.kind)};"
+            f" ratio {ratio.text('times')}, {self._words(low, high)}."
+        )
+        if ratio.few:
+            few = f"Measured {ratio.repeats} times: repeat at least {FEW} times before believing it."
+            return self._finding(NOISY, seen, (few,), mine, theirs)
+        if low <= ratio.low and ratio.high <= high:
+            return self._finding(AGREES, seen, ratio.doubts, mine, theirs)
+        if ratio.high < low or ratio.low > high:
+            return self._finding(DIFFERS, seen, self._why(mine, theirs, bench), mine, theirs)
+        todo = ratio.doubts or ("The interval reaches over the limit: repeat more often on a quiet machine.",)
+        return self._finding(NOISY, seen, todo, mine, theirs)
+
+    def _allowed(self) -> tuple[float, float]:
+        """Return the ratios left / right with which the claim agrees."""
+        slack = 1.0 + self.tolerance
+        return {
+            "at least": (self.factor / slack, math.inf),
+            "at most": (0.0, self.factor * slack),
+            "within": (self.factor / slack, self.factor * slack),
+            "faster than": (0.0, slack / self.factor),
+        }[self.relation]
+
+    def _words(self, low: float, high: float) -> str:
+        """Say which ratios are allowed."""
+        if self.relation == "within":
+            return f"expected {units.text(low, 'times')} to {units.text(high, 'times')}"
+        limit, word = (low, "at least") if math.isinf(high) else (high, "at most")
+        return f"expected {word} {units.text(limit, 'times')}"
+
+    def _why(self, left: Value, right: Value, bench: Any) -> tuple[str, ...]:
+        found = tuple(reason.says for reason in self.reasons if reason.when(left, right, bench))
+        return found or ("No known reason fits: compare the machine card with the chapter's, and tell us.",)
+
+    def _finding(self, verdict: str, seen: str, more: tuple[str, ...], left: Value, right: Value) -> Finding:
+        words = {AGREES: "Agrees.", DIFFERS: "Differs.", NOISY: "Too noisy to say."}[verdict]
+        return Finding(verdict=verdict, says=f"{words} {seen}", reasons=more, left=left, right=right)
+
+
+def _capital(words: str) -> str:
+    return words[:1].upper() + words[1:]

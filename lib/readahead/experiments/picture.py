@@ -1,0 +1,73 @@
+"""A picture before it is painted: its lines, and beside them the sentence and the table that say the same.
+
+A topic's experiment offers `FIGURES`, a mapping of names to functions `bench -> Picture`. The painter
+stands upstairs in `panels`; here nothing is drawn, so that a figure without its words cannot be made.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from readahead import units
+from readahead.errors import BadValue, require_choice
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Line:
+    """One row of points under one name."""
+
+    name: str
+    points: Sequence[tuple[float, float]]
+    """(x, y) in SI units."""
+    source: str = "modeled"
+    """modeled, measured, published or other: sets its colour and mark."""
+    joined: bool = True
+    """Whether a line runs through the points."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Axis:
+    """What runs along one side."""
+
+    label: str
+    kind: str
+    """A kind of `units.SCALES`."""
+    log: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Picture:
+    """A chart with its words."""
+
+    title: str
+    sentence: str
+    """What the chart shows, in one sentence."""
+    x: Axis
+    y: Axis
+    lines: tuple[Line, ...]
+    marks: Mapping[str, float]
+    """Places on the x axis worth a name (the half-speed size, the sweet spot)."""
+
+    def __post_init__(self) -> None:
+        if not self.sentence.strip() or not self.lines or not any(line.points for line in self.lines):
+            raise BadValue(f"Picture {self.title!r} needs a sentence and at least one line with points.")
+        for line in self.lines:
+            require_choice("source", line.source, ("modeled", "measured", "published", "other"))
+            for point in line.points:
+                for axis, number in zip((self.x, self.y), point, strict=True):
+                    if not math.isfinite(number) or (axis.log and number <= 0):
+                        raise BadValue(
+                            f"{axis.label}={number!r} on line {line.name!r} must be finite"
+                            f"{' and above 0' if axis.log else ''}. Leave the point out or use log=False."
+                        )
+
+    @property
+    def rows(self) -> list[tuple[str, str, str]]:
+        """Return the table that says what the chart says: (line, x, y), as text."""
+        return [
+            (line.name, units.text(x, self.x.kind), units.text(y, self.y.kind))
+            for line in self.lines
+            for x, y in line.points
+        ]

@@ -1,0 +1,145 @@
+"""Two witnesses and one question. A round puts the same question (how long? how many times slower?) to the
+model and to the measurement, and lays the published answer beside theirs.
+
+A topic's experiment file offers `ROUNDS`, a mapping of prediction ids to `Round`s. Most are one line:
+
+    ROUNDS = {"slower": Round(ask=lambda see: see.seconds(latency_s=0.03) / see.seconds(latency_s=1e-4))}
+
+`see` is a `Witness`: asked of the model it computes, asked of the measurement it runs DuckDB. Each
+measurement is made once for a set of settings and kept, so that claims and figures ask for free.
+"""
+
+from __future__ import annotations
+
+import threading
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from readahead.errors import BadValue
+from readahead.experiments.experiment import Experiment, OnEvent
+from readahead.measure.sample import FEW, Sample
+from readahead.measure.value import Value, exactly, seconds, value
+from readahead.models.estimate import Estimate
+from readahead.published import Figure
+
+
+class Witness(ABC):
+    """Somebody who can be asked how long a query takes at some settings."""
+
+    def __init__(self, bench: Bench) -> None:
+        self.bench = bench
+
+    @abstractmethod
+    def seconds(self, **changes: Any) -> Value:
+        """Return the time of the query with some knobs changed from the bench's settings."""
+
+    def throughput(self, **changes: Any) -> Value:
+        """Return work / time, in the unit of the experiment (bytes or rows a second)."""
+        work = self.bench.experiment.work(self.bench.settings(**changes))
+        return self.seconds(**changes).inverse(work)
+
+
+class Model(Witness):
+    """The arithmetic."""
+
+    def estimate(self, **changes: Any) -> Estimate:
+        """Return the predicted time as named terms."""
+        return self.bench.experiment.model(self.bench.settings(**changes))
+
+    def seconds(self, **changes: Any) -> Value:
+        """Return the predicted time, without fog."""
+        return exactly(self.estimate(**changes).seconds)
+
+
+class Measurement(Witness):
+    """DuckDB, on this machine."""
+
+    def sample(self, **changes: Any) -> Sample:
+        """Return what was seen at these settings; measured at the first call, kept after it."""
+        return self.bench.sample(**changes)
+
+    def seconds(self, **changes: Any) -> Value:
+        """Return the measured time with its interval and doubts."""
+        return seconds(self.sample(**changes))
+
+
+class Bench:
+    """One chapter's experiment with this notebook's settings, and everything measured on it so far."""
+
+    def __init__(self, experiment: Experiment, *, repeats: int = FEW, **base: Any) -> None:
+        self.experiment = experiment
+        self.repeats = repeats
+        self.base = experiment.settings(**base)
+        self.model = Model(self)
+        self.measured = Measurement(self)
+        self._samples: dict[str, Sample] = {}
+        self._lock = threading.RLock()
+        self._listening = threading.local()
+
+    def settings(self, **changes: Any) -> dict[str, Any]:
+        """Return the value of every knob with some changed. Raises `BadValue` as the experiment does."""
+        return self.experiment.settings(**{**self.base, **changes})
+
+    def sample(self, **changes: Any) -> Sample:
+        """Return the sample at these settings, measured once. Raises `Cancelled` when told to stop."""
+        settings = self.settings(**changes)
+        key = repr(sorted(settings.items()))
+        with self._lock:
+            if key not in self._samples:
+                on_event, stop = getattr(self._listening, "ears", (None, None))
+                self._samples[key] = self.experiment.measure(settings, on_event, stop, repeats=self.repeats)
+            return self._samples[key]
+
+    def forget(self) -> None:
+        """Measure anew from now on."""
+        with self._lock:
+            self._samples.clear()
+
+    def listen(self, on_event: OnEvent | None, stop: threading.Event | None) -> None:
+        """Send news of this thread's measurements to `on_event`, and end them when `stop` is set."""
+        self._listening.ears = (on_event, stop)
+
+
+Question = Callable[[Any], Value | float]
+"""What is asked of a witness (a `Round`'s `ask`) or of the whole bench (its `model` and `measured`)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Round:
+    """Where the answers to one prediction come from."""
+
+    ask: Question | None = None
+    """Put to both witnesses in turn."""
+    model: Question | None = None
+    """Instead of `ask`, where the model is asked something else; gets the bench."""
+    measured: Question | None = None
+    """Instead of `ask`, where the measurement is asked something else; gets the bench."""
+    measures: bool = True
+    """False where nothing can be measured (a published machine that is not here)."""
+    published: Callable[[], Sequence[Figure]] | Sequence[Figure] = field(default_factory=tuple)
+    """Figures in the prediction's own unit."""
+
+    def __post_init__(self) -> None:
+        if self.ask is None and self.model is None and not self.figures:
+            raise BadValue("This round has no source. Give ask=, model= or published=.")
+
+    def modeled_value(self, bench: Bench) -> Value | None:
+        """Return what the model says, or None if it was not asked."""
+        if self.model is not None:
+            return value(self.model(bench))
+        return value(self.ask(bench.model)) if self.ask is not None else None
+
+    def measured_value(self, bench: Bench) -> Value | None:
+        """Return what DuckDB did, or None if it cannot be measured. Raises `Cancelled` when stopped."""
+        if not self.measures:
+            return None
+        if self.measured is not None:
+            return value(self.measured(bench))
+        return value(self.ask(bench.measured)) if self.ask is not None else None
+
+    @property
+    def figures(self) -> tuple[Figure, ...]:
+        """Return the published figures."""
+        return tuple(self.published() if callable(self.published) else self.published)

@@ -1,0 +1,45 @@
+"""A luggage tag. Every measured number belongs to a machine, and this says to which."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+
+from readahead import units
+from readahead.devices import CatalogueEntry, calibrated
+from readahead.measure.machine import Machine, this_machine
+from readahead.panels import paper
+from readahead.progress import Facts
+
+
+def disk_text(entry: CatalogueEntry | None) -> str:
+    """Return this machine's disk in words, as calibration left it, or how to calibrate it."""
+    if entry is None:
+        return "not calibrated yet: python -m readahead calibrate"
+    own = entry.device
+    seek = f", seek {units.text(own.seek_s, 's')}" if own.seek_s else ""
+    return (
+        f"{units.text(own.latency_s, 's')} a read{seek},"
+        f" {units.text(own.bandwidth_bytes_per_s, 'bytes_per_s')}, {own.channels} in flight (calibrated)"
+    )
+
+
+def rows(machine: Machine, entry: CatalogueEntry | None) -> list[tuple[str, str]]:
+    """Return the machine card as a table: fact, value."""
+    return [
+        ("CPU", f"{machine.cpu}, {machine.cores} cores"),
+        ("Memory", units.text(machine.memory_bytes, "bytes")),
+        ("System", machine.system),
+        ("File system", machine.file_system),
+        ("Disk", disk_text(entry)),
+        ("Versions", f"Readahead {machine.readahead}, DuckDB {machine.duckdb}, Python {machine.python}"),
+    ]
+
+
+def facts() -> Facts:
+    """Return this machine's card as it is kept beside measured values."""
+    return asdict(this_machine())
+
+
+def html() -> str:
+    """Return this machine's card as HTML."""
+    return paper.table(("This machine", ""), rows(this_machine(), calibrated()))

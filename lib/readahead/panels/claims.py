@@ -1,0 +1,55 @@
+"""A notice board on which only tested sentences hang. Each claim is pinned up with what this run says of it:
+agrees, differs and why, or too noisy and what to do.
+"""
+
+from __future__ import annotations
+
+import threading
+
+import ipywidgets as widgets
+
+from readahead.exercises.claim import AGREES, DIFFERS, NOISY, Claim, Finding
+from readahead.experiments.experiment import OnEvent
+from readahead.experiments.round import Bench
+from readahead.panels import paper, svg
+from readahead.panels.waiting import Waiting
+
+_MARKS = {
+    AGREES: ("✓", "Agrees.", svg.COLOURS["measured"]),
+    DIFFERS: ("≠", "Differs, likely because:", svg.COLOURS["guess"]),
+    NOISY: ("?", "Too noisy to say. Do this:", svg.COLOURS["other"]),
+}
+
+
+def printed(claim: Claim, finding: Finding) -> str:
+    """Return the claim and its finding as HTML."""
+    mark, title, colour = _MARKS[finding.verdict]
+    seen = paper.words(finding.says.split(". ", 1)[-1])
+    more = paper.listing(finding.reasons)
+    body = seen + more if finding.verdict == AGREES else more + seen
+    return paper.words(f"**Claim.** {claim.says}") + paper.box(mark, title, body, colour)
+
+
+class Pinned:
+    """One claim; tests itself at once, in the background. `face` is what to display."""
+
+    def __init__(self, claim: Claim, bench: Bench) -> None:
+        self._claim, self._bench = claim, bench
+        self.body = widgets.HTML(paper.words(f"**Claim.** {claim.says}"))
+        self.again = widgets.Button(description="Test again")
+        self.again.on_click(lambda _: self._once_more())
+        self.waiting: Waiting[Finding] = Waiting(self._test, self._tested)
+        self.face = widgets.VBox([self.body, self.waiting.face, self.again])
+        self.waiting.start()
+
+    def _test(self, on_event: OnEvent, stop: threading.Event) -> Finding:
+        self._bench.listen(on_event, stop)
+        return self._claim.on(self._bench)
+
+    def _tested(self, finding: Finding) -> None:
+        self.body.value = printed(self._claim, finding)
+
+    def _once_more(self) -> None:
+        if not self.waiting.busy:
+            self._bench.forget()
+            self.waiting.start()

@@ -1,0 +1,58 @@
+"""What can be printed: sentences, tables and boxes as plain HTML. Everything here reads the same with a
+kernel, without one, in a printed notebook and to a screen reader.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Sequence
+
+_CELL = "text-align:left;padding:.15em 1em .15em 0"
+_CODE, _STRONG, _SLANT = re.compile(r"`([^`]+)`"), re.compile(r"\*\*(.+?)\*\*"), re.compile(r"\*(.+?)\*")
+
+
+def words(text: str) -> str:
+    """Return text as HTML: escaped, with `code`, **strong** and *slanted*, paragraphs at empty lines."""
+    safe = html.escape(text.strip(), quote=False)
+    safe = _CODE.sub(r"<code>\1</code>", safe)
+    safe = _SLANT.sub(r"<em>\1</em>", _STRONG.sub(r"<strong>\1</strong>", safe))
+    return "".join(f"<p style='margin:.3em 0'>{part}</p>" for part in re.split(r"\n\s*\n", safe))
+
+
+def table(head: Sequence[str], rows: Sequence[Sequence[str]], caption: str = "") -> str:
+    """Return a table; the first cell of each row is its heading."""
+    top = "".join(f"<th scope='col' style='{_CELL}'>{html.escape(cell)}</th>" for cell in head)
+    body = "".join(
+        "<tr>"
+        + f"<th scope='row' style='{_CELL};font-weight:normal'>{html.escape(row[0])}</th>"
+        + "".join(f"<td style='{_CELL}'>{html.escape(cell)}</td>" for cell in row[1:])
+        + "</tr>"
+        for row in rows
+    )
+    said = (
+        f"<caption style='text-align:left;font-weight:bold'>{html.escape(caption)}</caption>"
+        if caption
+        else ""
+    )
+    return f"<table>{said}<thead><tr>{top}</tr></thead><tbody>{body}</tbody></table>"
+
+
+def box(mark: str, title: str, body: str, colour: str) -> str:
+    """Return a box with a coloured edge; its mark and title say in words what the colour says."""
+    return (
+        f"<div role='status' style='border-left:4px solid {colour};padding:.3em .8em;margin:.4em 0'>"
+        f"<strong>{html.escape(mark)} {html.escape(title)}</strong>{body}</div>"
+    )
+
+
+def listing(items: Sequence[str]) -> str:
+    """Return a list with a bullet each."""
+    if not items:
+        return ""
+    return "<ul style='margin:.2em 0'>" + "".join(f"<li>{words(item)}</li>" for item in items) + "</ul>"
+
+
+def folded(title: str, body: str, *, is_open: bool = False) -> str:
+    """Return something that opens on a click, or is open already."""
+    return f"<details{' open' if is_open else ''}><summary>{html.escape(title)}</summary>{body}</details>"

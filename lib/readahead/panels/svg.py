@@ -1,0 +1,193 @@
+"""A pencil. Small charts as SVG text: they need no JavaScript, weigh a few kilobytes, stay in a notebook that
+is read without a kernel, and carry their sentence as the text that a screen reader speaks.
+"""
+
+from __future__ import annotations
+
+import html
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from readahead import units
+from readahead.experiments.picture import Axis, Picture
+
+COLOURS = {
+    "guess": "#D55E00",
+    "modeled": "#0072B2",
+    "measured": "#009E73",
+    "published": "#B8860B",
+    "other": "#767676",
+}
+"""Okabe and Ito's colours, which colour-blind readers tell apart; a mark's shape says the same."""
+SHAPES = {"guess": "diamond", "modeled": "bar", "measured": "dot", "published": "square", "other": "dot"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mark:
+    """One thing on the strip."""
+
+    name: str
+    source: str
+    """guess, modeled, measured, published or other."""
+    value: float
+    low: float | None = None
+    high: float | None = None
+
+
+def _frame(width: int, height: int, said: str, body: str) -> str:
+    return (
+        f"<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 {width} {height}' width='100%' role='img'"
+        f" style='max-width:{width}px;font:12px sans-serif' aria-label='{html.escape(said, quote=True)}'"
+        f" fill='currentColor'><title>{html.escape(said)}</title>{body}</svg>"
+    )
+
+
+def _tag(name: str, **given: object) -> str:
+    """Return one element; `stroke_width=2` is written stroke-width='2', floats with one digit."""
+    plain = {key: f"{value:.1f}" if isinstance(value, float) else value for key, value in given.items()}
+    said = (f"{key.replace('_', '-')}='{value}'" for key, value in plain.items())
+    return f"<{name} {' '.join(said)}/>"
+
+
+def _line(x1: float, y1: float, x2: float, y2: float, **more: object) -> str:
+    return _tag("line", x1=float(x1), y1=float(y1), x2=float(x2), y2=float(y2), **more)
+
+
+def _shape(source: str, x: float, y: float, size: float = 6) -> str:
+    colour, shape, side = COLOURS[source], SHAPES[source], size + 1
+    if shape == "diamond":
+        corners = ((x, y - side), (x + side, y), (x, y + side), (x - side, y))
+        return _tag("polygon", points=" ".join(f"{i:.1f},{j:.1f}" for i, j in corners), fill=colour)
+    if shape == "bar":
+        return _tag("rect", x=x - 2, y=y - size - 3, width=4, height=2 * size + 6, fill=colour)
+    if shape == "square":
+        inner = {"x": x - size + 1, "y": y - size + 1, "width": 2 * size - 2, "height": 2 * size - 2}
+        return _tag("rect", **inner, fill="none", stroke=colour, stroke_width=2.5)
+    return _tag("circle", cx=float(x), cy=float(y), r=size, fill=colour)
+
+
+def _text(x: float, y: float, said: str, anchor: str = "middle", more: str = "") -> str:
+    return f"<text x='{x:.1f}' y='{y:.1f}' text-anchor='{anchor}' {more}>{html.escape(said)}</text>"
+
+
+def ticks(low: float, high: float, *, log: bool = True, most: int = 8, kind: str = "") -> list[float]:
+    """Return round places from `low` to `high`: decades, finer where few; for bytes powers of two."""
+    if log and kind == "bytes" and high / low >= 4:
+        first, last = math.ceil(math.log2(low) - 1e-9), math.floor(math.log2(high) + 1e-9)
+        every = max(1, math.ceil((last - first) / most))
+        return [2.0**power for power in range(first, last + 1) if power % every == 0]
+    if not log:
+        step = 10 ** math.floor(math.log10((high - low) / 4 or 1))
+        step *= next((f for f in (1, 2, 5, 10) if (high - low) / (step * f) <= 6), 10)
+        first = math.ceil(low / step - 1e-9)
+        return [i * step for i in range(first, math.floor(high / step + 1e-9) + 1)]
+    decades = math.log10(high / low)
+    steps = (1, 2, 5) if decades < 2 else (1, 3) if decades < 3 else (1,)
+    every = max(1, math.ceil(decades * len(steps) / most))
+    powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+    places = [s * 10.0**p for p in powers for s in steps]
+    return [place for place in places if low * (1 - 1e-9) <= place <= high * (1 + 1e-9)][::every]
+
+
+def _span(values: Sequence[float], *, log: bool) -> tuple[float, float]:
+    """Return the ends of an axis, with some air around the values."""
+    low, high = min(values), max(values)
+    if log:
+        air = max((high / low) ** 0.06, 1.5 if high / low < 4 else 1.0)
+        return low / air, high * air
+    air = (high - low) * 0.06 or abs(high) or 1.0
+    return (0.0 if low >= 0 else low - air), high + air
+
+
+_FAINT = {"stroke": "currentColor", "opacity": 0.2}
+_DASHES = ("none", "7 4", "2 3", "9 3 2 3")
+
+
+def strip(marks: Sequence[Mark], kind: str, said: str) -> str:
+    """Draw marks on one log axis, each on its own line with its name and value. All must be above 0."""
+    width, left, right, line = 720, 210, 24, 30
+    every = [n for mark in marks for n in (mark.value, mark.low, mark.high) if n is not None and n > 0]
+    low, high = _span(every, log=True)
+    bottom = 14 + line * len(marks)
+
+    def at(value: float) -> float:
+        return left + (width - left - right) * math.log(max(value, low) / low) / math.log(high / low)
+
+    parts = []
+    for place in ticks(low, high, kind=kind):
+        parts.append(_line(at(place), 6, at(place), bottom, **_FAINT))
+        parts.append(_text(at(place), bottom + 16, units.text(place, kind)))
+    for row, mark in enumerate(marks):
+        y = 14 + line * (row + 0.5)
+        parts.append(_text(left - 14, y + 4, f"{mark.name}: {units.text(mark.value, kind)}", "end"))
+        if mark.low is not None and mark.high is not None and mark.high > mark.low:
+            ends = (at(mark.low), y, at(mark.high), y)
+            parts.append(_line(*ends, stroke=COLOURS[mark.source], stroke_width=3))
+        parts.append(_shape(mark.source, at(mark.value), y))
+    return _frame(width, bottom + 26, said, "".join(parts))
+
+
+class _Plane:
+    """Where a picture's points lie on paper."""
+
+    def __init__(self, picture: Picture, width: int, height: int) -> None:
+        self.left, self.right, self.top = 86, width - 16, 14
+        self.bottom = height - 52 - 18 * len(picture.lines)
+        points = [point for line in picture.lines for point in line.points]
+        self._x, self._y = picture.x, picture.y
+        self.x_ends = _span([x for x, _ in points] + list(picture.marks.values()), log=picture.x.log)
+        self.y_ends = _span([y for _, y in points], log=picture.y.log)
+
+    def across(self, x: float) -> float:
+        """Return where `x` stands from the left."""
+        return self.left + (self.right - self.left) * _share(x, self._x, *self.x_ends)
+
+    def up(self, y: float) -> float:
+        """Return where `y` stands from the top."""
+        return self.bottom - (self.bottom - self.top) * _share(y, self._y, *self.y_ends)
+
+
+def _share(value: float, axis: Axis, low: float, high: float) -> float:
+    return math.log(value / low) / math.log(high / low) if axis.log else (value - low) / (high - low)
+
+
+def chart(picture: Picture) -> str:
+    """Draw a picture's lines with their axes and names."""
+    width, height = 720, 380
+    plane = _Plane(picture, width, height)
+    parts = _grid(picture, plane)
+    for name, place in picture.marks.items():
+        x = plane.across(place)
+        parts.append(_line(x, plane.top, x, plane.bottom, stroke="currentColor", stroke_dasharray="4 4"))
+        parts.append(_text(x + 4, plane.top + 10, name, "start"))
+    for row, line in enumerate(picture.lines):
+        places = [(plane.across(x), plane.up(y)) for x, y in sorted(line.points)]
+        pen = {"stroke": COLOURS[line.source], "stroke_width": 2, "stroke_dasharray": _DASHES[row % 4]}
+        y = plane.bottom + 42 + 18 * row
+        if line.joined and len(places) > 1:
+            run = " ".join(f"{i:.1f},{j:.1f}" for i, j in places)
+            parts.append(_tag("polyline", points=run, fill="none", **pen))
+            parts.append(_line(plane.left, y, plane.left + 26, y, **pen))
+        else:
+            parts.extend(_shape(line.source, i, j, 5) for i, j in places)
+            parts.append(_shape(line.source, plane.left + 13, y, 5))
+        parts.append(_text(plane.left + 34, y + 4, line.name, "start"))
+    return _frame(width, height, picture.sentence, "".join(parts))
+
+
+def _grid(picture: Picture, plane: _Plane) -> list[str]:
+    """Draw both axes with their labels."""
+    parts = []
+    for place in ticks(*plane.x_ends, log=picture.x.log, kind=picture.x.kind):
+        x = plane.across(place)
+        parts.append(_line(x, plane.top, x, plane.bottom, **_FAINT))
+        parts.append(_text(x, plane.bottom + 16, units.text(place, picture.x.kind)))
+    for place in ticks(*plane.y_ends, log=picture.y.log, most=6, kind=picture.y.kind):
+        y = plane.up(place)
+        parts.append(_line(plane.left, y, plane.right, y, **_FAINT))
+        parts.append(_text(plane.left - 8, y + 4, units.text(place, picture.y.kind), "end"))
+    parts.append(_text(plane.right, plane.bottom + 32, picture.x.label, "end"))
+    middle = (plane.top + plane.bottom) / 2
+    parts.append(_text(14, middle, picture.y.label, more=f"transform='rotate(-90 14 {middle})'"))
+    return parts

@@ -1,0 +1,95 @@
+"""One question, two witnesses, and every measurement only once."""
+
+import threading
+
+import pytest
+from readahead.errors import BadValue, Cancelled
+from readahead.experiments.experiment import Event
+from readahead.experiments.picture import Axis, Line, Picture
+from readahead.experiments.round import Round
+from toybox import EXPERIMENT, ROUNDS, SLOWER_HERE, bench
+
+
+def test_both_witnesses_answer_the_same_question() -> None:
+    here = bench(wobble=0.0)
+    modeled, measured = ROUNDS["fetch"].modeled_value(here), ROUNDS["fetch"].measured_value(here)
+    assert modeled and measured
+    assert measured.median == pytest.approx(SLOWER_HERE * modeled.median)
+    assert (modeled.repeats, measured.repeats) == (0, 5)
+
+
+def test_a_ratio_cancels_what_both_sides_share() -> None:
+    here = bench(wobble=0.0)
+    modeled, measured = (
+        ROUNDS["longer_rope"].modeled_value(here),
+        ROUNDS["longer_rope"].measured_value(here),
+    )
+    assert modeled and measured and modeled.median == pytest.approx(measured.median)
+
+
+def test_throughput_is_work_over_time_with_its_interval_turned_over() -> None:
+    here = bench(wobble=0.3)
+    seconds, rate = here.measured.seconds(), here.measured.throughput()
+    assert (rate.low, rate.median, rate.high) == pytest.approx(
+        (1e6 / seconds.high, 1e6 / seconds.median, 1e6 / seconds.low)
+    )
+
+
+def test_a_round_without_a_measurement_has_none() -> None:
+    assert ROUNDS["half"].measured_value(bench()) is None
+    assert ROUNDS["half"].modeled_value(bench(rope_s=1e-2)).median == 1e6  # type: ignore[union-attr]
+
+
+def test_the_same_settings_are_measured_once_until_forgotten() -> None:
+    here, news = bench(), list[Event]()
+    here.listen(news.append, None)
+    first = here.sample(rope_s=1e-3)
+    assert len(news) == 5 and here.sample() is first
+    here.forget()
+    assert here.sample() is not first and len(news) == 10
+
+
+def test_news_and_stop_belong_to_the_thread_that_asked() -> None:
+    here, stop, ends = bench(pause_s=0.01), threading.Event(), list[str]()
+    stop.set()
+
+    def asks() -> None:
+        here.listen(None, stop)
+        try:
+            here.sample()
+        except Cancelled:
+            ends.append("cancelled")
+
+    thread = threading.Thread(target=asks)
+    thread.start()
+    thread.join()
+    assert ends == ["cancelled"] and len(here.sample().seconds) == 5
+
+
+def test_an_unknown_knob_or_value_is_refused_at_once() -> None:
+    with pytest.raises(BadValue, match="'rope' is not a knob of 'toy'"):
+        bench(rope=1)
+    with pytest.raises(BadValue, match="Rope goes from"):
+        bench(rope_s=99.0)
+
+
+def test_a_round_needs_a_source() -> None:
+    with pytest.raises(BadValue, match="no source"):
+        Round()
+
+
+def test_a_picture_without_words_or_with_impossible_points_is_refused() -> None:
+    axis = Axis(label="x", kind="s")
+    for sentence, points in (("", [(1.0, 1.0)]), ("It rises.", []), ("It rises.", [(0.0, 1.0)])):
+        with pytest.raises(BadValue):
+            Picture(
+                title="t", sentence=sentence, x=axis, y=axis, lines=(Line(name="l", points=points),), marks={}
+            )
+
+
+def test_the_table_of_a_picture_holds_every_point() -> None:
+    from toybox import FIGURES
+
+    picture = FIGURES["yield"](bench())
+    assert len(picture.rows) == len(picture.lines[0].points) == 40
+    assert picture.rows[0][1] == "4 KiB" and EXPERIMENT.title == "The well"

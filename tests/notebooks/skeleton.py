@@ -1,0 +1,296 @@
+"""An inspector with a list. A chapter is a notebook with fixed blocks in a fixed order, thin code, no
+outputs, and no number in its prose that another machine would make a lie.
+
+The blocks, in order:
+
+    title        first cell: `# Title`, and a question (a sentence ending in `?`)
+    objectives   `## Objectives`: two to six list items, each beginning with a verb
+    parameters   a code cell tagged `parameters`: plain values only, `reveal` and `size` among them
+    card         the code cell with `open_chapter(…)`, which shows the machine card
+    rounds       three to five `## Round N: …`, each with `.predict("x")`, then `.reveal("x")`, then an
+                 explanation in words
+    exercises    `## Exercises`: at least two `.exercise("x")`
+    key points   `## Key points`: a list
+    next         `## Next`: a link to a notebook (or `## Next` without a link in the last chapter)
+
+`00_start_here` has a lighter list: title, parameters, one panel, and the rules for cells and prose.
+
+Numbers with a unit of time or rate (8 ms, 90 MB/s, 3x faster) stand only in a blockquote that names where
+they are from: its first line begins with `> **Author, Title (year)**`, or with `> **Given**` for what
+an exercise assumes. A table of published figures goes in such a blockquote, every line begun with `>`.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+LINES = 8
+"""Lines of a code cell, at most."""
+BYTES = 60_000
+"""Of a notebook file."""
+BLOCKS = ("title", "objectives", "parameters", "card", "rounds", "exercises", "key points", "next")
+LIGHT = ("title", "parameters")
+KNOWING = {"understand", "know", "learn", "appreciate", "see", "be"}
+"""Verbs that nobody can check."""
+
+_NUMBER = r"(?<![\w.])(?:\d[\d,.]*|\bhalf a|\ba few|\bseveral)\s*"
+_UNIT = (
+    r"(?:ns|µs|μs|us|ms|s|sec(?:ond)?s?|(?:nano|micro|milli)seconds?|min(?:ute)?s?|hours?"
+    r"|(?:[kKMGT]i?)?B/s|(?:bytes|rows|reads|lookups|pages)(?:/| a | per )s(?:econd)?|IOPS)(?![\w/])"
+)
+_FACTOR = r"(?:x|×|times|-fold| ?%)\s*(?:faster|slower|as fast|as slow|quicker|speed-?up)"
+NUMBERED = re.compile(rf"{_NUMBER}(?:{_UNIT}|{_FACTOR})|\b(?:twice|half) as (?:fast|slow)\b", re.IGNORECASE)
+SOURCED = re.compile(r"^>\s*\*\*(?:Given|[^*]+,[^*]+\(\d{4}\))\*\*")
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """One thing that is not as it should be."""
+
+    rule: str
+    cell: int
+    """Counted from 0; -1 for the notebook as a whole."""
+    says: str
+
+
+def inspect(
+    notebook: dict[str, Any], *, light: bool = False, imports: Sequence[str] = ("readahead",)
+) -> list[Fault]:
+    """Return every fault of a notebook (as read by json), in reading order."""
+    cells = notebook["cells"]
+    faults = [fault for number, cell in enumerate(cells) for fault in _cell_faults(number, cell, imports)]
+    faults += _light_faults(cells) if light else _block_faults(cells)
+    faults += _parameter_faults(cells)
+    if notebook.get("metadata", {}).get("widgets"):
+        faults.append(Fault("no outputs", -1, "Saved widget state: clear all outputs."))
+    if len(str(notebook)) > BYTES:
+        faults.append(Fault("small file", -1, f"Larger than {BYTES:,} bytes."))
+    return sorted(faults, key=lambda fault: fault.cell)
+
+
+def source(cell: dict[str, Any]) -> str:
+    """Return the text of a cell, which may be kept as lines."""
+    text = cell["source"]
+    return text if isinstance(text, str) else "".join(text)
+
+
+# -- one cell --------------------------------------------------------------------------------------
+def _cell_faults(number: int, cell: dict[str, Any], imports: Sequence[str]) -> Iterator[Fault]:
+    text = source(cell)
+    if cell["cell_type"] == "markdown":
+        for found in NUMBERED.finditer(_prose(text)):
+            yield Fault("no number in prose", number, f"{found[0]!r}: make it a claim, or quote its source.")
+        return
+    if cell["cell_type"] != "code":
+        yield Fault("cell kinds", number, f"A {cell['cell_type']} cell. Use code or markdown.")
+        return
+    if cell.get("outputs") or cell.get("execution_count") is not None:
+        yield Fault("no outputs", number, "Clear all outputs before committing.")
+    if len(text.splitlines()) > LINES:
+        yield Fault("short cells", number, f"{len(text.splitlines())} lines; at most {LINES}.")
+    yield from _code_faults(number, text, imports)
+
+
+def _prose(markdown: str) -> str:
+    """Return a markdown cell without code, link targets, and blockquotes that name their source."""
+    blocks: list[list[str]] = [[]]
+    for line in markdown.splitlines():
+        quoted = line.lstrip().startswith(">")
+        if blocks[-1] and quoted != blocks[-1][-1].lstrip().startswith(">"):
+            blocks.append([])
+        blocks[-1].append(line)
+    kept = [line for block in blocks if not (block and SOURCED.match(block[0].lstrip())) for line in block]
+    text = re.sub(r"```.*?```", "", "\n".join(kept), flags=re.DOTALL)
+    return re.sub(r"`[^`]*`|\]\([^)]*\)", "", text)
+
+
+_FORBIDDEN: dict[type[ast.AST], str] = {
+    ast.FunctionDef: "def",
+    ast.AsyncFunctionDef: "def",
+    ast.ClassDef: "class",
+    ast.Lambda: "lambda",
+    ast.For: "for",
+    ast.While: "while",
+    ast.ListComp: "a loop",
+    ast.DictComp: "a loop",
+    ast.SetComp: "a loop",
+    ast.GeneratorExp: "a loop",
+    ast.Try: "try",
+    ast.With: "with",
+}
+_DRAWING = {"display", "HTML", "print", "show", "plot", "savefig", "FigureWidget", "Figure", "eval", "exec"}
+
+
+def _code_faults(number: int, text: str, imports: Sequence[str]) -> Iterator[Fault]:
+    if re.search(r"^\s*[%!]", text, re.MULTILINE):
+        yield Fault("thin code", number, "A magic or shell line: put it in the library.")
+        return
+    try:
+        tree = ast.parse(text)
+    except SyntaxError as error:
+        yield Fault("thin code", number, f"Not Python: {error}.")
+        return
+    for node in ast.walk(tree):
+        word = _FORBIDDEN.get(type(node))
+        if word is not None:
+            yield Fault("thin code", number, f"{word}: put it in the library.")
+        names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+        names += [node.module or ""] if isinstance(node, ast.ImportFrom) else []
+        for name in names:
+            if name.split(".")[0] not in imports:
+                yield Fault("imports", number, f"import {name}: a notebook imports only readahead.")
+        if isinstance(node, ast.Call):
+            called = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+            if called in _DRAWING:
+                yield Fault(
+                    "figures with words", number, f"{called}(): use lesson.figure, with words and table."
+                )
+
+
+# -- the blocks ------------------------------------------------------------------------------------
+def _heading(cell: dict[str, Any]) -> str:
+    match = re.match(r"\s*#{1,2} +(.+)", source(cell)) if cell["cell_type"] == "markdown" else None
+    return match[1].strip().lower() if match else ""
+
+
+def _kind(number: int, cell: dict[str, Any]) -> str:
+    """Return which block a cell begins, or nothing."""
+    if cell["cell_type"] == "code":
+        if "parameters" in cell.get("metadata", {}).get("tags", []):
+            return "parameters"
+        return "card" if "open_chapter(" in source(cell) else ""
+    heading = _heading(cell)
+    if number == 0 and re.match(r"\s*# ", source(cell)):
+        return "title"
+    if heading.startswith("round "):
+        return "rounds"
+    return heading if heading in BLOCKS else ""
+
+
+def _block_faults(cells: list[dict[str, Any]]) -> Iterator[Fault]:
+    begun = [(kind, number) for number, cell in enumerate(cells) if (kind := _kind(number, cell))]
+    order = [
+        kind for i, (kind, _) in enumerate(begun) if kind != "rounds" or i == 0 or begun[i - 1][0] != "rounds"
+    ]
+    for block in BLOCKS:
+        if block not in order:
+            yield Fault("blocks", -1, f"No block {block!r}.")
+    if order != [block for block in BLOCKS if block in order]:
+        yield Fault("blocks", -1, f"Blocks come as {', '.join(order)}; in order: {', '.join(BLOCKS)}.")
+    ends = [*(number for _, number in begun[1:]), len(cells)][: len(begun)]
+    rounds = 0
+    for (kind, start), end in zip(begun, ends, strict=True):
+        if kind == "rounds":
+            rounds += 1
+            yield from _round_faults(start, cells[start:end], rounds)
+        elif kind in _CHECKS:
+            yield from _CHECKS[kind](start, cells[start:end])
+    if rounds and not 3 <= rounds <= 5:
+        yield Fault("rounds", -1, f"{rounds} rounds; three to five.")
+
+
+def _calls(cells: Sequence[dict[str, Any]], method: str) -> list[tuple[int, str]]:
+    """Return where `.method("name")` is called in code cells, and with which name."""
+    found = []
+    for number, cell in enumerate(cells):
+        if cell["cell_type"] == "code":
+            names = re.findall(rf"\.{method}\(\s*[\"']([^\"']+)[\"']", source(cell))
+            found += [(number, name) for name in names]
+    return found
+
+
+def _round_faults(start: int, cells: Sequence[dict[str, Any]], number: int) -> Iterator[Fault]:
+    if not _heading(cells[0]).startswith(f"round {number}:"):
+        yield Fault("rounds", start, f"This is round {number}: begin it with '## Round {number}: …'.")
+    asked = {name: place for place, name in reversed(_calls(cells, "predict"))}
+    shown = {name: place for place, name in reversed(_calls(cells, "reveal"))}  # the first one counts
+    if not asked:
+        yield Fault("rounds", start, "Nothing is predicted.")
+    for name in set(asked) ^ set(shown):
+        yield Fault("rounds", start, f"{name!r} must be predicted and revealed in the same round.")
+    for name in set(asked) & set(shown):
+        if asked[name] >= shown[name]:
+            yield Fault("rounds", start + shown[name], f"{name!r}: predict it in a cell above its reveal.")
+    last = max(shown.values(), default=len(cells))
+    if not any(cell["cell_type"] == "markdown" and source(cell).strip() for cell in cells[last + 1 :]):
+        yield Fault("rounds", start, "No explanation in words after the reveal.")
+
+
+def _items(cells: Sequence[dict[str, Any]]) -> list[str]:
+    return re.findall(r"^\s*[-*] +(.+)$", "\n".join(source(cell) for cell in cells), re.MULTILINE)
+
+
+def _title(start: int, cells: Sequence[dict[str, Any]]) -> Iterator[Fault]:
+    if "?" not in source(cells[0]):
+        yield Fault("title", start, "No question under the title.")
+
+
+def _objectives(start: int, cells: Sequence[dict[str, Any]]) -> Iterator[Fault]:
+    items = _items(cells)
+    if not 2 <= len(items) <= 6:
+        yield Fault("objectives", start, f"{len(items)} objectives; two to six list items.")
+    for item in items:
+        verb = item.split()[0].strip("*_").lower()
+        if verb in KNOWING or not verb.isalpha():
+            yield Fault(
+                "objectives", start, f"{item!r}: begin with a verb that can be checked (predict, compute)."
+            )
+
+
+def _exercises(start: int, cells: Sequence[dict[str, Any]]) -> Iterator[Fault]:
+    count = len(_calls(cells, "exercise"))
+    if count < 2:
+        yield Fault("exercises", start, f"{count} exercises; at least two.")
+
+
+def _key_points(start: int, cells: Sequence[dict[str, Any]]) -> Iterator[Fault]:
+    if not _items(cells):
+        yield Fault("key points", start, "No list of key points.")
+
+
+_CHECKS = {"title": _title, "objectives": _objectives, "exercises": _exercises, "key points": _key_points}
+
+
+def _light_faults(cells: list[dict[str, Any]]) -> Iterator[Fault]:
+    kinds = [_kind(number, cell) for number, cell in enumerate(cells)]
+    for block in LIGHT:
+        if block not in kinds:
+            yield Fault("blocks", -1, f"No block {block!r}.")
+    if not any(".explore(" in source(cell) or "explore(" in source(cell) for cell in cells):
+        yield Fault("blocks", -1, "No panel: call explore(…).")
+    if kinds[:1] == ["title"]:
+        yield from _title(0, cells)
+
+
+def _parameter_faults(cells: list[dict[str, Any]]) -> Iterator[Fault]:
+    """Papermill puts its values in after this cell and derives nothing anew: only plain values will do."""
+    tagged = [n for n, cell in enumerate(cells) if "parameters" in cell.get("metadata", {}).get("tags", [])]
+    if len(tagged) > 1:
+        yield Fault("parameters", tagged[1], "A second cell is tagged 'parameters'.")
+    for number in tagged[:1]:
+        names = set()
+        try:
+            tree = ast.parse(source(cells[number]))
+        except SyntaxError:
+            return
+        for node in tree.body:
+            if not isinstance(node, (ast.Assign, ast.AnnAssign)) or not _plain(node.value):
+                yield Fault("parameters", number, f"{ast.unparse(node)!r} is no plain value.")
+                continue
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            names |= {target.id for target in targets if isinstance(target, ast.Name)}
+        for needed in ("reveal", "size"):
+            if needed not in names:
+                yield Fault("parameters", number, f"No parameter {needed!r}.")
+
+
+def _plain(node: ast.expr | None) -> bool:
+    try:
+        ast.literal_eval(node)  # type: ignore[arg-type]
+    except (ValueError, TypeError):
+        return False
+    return True
