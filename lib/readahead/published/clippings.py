@@ -1,0 +1,196 @@
+"""A drawer of clippings, one for each topic: `data/published/<topic>.csv`, a row a figure.
+
+A value is in SI units and means what the page says, misprints included; `corrected` is what it must have
+been. `data/README.md` has the columns.
+"""
+
+from __future__ import annotations
+
+import csv
+import difflib
+import functools
+import math
+from dataclasses import dataclass
+from pathlib import Path
+
+from readahead import paths
+from readahead.errors import BadValue, DataError, require_choice
+
+TOPICS = (
+    "fragments", "read_ahead", "row_groups", "io_cpu", "lookups", "index_pages", "elimination",
+    "cache_tiers", "scale_out", "loading",
+)  # fmt: skip
+"""The topics with published figures, in the order of the chapters."""
+
+UNITS = (
+    "s", "bytes", "bytes_per_s", "rows", "rows_per_s", "reads_per_s", "pages", "pages_per_s", "hz", "count", "1",
+)  # fmt: skip
+"""The units a value may have; 1 is a share or a ratio."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Figure:
+    """One published number."""
+
+    name: str
+    value: float
+    unit: str
+    printed: str
+    """What stood on the page. In square brackets: a unit that stood in the heading or the sentence."""
+    system: str
+    device: str
+    date: str
+    """When it was published, as far as the document tells; often empty."""
+    author: str
+    title: str
+    note: str = ""
+    """If the figure disagrees with its neighbours: why."""
+    table: str = ""
+    """The table it belongs to, if it stood in one."""
+    x_name: str = ""
+    """For a point of a series: what changes from point to point."""
+    x_value: float | str | None = None
+    prefix: str = ""
+    """What K, M and G mean here: decimal (10^3), binary (2^10) or mixed (1 MB is 1000 KiB)."""
+    corrected: float | None = None
+    """What a misprinted value must have been; None for all others."""
+
+    @property
+    def best(self) -> float:
+        """Return the corrected value of a misprint, and the printed value of any other figure."""
+        return self.value if self.corrected is None else self.corrected
+
+    @property
+    def source(self) -> str:
+        """Return author, title and date in one line, for a caption."""
+        return f"{self.author}, {self.title}" + (f" ({self.date})" if self.date else "")
+
+
+# -- reading the tables --------------------------------------------------------------------------------
+def rows(path: Path, columns: list[str]) -> list[dict[str, str]]:
+    """Return the rows of a CSV with just these columns. Raises `DataError` that names line and column."""
+    restore = "Restore the file from the repository (git checkout), or mend the line."
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except FileNotFoundError as error:
+        raise DataError(f"{path} is missing; it holds published figures. {restore}") from error
+    except UnicodeDecodeError as error:
+        raise DataError(f"{path} is not UTF-8 text: {error}. {restore}") from error
+    reader = csv.reader(lines)
+    head = next(reader, [])
+    if head != columns:
+        odd = sorted(set(columns) ^ set(head)) or head
+        raise DataError(f"Line 1 of {path}: column {odd[0]!r} is missing, extra or out of place. {restore}")
+    found = []
+    for cells in reader:
+        if len(cells) != len(columns):
+            raise DataError(
+                f"Line {reader.line_num} of {path} has {len(cells)} cells, after column "
+                f"{columns[min(len(cells), len(columns)) - 1]!r}; {len(columns)} are due. {restore}"
+            )
+        found.append(dict(zip(columns, cells, strict=True)))
+    return found
+
+
+def _finite(text: str) -> float:
+    value = float(text)
+    if not math.isfinite(value):
+        raise ValueError("not a finite number")
+    return value
+
+
+def _x(text: str) -> float | str | None:
+    try:
+        return _finite(text)
+    except ValueError:
+        return text or None
+
+
+def number(path: Path, line: int, column: str, text: str) -> float:
+    """Return a cell as a finite number. Raises `DataError` that names line and column."""
+    try:
+        return _finite(text)
+    except ValueError as error:
+        raise DataError(
+            f"Line {line} of {path}, column {column!r}: {text!r} is not a number. "
+            "Write it in SI units, such as 0.0041 for 4.1 ms."
+        ) from error
+
+
+COLUMNS = [
+    "name", "value", "unit", "printed", "prefix", "corrected", "system", "device", "date", "author", "title",
+    "table", "x_name", "x_value", "note",
+]  # fmt: skip
+"""The columns of a topic's file."""
+
+
+@functools.cache
+def _read(path: Path, changed_ns: int) -> tuple[Figure, ...]:
+    found: dict[str, Figure] = {}
+    for line, row in enumerate(rows(path, COLUMNS), start=2):
+        numbers = {
+            "value": number(path, line, "value", row.pop("value")),
+            "corrected": number(path, line, "corrected", c) if (c := row.pop("corrected")) else None,
+            "x_value": _x(row.pop("x_value")),
+        }
+        if row["unit"] not in UNITS:
+            raise DataError(
+                f"Line {line} of {path}, column 'unit': {row['unit']!r} must be one of: {', '.join(UNITS)}."
+            )
+        if row["name"] in found:
+            raise DataError(
+                f"Line {line} of {path}, column 'name': {row['name']!r} is there twice. Rename one of the two."
+            )
+        found[row["name"]] = Figure(**row, **numbers)  # type: ignore[arg-type]
+    return tuple(found.values())
+
+
+def figures(topic: str, folder: Path | None = None) -> tuple[Figure, ...]:
+    """Return every published figure of a topic, in the order of its document.
+
+    Raises `BadValue` for a topic that has none, `DataError` for a missing or damaged file.
+    """
+    require_choice("topic", topic, TOPICS, advice="See data/README.md for what each one holds.")
+    path = (folder or paths.DATA / "published") / f"{topic}.csv"
+    return _read(path, path.stat().st_mtime_ns if path.exists() else 0)
+
+
+def figure(topic: str, name: str, folder: Path | None = None) -> Figure:
+    """Return one figure by name. Raises `BadValue` that lists the names near it, if there is none."""
+    known = {one.name: one for one in figures(topic, folder)}
+    if name in known:
+        return known[name]
+    near = difflib.get_close_matches(name, known, n=5, cutoff=0.5)
+    near = near or [one for one in known if name.split(".")[0] in one][:5] or list(known)[:5]
+    raise BadValue(
+        f"{name!r} is not a published figure of {topic!r}. Near it: {', '.join(near)}. "
+        f"All {len(known)} stand in data/published/{topic}.csv."
+    )
+
+
+Series = tuple[tuple[float | str, ...], tuple[float, ...], tuple[Figure, ...]]
+"""x values, y values (SI, misprints corrected), and the figures themselves."""
+
+
+def series(topic: str, table_or_prefix: str, folder: Path | None = None) -> Series:
+    """Return the points of one series: the figures of a table, or those named `prefix` or `prefix.…`.
+
+    Raises `BadValue` if there are none, or if a table has several columns (the message names them).
+    """
+    every = [one for one in figures(topic, folder) if one.x_value is not None]
+    starts = table_or_prefix.rstrip(".") + "."
+    points = [one for one in every if one.table == table_or_prefix]
+    points = points or [one for one in every if f"{one.name}.".startswith(starts)]
+    if not points:
+        tables = dict.fromkeys(one.table for one in every if one.table)
+        raise BadValue(
+            f"{table_or_prefix!r} is neither a table nor the start of a series of {topic!r}. "
+            f"Its tables: {', '.join(tables) or 'none'}."
+        )
+    xs = tuple(one.x_value for one in points if one.x_value is not None)
+    if len(set(xs)) < len(xs) or len({one.unit for one in points}) > 1:
+        heads = dict.fromkeys(one.name.rpartition(".")[0] or one.name for one in points)
+        raise BadValue(
+            f"{table_or_prefix!r} of {topic!r} holds more than one series. Give one of: {', '.join(heads)}."
+        )
+    return xs, tuple(one.best for one in points), tuple(points)

@@ -1,0 +1,98 @@
+"""A drawer of clippings gives what was put in, and says where it is torn."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from readahead import paths, published
+from readahead.errors import BadValue, DataError
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A copy of the real files, to damage."""
+    return Path(shutil.copytree(paths.DATA / "published", tmp_path / "published"))
+
+
+def damage(folder: Path, topic: str, old: str, new: str) -> None:
+    path = folder / f"{topic}.csv"
+    text = path.read_text(encoding="utf-8")
+    assert old in text
+    path.write_text(text.replace(old, new, 1), encoding="utf-8")
+
+
+def test_a_figure_is_found_by_name_with_its_source() -> None:
+    one = published.figure("lookups", "disk_8k_rows_per_s.n25")
+    assert (one.value, one.unit, one.x_name, one.x_value) == (226, "rows_per_s", "rows per query", 25)
+    assert one.source == "Joe Chang, IO Cost Structure (2010)"
+
+
+def test_a_misprint_keeps_what_was_printed_beside_what_is_right() -> None:
+    one = published.figure("cache_tiers", "block_cache_bytes.dedicated")
+    assert (one.value, one.corrected, one.best) == (2335 * 2**30, 2355 * 2**30, 2355 * 2**30)
+    right = published.figure("cache_tiers", "block_cache_bytes.one_node")
+    assert right.corrected is None and right.best == right.value
+
+
+def test_an_unknown_name_is_answered_with_near_ones() -> None:
+    with pytest.raises(BadValue, match=r"disk_8k_rows_per_s\.n25\b"):
+        published.figure("lookups", "disk_8k_rows_per_s.n24")
+    with pytest.raises(BadValue, match="must be one of: fragments, read_ahead"):
+        published.figures("your_data")
+
+
+def test_a_series_comes_by_prefix_in_the_order_of_the_page() -> None:
+    xs, ys, points = published.series("io_cpu", "cpu_per_page_s.memory")
+    assert xs == (1, 2, 5, 10, 20, 40, 80, 158, 323)
+    assert ys[0] == 0.94e-6 and ys[-1] == 16.91e-6 and len(points) == 9
+    assert published.series("io_cpu", "cpu_per_page_s.memory.")[0] == xs
+
+
+def test_a_series_comes_by_table_and_gives_corrected_values() -> None:
+    xs, ys, _ = published.series("loading", "randal_peaks")
+    assert xs[1] == "SCSI, test 1" and ys[1] == 106012e3
+
+
+def test_a_table_of_several_columns_names_them() -> None:
+    with pytest.raises(BadValue, match=r"cpu_per_page_s\.memory, cpu_per_page_s\.disk"):
+        published.series("io_cpu", "chang_scan_cpu")
+    with pytest.raises(BadValue, match="Its tables: chang_row_width"):
+        published.series("io_cpu", "cpu_per_leaf")
+
+
+def test_a_missing_file_says_how_to_get_it_back(folder: Path) -> None:
+    (folder / "lookups.csv").unlink()
+    with pytest.raises(DataError, match=r"lookups\.csv is missing.*Restore"):
+        published.figures("lookups", folder)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("0.01,s,10ms", "ten,s,10ms", "Line 8 of .*column 'value': 'ten'"),
+        ("0.01,s,10ms", "nan,s,10ms", "Line 8 of .*column 'value': 'nan'"),
+        ("0.01,s,10ms", "0.01,minutes,10ms", "Line 8 of .*column 'unit': 'minutes' must be one of: s, bytes"),
+        ("seek_s,", "gap_pages,", "Line 8 of .*column 'name': 'gap_pages' is there twice"),
+        ("0.01,s,10ms", "0.01,10ms", "Line 8 of .*has 14 cells"),
+        ("name,value", "name,worth", "Line 1 of .*'value' is missing|Line 1 of .*'worth'"),
+    ],
+)
+def test_a_torn_clipping_names_line_and_column(folder: Path, old: str, new: str, said: str) -> None:
+    damage(folder, "fragments", old, new)
+    with pytest.raises(DataError, match=said):
+        published.figures("fragments", folder)
+
+
+def test_a_mended_file_is_read_again(folder: Path) -> None:
+    assert published.figure("fragments", "seek_s", folder).value == 0.01
+    damage(folder, "fragments", "0.01,s,10ms", "0.0100,s,10.0ms")
+    assert published.figure("fragments", "seek_s", folder).printed == "10.0ms"
+
+
+def test_text_that_is_not_utf_8_is_named(folder: Path) -> None:
+    (folder / "fragments.csv").write_bytes(b"name\xff")
+    with pytest.raises(DataError, match="not UTF-8"):
+        published.figures("fragments", folder)
