@@ -136,7 +136,9 @@ def test_a_misprint_says_why_and_fails_a_sum_that_its_correction_passes() -> Non
 @pytest.mark.parametrize("check", SUMS, ids=lambda check: f"{check.topic}: {check.left} {check.relation}")
 def test_a_sum_says_what_its_verdict_says(check: Check) -> None:
     found = f"{check.left_value:g} {check.relation} {check.right_value:g} within {check.tolerance:.1%}"
-    assert check.agrees == (check.verdict == "agrees"), f"{check.left} {check.relation} {check.right}: {found}"
+    assert check.agrees == (check.verdict == "agrees"), (
+        f"{check.left} {check.relation} {check.right}: {found}"
+    )
     assert check.why or check.agrees, "A sum that disagrees says why"
 
 

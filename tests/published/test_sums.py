@@ -37,9 +37,16 @@ def test_a_relation_holds_within_its_tolerance(
     left: float, relation: str, tolerance: float, agrees: bool
 ) -> None:
     check = published.Check(
-        topic="fragments", left="", relation=relation, right="", tolerance=tolerance, verdict="agrees", why="",
-        left_value=left, right_value=1.0,
-    )  # fmt: skip
+        topic="fragments",
+        left="",
+        relation=relation,
+        right="",
+        tolerance=tolerance,
+        verdict="agrees",
+        why="",
+        left_value=left,
+        right_value=1.0,
+    )
     assert check.agrees == agrees
 
 

@@ -23,7 +23,8 @@ TOPICS = (
 """The topics with published figures, in the order of the chapters."""
 
 UNITS = (
-    "s", "bytes", "bytes_per_s", "rows", "rows_per_s", "reads_per_s", "pages", "pages_per_s", "hz", "count", "1",
+    "s", "bytes", "bytes_per_s", "rows", "rows_per_s", "reads_per_s", "pages", "pages_per_s", "hz", "count",
+    "1",
 )  # fmt: skip
 """The units a value may have; 1 is a share or a ratio."""
 
@@ -139,7 +140,7 @@ def _read(path: Path, changed_ns: int) -> tuple[Figure, ...]:
             )
         if row["name"] in found:
             raise DataError(
-                f"Line {line} of {path}, column 'name': {row['name']!r} is there twice. Rename one of the two."
+                f"Line {line} of {path}, column 'name': {row['name']!r} is there twice. Rename one of them."
             )
         found[row["name"]] = Figure(**row, **numbers)  # type: ignore[arg-type]
     return tuple(found.values())

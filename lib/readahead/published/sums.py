@@ -19,7 +19,7 @@ from readahead.published import clippings
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Check:
-    """One sum over the figures: two sides that must be equal (=), or one at most (<=) or at least (>=) the other."""
+    """One sum over the figures: the left side equals (=), is at most (<=) or at least (>=) the right."""
 
     topic: str
     left: str
@@ -63,7 +63,7 @@ def _sum(node: ast.expr) -> float:
 
 
 def work_out(expression: str, topic: str, folder: Path | None = None) -> float:
-    """Return what a sum over figures gives, such as `upper_pages * read_ahead:page_bytes / elapsed_s.limited`.
+    """Return what a sum over figures gives, such as `leaf_pages * read_ahead:page_bytes / elapsed_s.count`.
 
     A name is one of `topic`, `other:name` one of another topic, and `name!` its corrected value. Raises
     `BadValue` for an unknown name or anything that is not arithmetic.
