@@ -1,8 +1,8 @@
 """Weighing the engine before asking it to carry something. A handful of short runs on emulated devices, on this
 machine, tell what DuckDB itself takes: to plan, to open a file, to issue a read, to decode a row.
 
-The runs are made with the same schedule that later predicts, and the costs are those with which the schedule comes
-closest to what was measured (least squares on relative errors). Nothing is taken from another machine.
+Each cost is read off the runs that show it, not fitted all at once: one read at a time shows the pause between an
+arrival and the next request, which grows with the rows to decode; many in flight show the narrowest hand.
 """
 
 from __future__ import annotations
@@ -10,7 +10,8 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -25,10 +26,6 @@ from readahead.measure.machine import this_machine
 from readahead.measure.sample import Sample
 from readahead.models.schedule import Costs
 
-FITTED = ("read_s", "dispatch_s", "group_s", "row_s")
-"""What is fitted; the rest is read off the traces."""
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trial:
     """A case, and what came of it."""
@@ -36,9 +33,27 @@ class Trial:
     case: Case
     sample: Sample
 
-    def error(self, costs: Costs) -> float:
-        """Return the logarithm of predicted over measured."""
-        return float(np.log(self.case.predict(costs).finished_s / self.sample.median_s))
+    @property
+    def group_rows(self) -> int:
+        """Return the rows of a full row group."""
+        return self.case.recipe.effective_row_group_rows
+
+    def pauses_s(self) -> np.ndarray:
+        """Return, for one read at a time, the pauses between an arrival and the next request."""
+        data = self.sample.reads[len(self.case.reads()[0]) :]
+        return np.array([after.submitted_s - before.done_s for before, after in pairwise(data)])
+
+    def per_group_s(self) -> float:
+        """Return, for many in flight, the time from one row group to the next."""
+        data = self.sample.reads[len(self.case.reads()[0]) :]
+        quarter = len(data) // 4  # the start and the end of a scan have their own pace
+        middle = sorted(read.done_s for read in data)[quarter:-quarter]
+        return (middle[-1] - middle[0]) / (len(middle) - 1)
+
+    def opening_s(self) -> float:
+        """Return the time from the footer's arrival to the first data read."""
+        footer = len(self.case.reads()[0])
+        return self.sample.reads[footer].submitted_s - self.sample.reads[footer - 1].done_s
 
 
 def engine_costs(table: str, *, threads: int | None = None) -> Costs:
@@ -76,7 +91,7 @@ def weigh_engine(
     for number, case in enumerate(cases):
         tell(on_event, number, len(cases), "weighing the engine on this machine")
         trials.append(Trial(case=case, sample=case.measure(repeats=repeats, stop=stop)))
-    costs = fit_costs(trials)
+    costs = read_costs(trials)
     path = _costs_path(table, threads)
     beside = path.with_suffix(".part")
     facts = {"machine": asdict(this_machine()), "costs": asdict(costs)}
@@ -87,54 +102,46 @@ def weigh_engine(
 
 
 def calibration_cases(table: str, *, threads: int | None = None) -> list[Case]:
-    """Return a few short cases that between them show each cost: many reads and few, in flight and one by one."""
+    """Return short cases that between them show each cost: one read at a time, many in flight, and lookups."""
     grid = [
-        (2_048, 0.001, 16, 0), (2_048, 0.004, 8, 0), (2_048, 0.002, 2, 20), (8_192, 0.001, 1, 0),
-        (8_192, 0.001, 8, 0), (8_192, 0.002, 16, 200), (122_880, 0.002, 1, 0), (122_880, 0.001, 8, 0),
+        ("tiny", 2_048, 1, 0), ("tiny", 16_384, 1, 0), ("small", 122_880, 1, 0),
+        ("small", 2_048, 32, 0), ("small", 8_192, 32, 0),
+        ("tiny", 16_384, 8, 20), ("tiny", 16_384, 8, 2_000),
     ]  # fmt: skip
+    probe = Device(name="probe", latency_s=0.001, bandwidth_bytes_per_s=4e9, channels=64)
     return [
         Case(
-            recipe=Recipe(table=table, size="tiny", row_group_rows=rows),
-            device=Device(
-                name="probe", latency_s=latency_s, bandwidth_bytes_per_s=2e9, channels=64
-            ),
+            recipe=Recipe(table=table, size=size, row_group_rows=rows),
+            device=probe,
             engine=EngineSettings(threads=threads or spare_threads(), queue_depth=depth),
             keys=keys,
         )
-        for rows, latency_s, depth, keys in grid
+        for size, rows, depth, keys in grid
     ]
 
 
-def fit_costs(trials: Sequence[Trial]) -> Costs:
-    """Return the costs with which the schedules of all trials come closest to their measured medians."""
-    from scipy.optimize import least_squares
-
-    costs = _read_off(trials)
-    start = np.log([getattr(costs, name) for name in FITTED])
-
-    def errors(logs: np.ndarray) -> np.ndarray:
-        tried = replace(costs, **dict(zip(FITTED, np.exp(logs).tolist(), strict=True)))
-        return np.array([trial.error(tried) for trial in trials])
-
-    low, high = np.log([2e-6, 2e-6, 1e-6, 2e-10]), np.log([2e-3, 1e-3, 5e-3, 2e-6])
-    start = np.clip(start, low + 1e-6, high - 1e-6)
-    found = least_squares(errors, start, bounds=(low, high), loss="soft_l1", f_scale=0.03, diff_step=0.02)
-    return replace(costs, **dict(zip(FITTED, np.exp(found.x).tolist(), strict=True)))
-
-
-def _read_off(trials: Sequence[Trial]) -> Costs:
-    """Take the costs of planning and opening straight from the traces' times."""
-    planned = [(float(trial.case.keys), trial.sample.reads[0].submitted_s) for trial in trials]
-    plan_s, plan_key_s = _line(planned)
-    opened = [(float(len(trial.case.reads()[1])), _opening_s(trial)) for trial in trials if not trial.case.keys]
-    open_s, open_group_s = _line(opened)
-    return Costs(plan_s=plan_s, plan_key_s=plan_key_s, open_s=open_s, open_group_s=open_group_s)
-
-
-def _opening_s(trial: Trial) -> float:
-    """Return the time from the footer's arrival to the first data read."""
-    reads, footer = trial.sample.reads, len(trial.case.reads()[0])
-    return reads[footer].submitted_s - reads[footer - 1].done_s
+def read_costs(trials: Sequence[Trial]) -> Costs:
+    """Return the costs that the trials of `calibration_cases` show."""
+    one_by_one = [t for t in trials if t.case.engine.queue_depth == 1]
+    in_flight = {t.group_rows: t.per_group_s() for t in trials if t.case.engine.queue_depth > 8}
+    threads = trials[0].case.engine.threads
+    pause_s, row_s = _line([(float(t.group_rows), float(np.median(t.pauses_s()))) for t in one_by_one])
+    small, large = min(in_flight), max(in_flight)
+    dispatch_s = in_flight[small]
+    group_s = max(1e-6, in_flight[large] * threads - large * row_s)
+    plan_s, plan_key_s = _line([(float(t.case.keys), t.sample.reads[0].submitted_s) for t in trials])
+    scans = [t for t in trials if not t.case.keys]
+    open_s, open_group_s = _line([(float(t.case.recipe.row_groups), t.opening_s()) for t in scans])
+    return Costs(
+        plan_s=plan_s,
+        plan_key_s=plan_key_s,
+        open_s=open_s,
+        open_group_s=open_group_s,
+        read_s=max(1e-6, pause_s - group_s),
+        dispatch_s=dispatch_s,
+        group_s=group_s,
+        row_s=row_s,
+    )
 
 
 def _line(points: Sequence[tuple[float, float]]) -> tuple[float, float]:
@@ -143,7 +150,8 @@ def _line(points: Sequence[tuple[float, float]]) -> tuple[float, float]:
     ys = [float(np.median([y for x, y in points if x == at])) for at in xs]
     if len(xs) == 1:
         return max(1e-9, ys[0]), 1e-9
-    slope, intercept = np.polyfit(xs, ys, 1)
+    weights = [1 / y for y in ys]  # relative errors: a small pause is known as well as a long one
+    slope, intercept = np.polyfit(xs, ys, 1, w=weights)
     if intercept < 0:
         return min(ys), 1e-9
-    return float(max(1e-9, intercept)), float(max(1e-9, slope))
+    return float(max(1e-9, intercept)), float(max(1e-10, slope))

@@ -92,7 +92,7 @@ def scan_times(device: Device, layout: Layout, window: Window, costs: Costs) -> 
         "seek": (elsewhere + crossings) * device.seek_s * ones,
         "latency": device.latency_s * ones,
         "transfer": size / rate,
-        "engine": (costs.read_s + costs.dispatch_s) * ones,
+        "engine": costs.read_s * ones,
     }
     service_s = per_read_s["seek"] + per_read_s["latency"] + per_read_s["transfer"]
     decode_s = costs.group_s + rows * costs.row_s
@@ -115,7 +115,7 @@ def scan_times(device: Device, layout: Layout, window: Window, costs: Costs) -> 
     footer_bytes = groups * layout.footer_bytes_per_group
     guess_bytes = np.clip(total_rows * np.asarray(layout.bytes_per_row, float) / 1000, 16_384, 262_144)
     footers = 1.0 + (footer_bytes > guess_bytes)
-    footer_s = footers * (device.latency_s + device.seek_s + costs.dispatch_s)
+    footer_s = footers * (device.latency_s + device.seek_s + costs.read_s)
     footer_s = footer_s + (1.4 * guess_bytes + np.where(footers > 1, footer_bytes, 0.0)) / rate
     open_s = costs.plan_s + keys * costs.plan_key_s + footer_s + costs.open_s + groups * costs.open_group_s
     workers = np.minimum(window.threads, touched)

@@ -30,9 +30,9 @@ class Costs:
     open_group_s: float = 8e-6
     """The same, for each row group the footer describes."""
     read_s: float = 60e-6
-    """From a read's arrival to its decoding, or to the next read in the same slot: two threads are woken."""
+    """From a free slot to the next read in it: threads are woken and a task is handed over."""
     dispatch_s: float = 25e-6
-    """Handing one read to the device; only one thread can do it at a time."""
+    """Between two reads, whatever their slots: the hand that passes them out has to be free."""
     skip_group_s: float = 5e-6
     """Passing over a row group that a filter rules out."""
     group_s: float = 50e-6
@@ -89,7 +89,7 @@ def simulate(
     seeks = total = 0
     for offset, size in footer:
         now_s, moved = queue.book(now_s, offset, size)
-        seeks, total, now_s = seeks + moved, total + size, now_s + costs.dispatch_s
+        seeks, total, now_s = seeks + moved, total + size, now_s + costs.read_s
     opened_s = now_s + costs.open_s + len(groups) * costs.open_group_s
     slots = [opened_s] * window.slots
     workers = [opened_s] * window.threads
@@ -102,12 +102,12 @@ def simulate(
             issue_s = max(issue_s, pop(under_way))
         ready_s = issue_s
         for offset, size in spans:
-            start_s = max(issue_s, pop(slots), gate_s) + costs.dispatch_s
+            start_s = max(max(issue_s, pop(slots)) + costs.read_s, gate_s + costs.dispatch_s)
             gate_s = start_s
             due_s, moved = book(start_s, offset, size)
             arrived_s = max(arrived_s, due_s)
-            push(slots, due_s + costs.read_s)
-            ready_s = max(ready_s, due_s + costs.read_s)
+            push(slots, due_s)
+            ready_s = max(ready_s, due_s)
             seeks, total, count = seeks + moved, total + size, count + 1
         work_s = costs.group_s + group_rows * costs.row_s if spans else costs.skip_group_s
         end_s = max(ready_s, pop(workers)) + work_s
