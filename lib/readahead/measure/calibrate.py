@@ -106,7 +106,7 @@ def calibration_cases(table: str, *, threads: int | None = None) -> list[Case]:
     grid = [
         ("tiny", 2_048, 1, 0), ("tiny", 16_384, 1, 0), ("small", 122_880, 1, 0),
         ("small", 2_048, 32, 0), ("small", 8_192, 32, 0),
-        ("tiny", 16_384, 8, 20), ("tiny", 16_384, 8, 2_000),
+        ("tiny", 2_048, 32, 20), ("tiny", 2_048, 32, 4_000),
     ]  # fmt: skip
     probe = Device(name="probe", latency_s=0.001, bandwidth_bytes_per_s=4e9, channels=64)
     return [
@@ -123,7 +123,8 @@ def calibration_cases(table: str, *, threads: int | None = None) -> list[Case]:
 def read_costs(trials: Sequence[Trial]) -> Costs:
     """Return the costs that the trials of `calibration_cases` show."""
     one_by_one = [t for t in trials if t.case.engine.queue_depth == 1]
-    in_flight = {t.group_rows: t.per_group_s() for t in trials if t.case.engine.queue_depth > 8}
+    in_flight = {t.group_rows: t.per_group_s() for t in trials if t.case.engine.queue_depth > 1 and not t.case.keys}
+    lookups = [t for t in trials if t.case.keys]
     threads = trials[0].case.engine.threads
     pause_s, row_s = _line([(float(t.group_rows), float(np.median(t.pauses_s()))) for t in one_by_one])
     small, large = min(in_flight), max(in_flight)
@@ -132,11 +133,16 @@ def read_costs(trials: Sequence[Trial]) -> Costs:
     plan_s, plan_key_s = _line([(float(t.case.keys), t.sample.reads[0].submitted_s) for t in trials])
     scans = [t for t in trials if not t.case.keys]
     open_s, open_group_s = _line([(float(t.case.recipe.row_groups), t.opening_s()) for t in scans])
+    _, open_key_s = _line([(float(t.case.keys), t.opening_s()) for t in lookups])
+    many = max(lookups, key=lambda t: t.case.keys)
+    pruning_s = many.per_group_s() * threads - group_s - many.group_rows * row_s
     return Costs(
         plan_s=plan_s,
         plan_key_s=plan_key_s,
         open_s=open_s,
         open_group_s=open_group_s,
+        open_key_s=open_key_s,
+        prune_key_s=max(1e-10, pruning_s / many.case.keys),
         read_s=max(1e-6, pause_s - group_s),
         dispatch_s=dispatch_s,
         group_s=group_s,

@@ -34,11 +34,16 @@ class DeviceQueue:
         self._heads = [-1] * device.channels
         self._link_free_s = 0.0
 
-    def book(self, now_s: float, offset: int, size_bytes: int) -> tuple[float, int]:
+    def book(
+        self, now_s: float, offset: int, size_bytes: int, *, out_of_turn: bool = False
+    ) -> tuple[float, int]:
         """Return when a read submitted at `now_s` has its bytes ready, and how many seeks it costs.
 
-        Reads are booked in the order in which they are submitted (first come, first served).
+        Reads are booked in the order in which they are submitted (first come, first served). A simulation that
+        books in file order says `out_of_turn` of a read that would have come at another moment: its heads move.
         """
+        if out_of_turn:
+            self._heads = [-1] * self.device.channels
         if self._striped:
             return self._book_striped(now_s, offset, size_bytes)
         free_s, channel = self._free[0]

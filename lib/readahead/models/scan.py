@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from readahead.devices import Device
 from readahead.models.estimate import Estimate
-from readahead.models.schedule import Costs, Window
+from readahead.models.schedule import SCRAMBLED, Costs, Window
 
 Array = NDArray[np.float64]
 
@@ -95,7 +95,8 @@ def scan_times(device: Device, layout: Layout, window: Window, costs: Costs) -> 
         "engine": costs.read_s * ones,
     }
     service_s = per_read_s["seek"] + per_read_s["latency"] + per_read_s["transfer"]
-    decode_s = costs.group_s + rows * costs.row_s
+    prune_s = keys * costs.prune_key_s
+    decode_s = costs.group_s + rows * costs.row_s + prune_s
 
     # the five narrow places
     channels = 1 if device.stripe_bytes else device.channels
@@ -104,7 +105,8 @@ def scan_times(device: Device, layout: Layout, window: Window, costs: Costs) -> 
     cycle_s = service_s + per_read_s["engine"]
     by_slots = np.where(slots >= window.slots, np.ceil(touched / slots - 1e-9), touched / slots) * cycle_s
     by_window = touched / in_window * (cycle_s + decode_s) - decode_s
-    by_channels = np.ceil(touched / channels - 1e-9) * service_s + per_read_s["engine"]
+    scrambled = (1 - 1 / SCRAMBLED) * np.maximum(0.0, slots - 1.0) * (1.0 - elsewhere) * device.seek_s
+    by_channels = np.ceil(touched / channels - 1e-9) * service_s + per_read_s["engine"] + scrambled
     link_s = np.minimum(touched * size, total_rows * np.asarray(layout.bytes_per_row, float))
     by_link = link_s / device.bandwidth_bytes_per_s + device.latency_s + per_read_s["engine"]
     by_gate = touched * costs.dispatch_s + service_s
@@ -117,9 +119,9 @@ def scan_times(device: Device, layout: Layout, window: Window, costs: Costs) -> 
     footers = 1.0 + (footer_bytes > guess_bytes)
     footer_s = footers * (device.latency_s + device.seek_s + costs.read_s)
     footer_s = footer_s + (1.4 * guess_bytes + np.where(footers > 1, footer_bytes, 0.0)) / rate
-    open_s = costs.plan_s + keys * costs.plan_key_s + footer_s + costs.open_s + groups * costs.open_group_s
+    open_s = costs.plan_s + keys * (costs.plan_key_s + costs.open_key_s) + footer_s + costs.open_s + groups * costs.open_group_s
     workers = np.minimum(window.threads, touched)
-    cpu_s = cycle_s + touched * decode_s / workers + (groups - touched) * costs.skip_group_s
+    cpu_s = cycle_s + touched * decode_s / workers + (groups - touched) * (costs.skip_group_s + prune_s)
     arriving = np.where(link_bound | (device.channels == 1), 1.0, (touched - 1e-9) % window.slots)
     return ScanTimes(
         open_s=open_s,

@@ -17,6 +17,10 @@ from readahead.models.parquet_reads import Span
 from readahead.models.queue import DeviceQueue
 
 
+SCRAMBLED = 5
+"""When a scan begins, all slots ask at once and in no order; all but every fifth of those reads jump."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Costs:
     """What the engine itself takes, in seconds; fitted on this machine by `measure.calibrate`."""
@@ -29,12 +33,16 @@ class Costs:
     """From the footer's arrival to the first data read."""
     open_group_s: float = 8e-6
     """The same, for each row group the footer describes."""
+    open_key_s: float = 4e-6
+    """The same, for each key of a lookup."""
     read_s: float = 60e-6
     """From a free slot to the next read in it: threads are woken and a task is handed over."""
     dispatch_s: float = 25e-6
     """Between two reads, whatever their slots: the hand that passes them out has to be free."""
     skip_group_s: float = 5e-6
     """Passing over a row group that a filter rules out."""
+    prune_key_s: float = 12e-9
+    """Holding one key of a lookup against one row group's smallest and largest."""
     group_s: float = 50e-6
     """Decoding a row group, whatever its size."""
     row_s: float = 5e-9
@@ -90,7 +98,7 @@ def simulate(
     for offset, size in footer:
         now_s, moved = queue.book(now_s, offset, size)
         seeks, total, now_s = seeks + moved, total + size, now_s + costs.read_s
-    opened_s = now_s + costs.open_s + len(groups) * costs.open_group_s
+    opened_s = now_s + costs.open_s + len(groups) * costs.open_group_s + keys * costs.open_key_s
     slots = [opened_s] * window.slots
     workers = [opened_s] * window.threads
     under_way: list[float] = []
@@ -110,6 +118,7 @@ def simulate(
             ready_s = max(ready_s, due_s)
             seeks, total, count = seeks + moved, total + size, count + 1
         work_s = costs.group_s + group_rows * costs.row_s if spans else costs.skip_group_s
+        work_s += keys * costs.prune_key_s
         end_s = max(ready_s, pop(workers)) + work_s
         decode_s += work_s
         push(workers, end_s)
