@@ -112,7 +112,9 @@ def simulate(
         for offset, size in spans:
             start_s = max(max(issue_s, pop(slots)) + costs.read_s, gate_s + costs.dispatch_s)
             gate_s = start_s
-            due_s, moved = book(start_s, offset, size)
+            burst = count - len(footer)
+            jumps = 0 < burst < window.slots and burst % SCRAMBLED > 0
+            due_s, moved = book(start_s, offset, size, out_of_turn=jumps)
             arrived_s = max(arrived_s, due_s)
             push(slots, due_s)
             ready_s = max(ready_s, due_s)
