@@ -47,6 +47,32 @@ class Layout:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Devices:
+    """Many devices at once: the numbers of a `Device`, each of which may be an array."""
+
+    latency_s: ArrayLike
+    seek_s: ArrayLike
+    bandwidth_bytes_per_s: ArrayLike
+    channel_bandwidth_bytes_per_s: ArrayLike
+    channels: ArrayLike
+    stripe_bytes: int
+
+    @classmethod
+    def like(cls, device: Device, **changes: ArrayLike) -> Devices:
+        """Return `device` with some of its numbers replaced by arrays."""
+        return cls(**{name: changes.get(name, getattr(device, name)) for name in cls.__slots__})  # type: ignore[arg-type]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Windows:
+    """Many windows at once: the numbers of a `Window`, each of which may be an array."""
+
+    slots: ArrayLike
+    depth: ArrayLike
+    threads: ArrayLike
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ScanTimes:
     """Where the seconds of a scan go. Each is an array of the shape of the question."""
 
@@ -70,27 +96,33 @@ class ScanTimes:
         return self.open_s + np.maximum(self.io_s + self.tail_s, self.cpu_s) + self.close_s
 
 
-def scan_times(device: Device, layout: Layout, window: Window, costs: Costs) -> ScanTimes:
+def scan_times(
+    device: Device | Devices, layout: Layout, window: Window | Windows, costs: Costs
+) -> ScanTimes:
     """Return the closed form of the schedule: the narrowest of five places, and what cannot overlap with it."""
+    heads, depth = np.asarray(device.channels, float), np.asarray(window.depth, float)
+    link_rate = np.asarray(device.bandwidth_bytes_per_s, float)
+    seek_each_s, latency_each_s = np.asarray(device.seek_s, float), np.asarray(device.latency_s, float)
+    striped = device.stripe_bytes > 0
     groups, touched = layout.groups, layout.touched
     keys, total_rows = np.asarray(layout.keys, float), np.asarray(layout.rows, float)
     rows = np.minimum(np.asarray(layout.row_group_rows, float), total_rows)
-    single = touched <= min(window.slots, device.channels)  # one wave: the longest group decides, not the mean
+    single = touched <= np.minimum(window.slots, heads)  # one wave: the longest group decides, not the mean
     rows = np.where(single, rows, total_rows / groups)
     size = rows * np.asarray(layout.bytes_per_row, float)
 
     # one read
-    drives = device.channels if device.stripe_bytes else 1
-    rate = min(device.channel_bandwidth_bytes_per_s * drives, device.bandwidth_bytes_per_s)
+    drives = heads if striped else 1.0
+    rate = np.minimum(np.asarray(device.channel_bandwidth_bytes_per_s, float) * drives, link_rate)
     fragment = np.asarray(layout.fragment_bytes, float)
     with np.errstate(divide="ignore", invalid="ignore"):
         crossings = np.where(fragment > 0, size / fragment, 0.0)
     density = touched / groups
-    elsewhere = 1.0 if device.channels > 1 and not device.stripe_bytes else 1.0 - density
+    elsewhere = 1.0 - density if striped else np.where(heads > 1, 1.0, 1.0 - density)
     ones = np.ones_like(size)
     per_read_s = {
-        "seek": (elsewhere + crossings) * device.seek_s * ones,
-        "latency": device.latency_s * ones,
+        "seek": (elsewhere + crossings) * seek_each_s * ones,
+        "latency": latency_each_s * ones,
         "transfer": size / rate,
         "engine": costs.read_s * ones,
     }
@@ -99,30 +131,31 @@ def scan_times(device: Device, layout: Layout, window: Window, costs: Costs) -> 
     decode_s = costs.group_s + rows * costs.row_s + prune_s
 
     # the five narrow places
-    channels = 1 if device.stripe_bytes else device.channels
-    in_window = np.minimum(1.0 + (window.depth - 1) * density, touched)
+    channels = np.ones_like(heads) if striped else heads
+    in_window = np.minimum(1.0 + (depth - 1) * density, touched)
     slots = np.minimum(window.slots, in_window)
     cycle_s = service_s + per_read_s["engine"]
     by_slots = np.where(slots >= window.slots, np.ceil(touched / slots - 1e-9), touched / slots) * cycle_s
     by_window = touched / in_window * (cycle_s + decode_s) - decode_s
-    scrambled = (1 - 1 / SCRAMBLED) * np.maximum(0.0, slots - 1.0) * (1.0 - elsewhere) * device.seek_s
+    scrambled = (1 - 1 / SCRAMBLED) * np.maximum(0.0, slots - 1.0) * (1.0 - elsewhere) * seek_each_s
     by_channels = np.ceil(touched / channels - 1e-9) * service_s + per_read_s["engine"] + scrambled
     link_s = np.minimum(touched * size, total_rows * np.asarray(layout.bytes_per_row, float))
-    by_link = link_s / device.bandwidth_bytes_per_s + device.latency_s + per_read_s["engine"]
+    by_link = link_s / link_rate + latency_each_s + per_read_s["engine"]
     by_gate = touched * costs.dispatch_s + service_s
-    io_s = np.maximum.reduce([by_slots, by_window, by_channels, by_link, by_gate])
+    places = np.broadcast_arrays(by_slots, by_window, by_channels, by_link, by_gate)
+    io_s = np.maximum.reduce(places)
     link_bound = by_link >= io_s * (1 - 1e-12)
 
     # what comes before, meanwhile and after
     footer_bytes = groups * layout.footer_bytes_per_group
     guess_bytes = np.clip(total_rows * np.asarray(layout.bytes_per_row, float) / 1000, 16_384, 262_144)
     footers = 1.0 + (footer_bytes > guess_bytes)
-    footer_s = footers * (device.latency_s + device.seek_s + costs.read_s)
+    footer_s = footers * (latency_each_s + seek_each_s + costs.read_s)
     footer_s = footer_s + (1.4 * guess_bytes + np.where(footers > 1, footer_bytes, 0.0)) / rate
     open_s = costs.plan_s + keys * (costs.plan_key_s + costs.open_key_s) + footer_s + costs.open_s + groups * costs.open_group_s
     workers = np.minimum(window.threads, touched)
     cpu_s = cycle_s + touched * decode_s / workers + (groups - touched) * (costs.skip_group_s + prune_s)
-    arriving = np.where(link_bound | (device.channels == 1), 1.0, (touched - 1e-9) % window.slots)
+    arriving = np.where(link_bound | (heads == 1), 1.0, (touched - 1e-9) % window.slots)
     return ScanTimes(
         open_s=open_s,
         io_s=io_s,

@@ -1,0 +1,176 @@
+"""The common bench: a Parquet table, a query over it, a device. Most topics turn knobs of this one bench; what a
+topic adds is which knobs, with which defaults, and what was published.
+
+Knobs by these names mean the same everywhere (see `knobs`); a topic that means something else overrides `case`.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from readahead.datasets import store
+from readahead.datasets.recipe import Recipe
+from readahead.devices import THIS_MACHINE, Device, calibrated, device
+from readahead.errors import BadValue
+from readahead.experiments.experiment import Experiment, OnEvent, Settings
+from readahead.experiments.knobs import DISK_COLD, EMULATED
+from readahead.measure.calibrate import engine_costs
+from readahead.measure.case import Case
+from readahead.measure.engine import EngineSettings, spare_threads
+from readahead.measure.sample import Sample
+from readahead.models import scan
+from readahead.models.estimate import Estimate
+
+_DEVICE_KNOBS = ("latency_s", "seek_s", "bandwidth_bytes_per_s", "channels")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scanning(Experiment):
+    """An experiment whose query scans a Parquet dataset or looks rows up in it."""
+
+    fixed: Mapping[str, Any] = field(default_factory=dict)
+    """What a setting is when the topic has no knob for it."""
+
+    # -- from settings to a case ---------------------------------------------------------------------
+    def value(self, settings: Settings, name: str) -> Any:
+        """Return a setting, or what it is fixed at here."""
+        usual = {
+            "device": "nvme", "dataset": "comments_narrow", "size": "small", "row_group_rows": 122_880,
+            "fragment_bytes": 0, "query": "scan", "rows_per_lookup": 1, "queue_depth": 8, "time_scale": 1,
+            "threads": spare_threads(), "where": EMULATED,
+        }  # fmt: skip
+        return settings.get(name, self.fixed.get(name, usual.get(name)))
+
+    def device(self, settings: Settings) -> Device:
+        """Return the device of the menu with the numbers that the sliders say.
+
+        A slider of seek only counts on a device that has a head. This machine's own, before it was calibrated,
+        stands in as an NVMe drive.
+        """
+        name = self.value(settings, "device")
+        if name == THIS_MACHINE and calibrated() is None:
+            chosen = device("nvme").but(name=THIS_MACHINE)
+        else:
+            chosen = device(name)
+        changes = {name: settings[name] for name in _DEVICE_KNOBS if name in settings}
+        if not chosen.seek_s:
+            changes.pop("seek_s", None)
+        if "bandwidth_bytes_per_s" in changes:
+            one = min(chosen.channel_bandwidth_bytes_per_s, changes["bandwidth_bytes_per_s"])
+            changes["channel_bandwidth_bytes_per_s"] = one
+        return chosen.but(**changes)
+
+    def case(self, settings: Settings) -> Case:
+        """Return the case that these settings describe."""
+        lookup = self.value(settings, "query") == "lookup"
+        return Case(
+            recipe=Recipe(
+                table=self.value(settings, "dataset"),
+                size=self.value(settings, "size"),
+                row_group_rows=self.value(settings, "row_group_rows"),
+            ),
+            device=self.device(settings),
+            engine=EngineSettings(
+                threads=self.value(settings, "threads"), queue_depth=self.value(settings, "queue_depth")
+            ),
+            fragment_bytes=self.value(settings, "fragment_bytes"),
+            keys=self.value(settings, "rows_per_lookup") if lookup else 0,
+            time_scale=float(self.value(settings, "time_scale")),
+        )
+
+    # -- the three sources ---------------------------------------------------------------------------
+    def model(self, settings: Settings) -> Estimate:
+        """Return the predicted time: the schedule of the file's exact reads once it is built, else the closed form."""
+        case = self.case(settings)
+        costs = engine_costs(case.recipe.table, threads=case.engine.threads)
+        times = scan.scan_times(case.device, case.layout(), case.window, costs)
+        seconds = case.predict(costs).finished_s if store.is_built(case.recipe) else None
+        return scan.estimate(times, seconds)
+
+    def curve(self, settings: Settings, name: str, values: np.ndarray) -> np.ndarray:
+        """Return the closed form's throughput along one knob."""
+        case = self.case(settings)
+        costs = engine_costs(case.recipe.table, threads=case.engine.threads)
+        layout, own = case.layout(), case.window
+        devices: Device | scan.Devices = case.device
+        window = scan.Windows(slots=own.slots, depth=own.depth, threads=own.threads)
+        if name in _DEVICE_KNOBS:
+            devices = scan.Devices.like(case.device, **{name: values})
+            if name == "bandwidth_bytes_per_s":
+                one = np.minimum(device(case.device.name).channel_bandwidth_bytes_per_s, values)
+                devices = replace(devices, channel_bandwidth_bytes_per_s=one)
+        elif name in ("fragment_bytes", "row_group_rows"):
+            layout = replace(layout, **{name: values})
+        elif name == "rows_per_lookup":
+            layout = replace(layout, keys=values if case.keys else 0.0)
+        elif name == "queue_depth":
+            window = replace(window, slots=values + own.threads - 1, depth=values)
+        elif name == "threads":
+            window = replace(window, slots=case.engine.queue_depth + values - 1, threads=values)
+        elif name != "time_scale":
+            raise BadValue(f"{name!r} is not a number, so there is no curve along it. Choose a knob with a range.")
+        seconds = scan.scan_times(devices, layout, window, costs).seconds
+        return self._work(case, values if name == "rows_per_lookup" else None) / seconds * np.ones_like(values)
+
+    def measure(
+        self, settings: Settings, on_event: OnEvent | None = None, stop: threading.Event | None = None,
+        repeats: int = 3,
+    ) -> Sample:
+        """Run the query in DuckDB, on the emulated device or on this machine's disk."""
+        case, where = self.case(settings), self.value(settings, "where")
+        if where == EMULATED:
+            return case.measure(repeats=repeats, facts=settings, on_event=on_event, stop=stop)
+        return case.measure_here(
+            cold=where == DISK_COLD, repeats=repeats, facts=settings, on_event=on_event, stop=stop
+        )
+
+    # -- throughput ----------------------------------------------------------------------------------
+    def work(self, settings: Settings) -> float:
+        """Return the table's bytes for a scan, the rows fetched for a lookup."""
+        return float(self._work(self.case(settings), None))
+
+    def _work(self, case: Case, keys: np.ndarray | None) -> float | np.ndarray:
+        if case.keys:
+            return keys if keys is not None else float(case.keys)
+        return case.recipe.rows * case.recipe.source.bytes_per_row
+
+    def unit(self, settings: Settings) -> str:
+        """Return bytes_per_s for a scan, rows_per_s for a lookup."""
+        return "rows_per_s" if self.value(settings, "query") == "lookup" else "bytes_per_s"
+
+    # -- knobs that move knobs -----------------------------------------------------------------------
+    def follow(self, settings: Settings, changed: str) -> dict[str, Any]:
+        """Set the device's numbers from the menu; turn to lookups when their knob is touched, and back."""
+        moved = dict(settings)
+        if changed == "device":
+            chosen = self.device({**settings, **dict.fromkeys(_DEVICE_KNOBS)} | _numbers(settings["device"]))
+            for name in _DEVICE_KNOBS:
+                if name in moved and (name != "seek_s" or chosen.seek_s):
+                    knob = self.knob(name)
+                    moved[name] = knob.check(min(max(getattr(chosen, name), knob.low), knob.high))
+        if changed == "rows_per_lookup" and "query" in moved:
+            moved["query"] = "lookup"
+        return moved
+
+    def disabled(self, settings: Settings) -> dict[str, str]:
+        """Say which knobs do nothing now, and why."""
+        reasons = {}
+        if self.value(settings, "where") != EMULATED:
+            own = "It is this machine's own disk: its latency is what it is. Measure on the emulated device to set it."
+            reasons |= dict.fromkeys(("device", *_DEVICE_KNOBS, "fragment_bytes", "time_scale"), own)
+        elif not self.device(settings).seek_s:
+            reasons["seek_s"] = "This device has no head to move."
+        if self.value(settings, "query") != "lookup":
+            reasons["rows_per_lookup"] = "A scan reads every row. Turn this knob to look rows up instead."
+        return {name: why for name, why in reasons.items() if any(knob.name == name for knob in self.knobs)}
+
+
+def _numbers(name: str) -> dict[str, Any]:
+    """Return the catalogue's numbers of a device, under the names of their knobs."""
+    chosen = device(name) if name != THIS_MACHINE or calibrated() else device("nvme")
+    return {knob: getattr(chosen, knob) for knob in _DEVICE_KNOBS}
