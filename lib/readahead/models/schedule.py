@@ -128,7 +128,7 @@ def simulate(
     return Timeline(
         opened_s=opened_s,
         arrived_s=arrived_s,
-        finished_s=max(max(workers), opened_s) + costs.close_s,
+        finished_s=max(*workers, opened_s) + costs.close_s,
         reads=count,
         bytes_read=total,
         seeks=seeks,
