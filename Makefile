@@ -12,7 +12,7 @@ CONFIGS ?= 24
 JSON ?= out/validate.json
 
 .DEFAULT_GOAL := help
-.PHONY: help lab test check bench validate clean lock
+.PHONY: help lab test check format bench validate clean lock
 
 help: ## show this list
 	@echo "Readahead: storage I/O and database throughput, modeled, measured and published."
@@ -32,6 +32,12 @@ check: $(READY) ## lint, format, types, imports, notebooks without outputs
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo
 	git ls-files -z '*.ipynb' | xargs -0 -r $(BIN)/nbstripout --verify --keep-id \
+		--extra-keys "metadata.papermill cell.metadata.papermill"
+
+format: $(READY) ## mend what the linter and the formatter can mend by themselves
+	$(BIN)/ruff check --fix --quiet .
+	$(BIN)/ruff format .
+	git ls-files -z '*.ipynb' | xargs -0 -r $(BIN)/nbstripout --keep-id \
 		--extra-keys "metadata.papermill cell.metadata.papermill"
 
 bench: $(READY) ## measure the workbook itself: its emulated device, its models, its panel
