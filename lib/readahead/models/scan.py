@@ -35,7 +35,8 @@ class Layout:
     @property
     def groups(self) -> Array:
         """Return the number of row groups."""
-        return np.ceil(np.asarray(self.rows, float) / np.asarray(self.row_group_rows, float))
+        groups: Array = np.ceil(np.asarray(self.rows, float) / np.asarray(self.row_group_rows, float))
+        return groups
 
     @property
     def touched(self) -> Array:
@@ -75,7 +76,9 @@ def scan_times(device: Device, layout: Layout, window: Window, costs: Costs) -> 
     groups, touched = layout.groups, layout.touched
     keys, total_rows = np.asarray(layout.keys, float), np.asarray(layout.rows, float)
     rows = np.minimum(np.asarray(layout.row_group_rows, float), total_rows)
-    single = touched <= min(window.slots, device.channels)  # one wave: the longest group decides, not the mean
+    single = touched <= min(
+        window.slots, device.channels
+    )  # one wave: the longest group decides, not the mean
     rows = np.where(single, rows, total_rows / groups)
     size = rows * np.asarray(layout.bytes_per_row, float)
 
@@ -119,7 +122,13 @@ def scan_times(device: Device, layout: Layout, window: Window, costs: Costs) -> 
     footers = 1.0 + (footer_bytes > guess_bytes)
     footer_s = footers * (device.latency_s + device.seek_s + costs.read_s)
     footer_s = footer_s + (1.4 * guess_bytes + np.where(footers > 1, footer_bytes, 0.0)) / rate
-    open_s = costs.plan_s + keys * (costs.plan_key_s + costs.open_key_s) + footer_s + costs.open_s + groups * costs.open_group_s
+    open_s = (
+        costs.plan_s
+        + keys * (costs.plan_key_s + costs.open_key_s)
+        + footer_s
+        + costs.open_s
+        + groups * costs.open_group_s
+    )
     workers = np.minimum(window.threads, touched)
     cpu_s = cycle_s + touched * decode_s / workers + (groups - touched) * (costs.skip_group_s + prune_s)
     arriving = np.where(link_bound | (device.channels == 1), 1.0, (touched - 1e-9) % window.slots)

@@ -16,7 +16,6 @@ from readahead.devices import Device
 from readahead.models.parquet_reads import Span
 from readahead.models.queue import DeviceQueue
 
-
 SCRAMBLED = 5
 """When a scan begins, all slots ask at once and in no order; all but every fifth of those reads jump."""
 
