@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+
 from readahead.errors import DataError
 from readahead.progress import Progress, by_papermill, default_path
 

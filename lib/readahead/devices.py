@@ -89,7 +89,7 @@ class CatalogueEntry:
 _NUMBERS = [field.name for field in fields(Device) if field.name != "name"]
 
 
-def _number(name: str, text: str) -> float | int:
+def _number(name: str, text: str) -> Any:
     value = float(text) if text else {"channel_bandwidth_bytes_per_s": math.inf}.get(name, 0.0)
     return int(value) if name in ("channels", "stripe_bytes") else value
 
@@ -135,9 +135,7 @@ def calibrated() -> CatalogueEntry | None:
     try:
         saved = json.loads((paths.cache_dir() / "calibrated.json").read_text(encoding="utf-8"))
         own = Device(**saved["device"])
-        return CatalogueEntry(
-            device=own, title=saved["title"], kind="calibrated", source=saved["source"]
-        )
+        return CatalogueEntry(device=own, title=saved["title"], kind="calibrated", source=saved["source"])
     except (OSError, ValueError, KeyError, TypeError):
         return None
 

@@ -3,10 +3,11 @@
 from dataclasses import replace
 
 import pytest
+from toybox import CHAPTER
+
 from readahead import paths
 from readahead.errors import BadValue
 from readahead.exercises.chapters import CONTENTS, chapter, is_written, place
-from toybox import CHAPTER
 
 
 def test_numbers_run_and_topics_are_used_once() -> None:

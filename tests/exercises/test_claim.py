@@ -3,10 +3,11 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from toybox import CHAPTER, bench
+
 from readahead.errors import BadValue
 from readahead.exercises.claim import AGREES, DIFFERS, NOISY, Claim, Reason
 from readahead.measure.value import Value, exactly
-from toybox import CHAPTER, bench
 
 
 def seen(median: float, spread: float = 0.0, repeats: int = 5, doubts: tuple[str, ...] = ()) -> Value:

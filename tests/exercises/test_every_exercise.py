@@ -6,10 +6,11 @@ from collections.abc import Iterator
 from functools import cache
 
 import pytest
+from toybox import CHAPTER as TOY
+
 from readahead.exercises.chapters import CONTENTS, Chapter, chapter, is_written
 from readahead.exercises.exercise import Exercise, Misconception, Outcome
 from readahead.experiments.round import Bench
-from toybox import CHAPTER as TOY
 
 CHAPTERS: tuple[Chapter, ...] = (TOY, *(chapter(row.topic) for row in CONTENTS if is_written(row.topic)))
 

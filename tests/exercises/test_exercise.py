@@ -5,10 +5,11 @@ from dataclasses import replace
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from toybox import CHAPTER, bench
+
 from readahead.errors import BadValue
 from readahead.exercises.answers import Amount, Several
 from readahead.exercises.exercise import Exercise, Misconception, Outcome
-from toybox import CHAPTER, bench
 
 HALF, CHOICE, SET, RANK = (
     CHAPTER.exercise(name) for name in ("half_bucket", "bottleneck", "what_helps", "rank")

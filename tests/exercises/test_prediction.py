@@ -1,9 +1,10 @@
 """A bet is a number in a unit or one of a few words, and is held against the truth as a factor."""
 
 import pytest
+from toybox import CHAPTER
+
 from readahead.errors import BadValue
 from readahead.exercises.prediction import Prediction
-from toybox import CHAPTER
 
 
 def test_a_guess_is_read_in_its_unit_and_a_bare_number_in_the_shown_one() -> None:

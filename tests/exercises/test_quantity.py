@@ -5,6 +5,7 @@ import math
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from readahead import units
 from readahead.errors import BadValue
 from readahead.exercises import quantity

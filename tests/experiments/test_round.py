@@ -3,11 +3,12 @@
 import threading
 
 import pytest
+from toybox import EXPERIMENT, ROUNDS, SLOWER_HERE, bench
+
 from readahead.errors import BadValue, Cancelled
 from readahead.experiments.experiment import Event
 from readahead.experiments.picture import Axis, Line, Picture
 from readahead.experiments.round import Round
-from toybox import EXPERIMENT, ROUNDS, SLOWER_HERE, bench
 
 
 def test_both_witnesses_answer_the_same_question() -> None:

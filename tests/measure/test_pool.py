@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import pytest
+
 from readahead.errors import BadValue
 from readahead.measure.machine import this_machine
 from readahead.measure.pool import differing_facts, pool

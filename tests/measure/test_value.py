@@ -3,6 +3,7 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from readahead.errors import BadValue
 from readahead.measure.value import Value, exactly
 

@@ -8,10 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from readahead import paths
-from readahead.exercises.chapters import CONTENTS, chapter, is_written
 from skeleton import BLOCKS, NUMBERED, inspect, source
 from toybox import CHAPTER
+
+from readahead import paths
+from readahead.exercises.chapters import CONTENTS, chapter, is_written
 
 NOTEBOOKS = sorted(paths.NOTEBOOKS.glob("*.ipynb"))
 TOY = json.loads((Path(__file__).parents[1] / "toybox" / "90_toy.ipynb").read_text(encoding="utf-8"))

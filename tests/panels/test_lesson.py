@@ -5,12 +5,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from toybox import CHAPTER
+
 from readahead.errors import BadValue
 from readahead.panels.calibration_curve import html as curve_html
 from readahead.panels.calibration_curve import shots
 from readahead.panels.lesson import Lesson, open_chapter
 from readahead.progress import Progress
-from toybox import CHAPTER
 
 
 @pytest.fixture

@@ -1,13 +1,15 @@
 """Small charts: marks in order, words for those who cannot see them, nothing that breaks out of its text."""
 
+import itertools
 import math
 from xml.etree import ElementTree
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from readahead.panels import paper, svg
 from toybox import FIGURES, bench
+
+from readahead.panels import paper, svg
 
 values = st.floats(min_value=1e-9, max_value=1e15)
 
@@ -35,7 +37,7 @@ def test_ticks_lie_inside_and_are_few_but_some(low: float, ratio: float) -> None
 @given(st.floats(0, 1e6), st.floats(1e-3, 1e6))
 def test_linear_ticks_are_even(low: float, width: float) -> None:
     places = svg.ticks(low, low + width, log=False)
-    steps = [b - a for a, b in zip(places, places[1:], strict=False)]
+    steps = [b - a for a, b in itertools.pairwise(places)]
     assert 2 <= len(places) <= 8 and all(math.isclose(step, steps[0], rel_tol=1e-3) for step in steps)
 
 

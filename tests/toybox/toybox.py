@@ -11,6 +11,7 @@ import time
 from typing import Any
 
 import numpy as np
+
 from readahead.errors import Cancelled
 from readahead.exercises.answers import Amount, Choice, Order, Several
 from readahead.exercises.chapters import Chapter, Place

@@ -17,7 +17,6 @@ from readahead.datasets.recipe import Recipe
 from readahead.datasets.tables import rows_sql
 from readahead.errors import DataError
 
-
 LOADED = "generated.t"
 """Where the rows of a generated table wait while they are laid out."""
 
@@ -80,15 +79,19 @@ def _load_generated(connection: duckdb.DuckDBPyConnection, recipe: Recipe, folde
 
     Copied straight from the generator's file, its own row groups would show through in ours.
     """
-    tool = Path(sysconfig.get_path("scripts")) / ("tpchgen-cli.exe" if sys.platform == "win32" else "tpchgen-cli")
+    tool = Path(sysconfig.get_path("scripts")) / (
+        "tpchgen-cli.exe" if sys.platform == "win32" else "tpchgen-cli"
+    )
     scale = str((recipe.source.scale_factor or {})[recipe.size])
     command = [str(tool), "parquet", "-s", scale, f"--tables={recipe.table}", f"--output-dir={folder}"]
     try:
-        done = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
     except FileNotFoundError as error:
         raise DataError(f"The TPC-H generator {tool} is missing. Run make lab or make test again.") from error
     made = folder / f"{recipe.table}.parquet"
     if done.returncode != 0 or not made.exists():
-        raise DataError(f"The TPC-H generator failed: {done.stderr.strip()[-300:]}. Check the free disk space.")
+        raise DataError(
+            f"The TPC-H generator failed: {done.stderr.strip()[-300:]}. Check the free disk space."
+        )
     connection.execute(f"ATTACH {literal(folder / 'generated.duckdb')} AS generated")
     connection.execute(f"CREATE TABLE {LOADED} AS SELECT * FROM read_parquet({literal(made)})")

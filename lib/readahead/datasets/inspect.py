@@ -24,7 +24,9 @@ def shape(path: Path) -> FileShape:
     try:
         facts = path.stat()
     except OSError as error:
-        raise DataError(f"{path} cannot be read: {error.strerror}. Give the path of a Parquet file.") from error
+        raise DataError(
+            f"{path} cannot be read: {error.strerror}. Give the path of a Parquet file."
+        ) from error
     return _shape(path, facts.st_mtime_ns, facts.st_size)
 
 
@@ -51,7 +53,9 @@ def _shape(path: Path, _modified: int, size_bytes: int) -> FileShape:
                 f" FROM parquet_metadata({literal(path)}) ORDER BY row_group_id, column_id"
             ).fetchall()
         except duckdb.Error as error:
-            raise DataError(f"{path} is not a Parquet file that DuckDB reads: {error}. Give another.") from error
+            raise DataError(
+                f"{path} is not a Parquet file that DuckDB reads: {error}. Give another."
+            ) from error
     groups = []
     for _, lines in groupby(found, key=itemgetter(0)):
         chunks = list(lines)

@@ -46,7 +46,10 @@ class Recipe:
         require_choice("compression", self.compression, COMPRESSIONS)
         require_choice("order", self.order, ("key", "shuffled", *self.source.columns))
         require_range(
-            "row_group_rows", self.row_group_rows, low=ROW_GROUP_LOW, high=ROW_GROUP_HIGH,
+            "row_group_rows",
+            self.row_group_rows,
+            low=ROW_GROUP_LOW,
+            high=ROW_GROUP_HIGH,
             advice="Give rows, such as 122880.",
         )
         require_choice("block_bytes", self.block_bytes, (16_384, 32_768, 65_536, 131_072, 262_144))

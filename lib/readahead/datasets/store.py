@@ -79,7 +79,11 @@ def _build(recipe: Recipe, target: Path, on_event: News | None, stop: threading.
             " set READAHEAD_CACHE to a larger disk."
         )
     if on_event:
-        on_event(0, 1, f"building {recipe.table} ({recipe.size}), row groups of {recipe.effective_row_group_rows:,}")
+        on_event(
+            0,
+            1,
+            f"building {recipe.table} ({recipe.size}), row groups of {recipe.effective_row_group_rows:,}",
+        )
     part = target.with_name(f"{target.name}.part")
     try:
         _write(recipe, part, stop)
@@ -137,4 +141,6 @@ def _check(connection: duckdb.DuckDBPyConnection, recipe: Recipe, part: Path) ->
         ).fetchone()
         want = (recipe.rows, recipe.row_groups)
     if found != want:
-        raise DataError(f"{part.name} came out with (rows, row groups) {found}, not {want}. Delete it and try again.")
+        raise DataError(
+            f"{part.name} came out with (rows, row groups) {found}, not {want}. Delete it and try again."
+        )

@@ -42,7 +42,9 @@ class Table:
 
         A comments table has the keys 0, 1, 2 …; TPC-H uses the first 8 of every 32 order keys (specification, 4.2.3).
         """
-        population = self.rows[size] if self.scale_factor is None else int(1_500_000 * self.scale_factor[size])
+        population = (
+            self.rows[size] if self.scale_factor is None else int(1_500_000 * self.scale_factor[size])
+        )
         drawn = random.Random(seed).sample(range(population), min(count, population))
         return sorted(drawn if self.scale_factor is None else (n // 8 * 32 + n % 8 + 1 for n in drawn))
 
@@ -74,9 +76,22 @@ TABLES: dict[str, Table] = {
             name="lineitem",
             key="l_orderkey",
             columns=(
-                "l_orderkey", "l_partkey", "l_suppkey", "l_linenumber", "l_quantity", "l_extendedprice",
-                "l_discount", "l_tax", "l_returnflag", "l_linestatus", "l_shipdate", "l_commitdate",
-                "l_receiptdate", "l_shipinstruct", "l_shipmode", "l_comment",
+                "l_orderkey",
+                "l_partkey",
+                "l_suppkey",
+                "l_linenumber",
+                "l_quantity",
+                "l_extendedprice",
+                "l_discount",
+                "l_tax",
+                "l_returnflag",
+                "l_linestatus",
+                "l_shipdate",
+                "l_commitdate",
+                "l_receiptdate",
+                "l_shipinstruct",
+                "l_shipmode",
+                "l_comment",
             ),
             rows={"tiny": 299_814, "small": 2_999_671, "full": 59_986_052},
             bytes_per_row=36.0,

@@ -101,7 +101,10 @@ class Experiment(ABC):
 
     @abstractmethod
     def measure(
-        self, settings: Settings, on_event: OnEvent | None = None, stop: threading.Event | None = None,
+        self,
+        settings: Settings,
+        on_event: OnEvent | None = None,
+        stop: threading.Event | None = None,
         repeats: int = 3,
     ) -> Sample:
         """Run the query in DuckDB. Raises `Cancelled` when `stop` is set."""

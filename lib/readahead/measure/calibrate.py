@@ -26,6 +26,7 @@ from readahead.measure.machine import this_machine
 from readahead.measure.sample import Sample
 from readahead.models.schedule import Costs
 
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trial:
     """A case, and what came of it."""
@@ -123,7 +124,9 @@ def calibration_cases(table: str, *, threads: int | None = None) -> list[Case]:
 def read_costs(trials: Sequence[Trial]) -> Costs:
     """Return the costs that the trials of `calibration_cases` show."""
     one_by_one = [t for t in trials if t.case.engine.queue_depth == 1]
-    in_flight = {t.group_rows: t.per_group_s() for t in trials if t.case.engine.queue_depth > 1 and not t.case.keys}
+    in_flight = {
+        t.group_rows: t.per_group_s() for t in trials if t.case.engine.queue_depth > 1 and not t.case.keys
+    }
     lookups = [t for t in trials if t.case.keys]
     threads = trials[0].case.engine.threads
     pause_s, row_s = _line([(float(t.group_rows), float(np.median(t.pauses_s()))) for t in one_by_one])

@@ -92,13 +92,23 @@ class Case:
         footer, groups = self.reads()
         rows = [group.rows for group in inspect.shape(store.location(self.recipe)).row_groups]
         return simulate(
-            self.device, footer, groups, rows,
-            window=self.window, costs=costs, fragment_bytes=self.fragment_bytes, keys=self.keys,
+            self.device,
+            footer,
+            groups,
+            rows,
+            window=self.window,
+            costs=costs,
+            fragment_bytes=self.fragment_bytes,
+            keys=self.keys,
         )
 
     def layout(self) -> scan.Layout:
         """Return the file as equal row groups: from the file if it is built, else from its table's usual width."""
-        rows, width, footer = self.recipe.rows, self.recipe.source.bytes_per_row, 80.0 * len(self.recipe.source.columns)
+        rows, width, footer = (
+            self.recipe.rows,
+            self.recipe.source.bytes_per_row,
+            80.0 * len(self.recipe.source.columns),
+        )
         if store.is_built(self.recipe):
             shape = inspect.shape(store.location(self.recipe))
             width = sum(group.size_bytes for group in shape.row_groups) / shape.rows
@@ -124,9 +134,15 @@ class Case:
         """Run it on the emulated device. Raises `Cancelled` when `stop` is set."""
         self.build(on_event, stop)
         return run_emulated(
-            self.query(), self.device, self.engine,
-            fragment_bytes=self.fragment_bytes, time_scale=self.time_scale,
-            repeats=repeats, facts=facts, on_event=on_event, stop=stop,
+            self.query(),
+            self.device,
+            self.engine,
+            fragment_bytes=self.fragment_bytes,
+            time_scale=self.time_scale,
+            repeats=repeats,
+            facts=facts,
+            on_event=on_event,
+            stop=stop,
         )
 
     def measure_here(

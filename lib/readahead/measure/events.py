@@ -34,7 +34,9 @@ def tell(on_event: OnEvent | None, done: int, total: int, note: str) -> None:
 def check(stop: threading.Event | None) -> None:
     """Raise `Cancelled` if `stop` is set. Ask before every query: an interrupt between two is lost."""
     if stop is not None and stop.is_set():
-        raise Cancelled("The measurement was cancelled. Nothing of it was kept; press Measure to start again.")
+        raise Cancelled(
+            "The measurement was cancelled. Nothing of it was kept; press Measure to start again."
+        )
 
 
 @contextmanager

@@ -6,6 +6,7 @@ import functools
 import os
 import platform
 from dataclasses import dataclass
+from pathlib import Path
 
 import psutil
 
@@ -28,7 +29,7 @@ class Machine:
 
 def _cpu_name() -> str:
     try:
-        with open("/proc/cpuinfo", encoding="utf-8") as lines:
+        with Path("/proc/cpuinfo").open(encoding="utf-8") as lines:
             names = [line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")]
         return names[0] if names else platform.machine()
     except OSError:

@@ -164,7 +164,12 @@ def _explained(error: duckdb.Error, query: Query) -> Exception:
 
 
 def _sample(
-    runs: list[_Run], reads: tuple[Read, ...], *, spun_s: list[float], where: str, time_scale: float,
+    runs: list[_Run],
+    reads: tuple[Read, ...],
+    *,
+    spun_s: list[float],
+    where: str,
+    time_scale: float,
     facts: Mapping[str, object],
 ) -> Sample:
     """Gather the repeats. The emulated device's own busy waiting is not the engine's processor time."""
@@ -182,5 +187,3 @@ def _sample(
         settings=dict(facts),
         time_scale=time_scale,
     )
-
-

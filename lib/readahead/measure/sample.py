@@ -55,8 +55,12 @@ class Sample:
         from scipy.stats import bootstrap
 
         found = bootstrap(
-            (np.asarray(self.seconds),), np.median, confidence_level=confidence, n_resamples=999,
-            method="percentile", rng=np.random.default_rng(0),
+            (np.asarray(self.seconds),),
+            np.median,
+            confidence_level=confidence,
+            n_resamples=999,
+            method="percentile",
+            rng=np.random.default_rng(0),
         ).confidence_interval
         return float(found.low), float(found.high)
 

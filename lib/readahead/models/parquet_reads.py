@@ -55,7 +55,11 @@ def group_reads(group: RowGroup, columns: Collection[str], gap_bytes: int) -> li
 
 
 def scan_reads(
-    shape: FileShape, columns: Collection[str], *, gap_bytes: int = 16_384, groups: Collection[int] | None = None
+    shape: FileShape,
+    columns: Collection[str],
+    *,
+    gap_bytes: int = 16_384,
+    groups: Collection[int] | None = None,
 ) -> tuple[list[Span], list[list[Span]]]:
     """Return the footer's reads and, for each row group that is read, its reads.
 

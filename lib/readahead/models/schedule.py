@@ -16,7 +16,6 @@ from readahead.devices import Device
 from readahead.models.parquet_reads import Span
 from readahead.models.queue import DeviceQueue
 
-
 SCRAMBLED = 5
 """When a scan begins, all slots ask at once and in no order; all but every fifth of those reads jump."""
 
@@ -128,7 +127,7 @@ def simulate(
     return Timeline(
         opened_s=opened_s,
         arrived_s=arrived_s,
-        finished_s=max(max(workers), opened_s) + costs.close_s,
+        finished_s=max(*workers, opened_s) + costs.close_s,
         reads=count,
         bytes_read=total,
         seeks=seeks,

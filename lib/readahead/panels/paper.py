@@ -25,7 +25,7 @@ def table(head: Sequence[str], rows: Sequence[Sequence[str]], caption: str = "")
     top = "".join(f"<th scope='col' style='{_CELL}'>{html.escape(cell)}</th>" for cell in head)
     body = "".join(
         "<tr>"
-        + f"<th scope='row' style='{_CELL};font-weight:normal'>{html.escape(row[0])}</th>"
+        f"<th scope='row' style='{_CELL};font-weight:normal'>{html.escape(row[0])}</th>"
         + "".join(f"<td style='{_CELL}'>{html.escape(cell)}</td>" for cell in row[1:])
         + "</tr>"
         for row in rows

@@ -126,7 +126,7 @@ COLUMNS = [
 
 
 @functools.cache
-def _read(path: Path, changed_ns: int) -> tuple[Figure, ...]:
+def _read(path: Path, changed_ns: int) -> tuple[Figure, ...]:  # noqa: ARG001 (part of the cache's key)
     found: dict[str, Figure] = {}
     for line, row in enumerate(rows(path, COLUMNS), start=2):
         numbers = {
@@ -162,7 +162,7 @@ def figure(topic: str, name: str, folder: Path | None = None) -> Figure:
     if name in known:
         return known[name]
     near = difflib.get_close_matches(name, known, n=5, cutoff=0.5)
-    near = near or [one for one in known if name.split(".")[0] in one][:5] or list(known)[:5]
+    near = near or [one for one in known if name.split(".", maxsplit=1)[0] in one][:5] or list(known)[:5]
     raise BadValue(
         f"{name!r} is not a published figure of {topic!r}. Near it: {', '.join(near)}. "
         f"All {len(known)} stand in data/published/{topic}.csv."

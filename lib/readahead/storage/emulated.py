@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from fsspec import AbstractFileSystem
 
@@ -87,22 +87,24 @@ class EmulatedFileSystem(AbstractFileSystem):  # type: ignore[misc]
         return submitted_s, self._start_s + due_s * self.time_scale, seeks
 
     # -- what DuckDB asks of a filesystem ------------------------------------------------------------
-    def open(self, path: str, mode: str = "rb", **_: Any) -> EmulatedFile:  # type: ignore[override]
+    def open(self, path: str, mode: str = "rb", **_: Any) -> EmulatedFile:
         """Open a local file for reading; the device is read-only."""
         if "w" in mode or "a" in mode or "+" in mode:
-            raise OSError(f"{path} was opened with mode {mode!r}: the emulated device is only read. Use 'rb'.")
+            raise OSError(
+                f"{path} was opened with mode {mode!r}: the emulated device is only read. Use 'rb'."
+            )
         return EmulatedFile(self, self._strip_protocol(path))
 
     def info(self, path: str, **_: Any) -> dict[str, Any]:
         """Return name, size and type. Raises FileNotFoundError as a local file would."""
         local = self._strip_protocol(path)
-        return {"name": local, "size": os.path.getsize(local), "type": "file"}
+        return {"name": local, "size": Path(local).stat().st_size, "type": "file"}
 
     def exists(self, path: str, **_: Any) -> bool:
         """Return whether the local file is there."""
         return Path(self._strip_protocol(path)).exists()
 
-    def glob(self, path: str, **_: Any) -> list[str]:  # type: ignore[override]
+    def glob(self, path: str, **_: Any) -> list[str]:
         """Return the path itself if it is a file; patterns are expanded as on a local disk."""
         local = Path(self._strip_protocol(path))
         if local.exists():
@@ -111,7 +113,7 @@ class EmulatedFileSystem(AbstractFileSystem):  # type: ignore[misc]
 
     def modified(self, path: str) -> datetime:
         """Return when the local file last changed: without it DuckDB refuses to cache metadata."""
-        return datetime.fromtimestamp(os.path.getmtime(self._strip_protocol(path)), tz=UTC)
+        return datetime.fromtimestamp(Path(self._strip_protocol(path)).stat().st_mtime, tz=UTC)
 
 
 class EmulatedFile:
@@ -154,14 +156,14 @@ class EmulatedFile:
             fd, self._fd = self._fd, -1
             os.close(fd)
 
-    def __enter__(self) -> EmulatedFile:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
         self.close()
 
 
-def _pread_for(fd: int) -> Any:
+def _pread_for(fd: int) -> Callable[[int, int], bytes]:
     """Return a positioned read of `fd`: the system's own, or on Windows a locked seek and read."""
     if hasattr(os, "pread"):
         return lambda size, offset: os.pread(fd, size, offset)

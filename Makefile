@@ -1,0 +1,68 @@
+# Everything a person types. Needs make and Python 3.11 or newer; all else goes into .venv.
+#   make lab     make test
+
+PYTHON ?= $(shell for p in python3.11 python3.12 python3.13 python3.14 python3 python; do \
+	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1 && { echo $$p; break; }; done)
+UV ?= uv
+BIN = .venv/bin
+READY = .venv/.ready
+
+SEED ?= 1
+CONFIGS ?= 24
+JSON ?= out/validate.json
+
+.DEFAULT_GOAL := help
+.PHONY: help lab test check format bench validate clean lock
+
+help: ## show this list
+	@echo "Readahead: storage I/O and database throughput, modeled, measured and published."
+	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1|\2/p' $(MAKEFILE_LIST) | column -t -s '|' 2>/dev/null \
+		|| sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1: \2/p' $(MAKEFILE_LIST)
+
+lab: $(READY) ## open the workbook in JupyterLab
+	@$(BIN)/python -m readahead lab
+
+test: check ## check, then every test: the library, the notebooks, the panel in a real browser
+	$(BIN)/python -m pytest -q -n 2 --dist worksteal -m "not browser"
+	$(BIN)/python -m pytest -q -m browser
+
+check: $(READY) ## lint, format, types, imports, notebooks without outputs
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports --no-logo
+	git ls-files -z '*.ipynb' | xargs -0 -r $(BIN)/nbstripout --verify --keep-id \
+		--extra-keys "metadata.papermill cell.metadata.papermill"
+
+format: $(READY) ## mend what the linter and the formatter can mend by themselves
+	$(BIN)/ruff check --fix --quiet .
+	$(BIN)/ruff format .
+	git ls-files -z '*.ipynb' | xargs -0 -r $(BIN)/nbstripout --keep-id \
+		--extra-keys "metadata.papermill cell.metadata.papermill"
+
+bench: $(READY) ## measure the workbook itself: its emulated device, its models, its panel
+	$(BIN)/python -m readahead bench
+
+validate: $(READY) ## hold the models to measurements: make validate SEED=7 CONFIGS=24 JSON=out/validate.json
+	@mkdir -p "$(dir $(JSON))"
+	$(BIN)/python -m readahead validate --seed $(SEED) --configs $(CONFIGS) --json "$(JSON)"
+
+clean: ## remove .venv and everything built (not what you wrote)
+	rm -rf .venv data/cache build out .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	find lib tests -name __pycache__ -type d -prune -exec rm -rf {} +
+
+lock: ## choose newer packages within pyproject.toml's bounds (needs uv; UV=path/to/uv)
+	$(UV) pip compile pyproject.toml --group dev --generate-hashes --universal --python-version 3.11 \
+		--no-header --upgrade --quiet --output-file requirements.lock
+
+$(READY): requirements.lock pyproject.toml
+	@if [ -z "$(PYTHON)" ]; then \
+		echo "Readahead needs Python 3.11 or newer, and none is on the PATH. Install one," >&2; \
+		echo "or say where it is: make PYTHON=/path/to/python3.11" >&2; exit 1; fi
+	@$(PYTHON) -c 'import sys; v = sys.version.split()[0]; sys.exit(None if sys.version_info >= (3, 11) else \
+		f"Readahead needs Python 3.11 or newer; $(PYTHON) is {v}. Say where a newer one is: make PYTHON=/path/to/python3.11")'
+	@test -x $(BIN)/python || { echo "Making .venv with $(PYTHON) ..."; $(PYTHON) -m venv .venv; }
+	@echo "Installing the packages of requirements.lock (about a minute the first time) ..."
+	@$(BIN)/python -m pip install -q --disable-pip-version-check --require-hashes -r requirements.lock
+	@$(BIN)/python -m pip install -q --disable-pip-version-check --no-build-isolation --no-deps -e .
+	@touch $(READY)

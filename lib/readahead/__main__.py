@@ -1,0 +1,70 @@
+"""The front door for those who do not come through Jupyter: `python -m readahead COMMAND`.
+
+Each command is a file of `readahead.commands` and a row of the table below. A command's file is imported only
+when it is called for, so that `--help` answers at once and `lab` does not wait for DuckDB.
+"""
+
+from __future__ import annotations
+
+import importlib
+import sys
+
+import click
+
+from readahead import __version__
+from readahead.errors import Cancelled, ReadaheadError
+
+COMMANDS = {
+    "lab": "Open the workbook in JupyterLab.",
+    "run": "Run a notebook from end to end, with parameters.",
+}
+"""Name of the command (its file in `commands/`, and the function in it) and what `--help` says of it."""
+
+
+class Commands(click.Group):
+    """A group that knows its commands by the table and imports one when it is called for."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return every command's name, in order."""
+        return sorted(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Return one command, or None for a name that is none."""
+        if cmd_name not in COMMANDS:
+            return None
+        module = importlib.import_module(f"readahead.commands.{cmd_name}")
+        command: click.Command = getattr(module, cmd_name)
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """List the commands from the table, without importing any."""
+        with formatter.section("Commands"):
+            formatter.write_dl(sorted(COMMANDS.items()))
+
+
+@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="readahead")
+def main() -> None:
+    """Readahead: a workbook that teaches how storage I/O decides the throughput of a database."""
+
+
+def run(arguments: list[str] | None = None) -> int:
+    """Run one command and return its exit code: 0 well, 1 an error in words, 2 a wrong call, 130 cancelled."""
+    try:
+        main.main(args=arguments, prog_name="python -m readahead", standalone_mode=False)
+    except click.exceptions.Exit as stop:
+        return stop.exit_code
+    except click.ClickException as error:
+        error.show()
+        return error.exit_code
+    except (click.Abort, KeyboardInterrupt, Cancelled):
+        click.echo("Cancelled. Nothing half-done is kept.", err=True)
+        return 130
+    except ReadaheadError as error:
+        click.echo(f"Error: {error}", err=True)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(run())

@@ -1,0 +1,1 @@
+"""The JupyterLab of the workbook: sliders answer at once, no pop-ups, the learner's own set-up untouched."""
