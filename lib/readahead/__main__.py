@@ -17,6 +17,7 @@ from readahead.errors import Cancelled, ReadaheadError
 COMMANDS = {
     "lab": "Open the workbook in JupyterLab.",
     "run": "Run a notebook from end to end, with parameters.",
+    "validate": "Hold the models to measurements at settings drawn at random.",
 }
 """Name of the command (its file in `commands/`, and the function in it) and what `--help` says of it."""
 

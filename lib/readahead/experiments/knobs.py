@@ -10,7 +10,7 @@ from readahead.datasets.recipe import SIZES
 from readahead.datasets.tables import TABLES
 from readahead.devices import THIS_MACHINE, catalogue
 from readahead.experiments.experiment import Knob
-from readahead.units import GB, KiB, MB, MiB
+from readahead.units import GB, MB, KiB, MiB
 
 EMULATED, DISK_COLD, DISK_WARM = "emulated device", "this disk, cold", "this disk, warm"
 
@@ -62,8 +62,9 @@ _KNOBS = (
         help="Workers that decode.",
     ),
     Knob(
-        name="time_scale", label="Slow motion", kind="count", default=1, low=1, high=100, steps=(1, 2, 5, 10, 20, 50, 100),
-        folded=True, help="Run the emulated device this many times slower and divide the result.",
+        name="time_scale", label="Slow motion", kind="count", default=1, low=1, high=100,
+        folded=True, steps=(1, 2, 5, 10, 20, 50, 100),
+        help="Run the emulated device this many times slower and divide the result.",
     ),
     Knob(name="dataset", label="Table", kind="choice", default="comments_narrow", choices=tuple(TABLES), folded=True),
     Knob(name="size", label="Size", kind="choice", default="small", choices=SIZES, folded=True),

@@ -104,8 +104,10 @@ class Scanning(Experiment):
             if name == "bandwidth_bytes_per_s":
                 one = np.minimum(device(case.device.name).channel_bandwidth_bytes_per_s, values)
                 devices = replace(devices, channel_bandwidth_bytes_per_s=one)
-        elif name in ("fragment_bytes", "row_group_rows"):
-            layout = replace(layout, **{name: values})
+        elif name == "fragment_bytes":
+            layout = replace(layout, fragment_bytes=values)
+        elif name == "row_group_rows":
+            layout = replace(layout, row_group_rows=values)
         elif name == "rows_per_lookup":
             layout = replace(layout, keys=values if case.keys else 0.0)
         elif name == "queue_depth":
@@ -113,12 +115,18 @@ class Scanning(Experiment):
         elif name == "threads":
             window = replace(window, slots=case.engine.queue_depth + values - 1, threads=values)
         elif name != "time_scale":
-            raise BadValue(f"{name!r} is not a number, so there is no curve along it. Choose a knob with a range.")
+            raise BadValue(
+                f"{name!r} is not a number, so there is no curve along it. Choose a knob with a range."
+            )
         seconds = scan.scan_times(devices, layout, window, costs).seconds
-        return self._work(case, values if name == "rows_per_lookup" else None) / seconds * np.ones_like(values)
+        work = values if name == "rows_per_lookup" and case.keys else self._work(case)
+        return np.asarray(work / seconds * np.ones_like(values), float)
 
     def measure(
-        self, settings: Settings, on_event: OnEvent | None = None, stop: threading.Event | None = None,
+        self,
+        settings: Settings,
+        on_event: OnEvent | None = None,
+        stop: threading.Event | None = None,
         repeats: int = 3,
     ) -> Sample:
         """Run the query in DuckDB, on the emulated device or on this machine's disk."""
@@ -132,12 +140,10 @@ class Scanning(Experiment):
     # -- throughput ----------------------------------------------------------------------------------
     def work(self, settings: Settings) -> float:
         """Return the table's bytes for a scan, the rows fetched for a lookup."""
-        return float(self._work(self.case(settings), None))
+        return self._work(self.case(settings))
 
-    def _work(self, case: Case, keys: np.ndarray | None) -> float | np.ndarray:
-        if case.keys:
-            return keys if keys is not None else float(case.keys)
-        return case.recipe.rows * case.recipe.source.bytes_per_row
+    def _work(self, case: Case) -> float:
+        return float(case.keys) if case.keys else case.recipe.rows * case.recipe.source.bytes_per_row
 
     def unit(self, settings: Settings) -> str:
         """Return bytes_per_s for a scan, rows_per_s for a lookup."""
@@ -159,7 +165,7 @@ class Scanning(Experiment):
 
     def disabled(self, settings: Settings) -> dict[str, str]:
         """Say which knobs do nothing now, and why."""
-        reasons = {}
+        reasons: dict[str, str] = {}
         if self.value(settings, "where") != EMULATED:
             own = "It is this machine's own disk: its latency is what it is. Measure on the emulated device to set it."
             reasons |= dict.fromkeys(("device", *_DEVICE_KNOBS, "fragment_bytes", "time_scale"), own)

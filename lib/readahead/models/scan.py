@@ -35,7 +35,7 @@ class Layout:
     @property
     def groups(self) -> Array:
         """Return the number of row groups."""
-        return np.ceil(np.asarray(self.rows, float) / np.asarray(self.row_group_rows, float))
+        return np.asarray(np.ceil(np.asarray(self.rows, float) / np.asarray(self.row_group_rows, float)))
 
     @property
     def touched(self) -> Array:
@@ -60,7 +60,7 @@ class Devices:
     @classmethod
     def like(cls, device: Device, **changes: ArrayLike) -> Devices:
         """Return `device` with some of its numbers replaced by arrays."""
-        return cls(**{name: changes.get(name, getattr(device, name)) for name in cls.__slots__})  # type: ignore[arg-type]
+        return cls(**{name: changes.get(name, getattr(device, name)) for name in cls.__slots__})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,18 +96,17 @@ class ScanTimes:
         return self.open_s + np.maximum(self.io_s + self.tail_s, self.cpu_s) + self.close_s
 
 
-def scan_times(
-    device: Device | Devices, layout: Layout, window: Window | Windows, costs: Costs
-) -> ScanTimes:
+def scan_times(device: Device | Devices, layout: Layout, window: Window | Windows, costs: Costs) -> ScanTimes:
     """Return the closed form of the schedule: the narrowest of five places, and what cannot overlap with it."""
     heads, depth = np.asarray(device.channels, float), np.asarray(window.depth, float)
+    all_slots, threads = np.asarray(window.slots, float), np.asarray(window.threads, float)
     link_rate = np.asarray(device.bandwidth_bytes_per_s, float)
     seek_each_s, latency_each_s = np.asarray(device.seek_s, float), np.asarray(device.latency_s, float)
     striped = device.stripe_bytes > 0
     groups, touched = layout.groups, layout.touched
     keys, total_rows = np.asarray(layout.keys, float), np.asarray(layout.rows, float)
     rows = np.minimum(np.asarray(layout.row_group_rows, float), total_rows)
-    single = touched <= np.minimum(window.slots, heads)  # one wave: the longest group decides, not the mean
+    single = touched <= np.minimum(all_slots, heads)  # one wave: the longest group decides, not the mean
     rows = np.where(single, rows, total_rows / groups)
     size = rows * np.asarray(layout.bytes_per_row, float)
 
@@ -133,9 +132,9 @@ def scan_times(
     # the five narrow places
     channels = np.ones_like(heads) if striped else heads
     in_window = np.minimum(1.0 + (depth - 1) * density, touched)
-    slots = np.minimum(window.slots, in_window)
+    slots = np.minimum(all_slots, in_window)
     cycle_s = service_s + per_read_s["engine"]
-    by_slots = np.where(slots >= window.slots, np.ceil(touched / slots - 1e-9), touched / slots) * cycle_s
+    by_slots = np.where(slots >= all_slots, np.ceil(touched / slots - 1e-9), touched / slots) * cycle_s
     by_window = touched / in_window * (cycle_s + decode_s) - decode_s
     scrambled = (1 - 1 / SCRAMBLED) * np.maximum(0.0, slots - 1.0) * (1.0 - elsewhere) * seek_each_s
     by_channels = np.ceil(touched / channels - 1e-9) * service_s + per_read_s["engine"] + scrambled
@@ -152,10 +151,16 @@ def scan_times(
     footers = 1.0 + (footer_bytes > guess_bytes)
     footer_s = footers * (latency_each_s + seek_each_s + costs.read_s)
     footer_s = footer_s + (1.4 * guess_bytes + np.where(footers > 1, footer_bytes, 0.0)) / rate
-    open_s = costs.plan_s + keys * (costs.plan_key_s + costs.open_key_s) + footer_s + costs.open_s + groups * costs.open_group_s
-    workers = np.minimum(window.threads, touched)
+    open_s = (
+        costs.plan_s
+        + keys * (costs.plan_key_s + costs.open_key_s)
+        + footer_s
+        + costs.open_s
+        + groups * costs.open_group_s
+    )
+    workers = np.minimum(threads, touched)
     cpu_s = cycle_s + touched * decode_s / workers + (groups - touched) * (costs.skip_group_s + prune_s)
-    arriving = np.where(link_bound | (heads == 1), 1.0, (touched - 1e-9) % window.slots)
+    arriving = np.where(link_bound | (heads == 1), 1.0, (touched - 1e-9) % all_slots)
     return ScanTimes(
         open_s=open_s,
         io_s=io_s,

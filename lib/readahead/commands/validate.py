@@ -1,0 +1,57 @@
+"""`python -m readahead validate`: the models, held to measurements on this machine at settings drawn at random."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import click
+
+from readahead import units
+from readahead.measure.events import Event
+from readahead.measure.validate import Row, examine, report
+
+
+@click.command()
+@click.option("--seed", default=1, show_default=True, help="Which settings are drawn.")
+@click.option(
+    "--configs", default=24, show_default=True, type=click.IntRange(1, 10_000), help="How many settings."
+)
+@click.option("--repeats", default=3, show_default=True, type=click.IntRange(1, 100), help="Runs of each.")
+@click.option(
+    "--json", "json_path", type=click.Path(dir_okay=False, path_type=Path), help="Write all figures here too."
+)
+def validate(seed: int, configs: int, repeats: int, json_path: Path | None) -> None:
+    """Draw settings, model each, measure each on the emulated device, and print how far apart they are."""
+    click.echo("Weighing the engine on this machine ...", err=True)
+    rows: list[Row] = []
+    click.echo(f"{'modeled':>10} {'measured':>10} {'ratio':>6}  bound   setting")
+    for row in examine(seed=seed, configs=configs, repeats=repeats, on_event=_progress):
+        rows.append(row)
+        bound = "device" if row.device_bound else "engine"
+        modeled, measured = units.text(row.modeled_s, "s"), units.text(row.measured_s, "s")
+        click.echo(f"{modeled:>10} {measured:>10} {row.ratio:>6.3f}  {bound}  {row.case}")
+    found = report(rows)
+    click.echo()
+    for name in ("all", "device_bound"):
+        click.echo(f"{name.replace('_', '-'):>12}: {_line(found[name])}")
+    exact = sum(r.reads_modeled == r.reads_measured and r.bytes_modeled == r.bytes_measured for r in rows)
+    click.echo(f"{'reads':>12}: number and bytes predicted exactly in {exact} of {len(rows)} settings")
+    if json_path is not None:
+        json_path.parent.mkdir(parents=True, exist_ok=True)
+        beside = json_path.with_name(json_path.name + ".part")
+        beside.write_text(json.dumps(found, indent=1), encoding="utf-8")
+        beside.replace(json_path)
+
+
+def _progress(event: Event) -> None:
+    if "build" in event.note:
+        click.echo(f"  {event.note}", err=True)
+
+
+def _line(told: object) -> str:
+    errors = dict(told) if isinstance(told, dict) else {}
+    if not errors.get("n"):
+        return "no setting of this kind was drawn; raise --configs"
+    parts = [f"{level} {units.text(errors[level], '1')}" for level in ("median", "p90", "worst")]
+    return f"relative error of {errors['n']} settings: {', '.join(parts)}"

@@ -1,0 +1,146 @@
+"""An examination with questions nobody has seen. Settings are drawn at random, the model answers first, then DuckDB
+is measured on the emulated device, and the errors are added up: for all, and for those that the device bounds."""
+
+from __future__ import annotations
+
+import math
+import random
+import threading
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+
+import numpy as np
+
+from readahead.datasets.recipe import Recipe
+from readahead.devices import Device
+from readahead.measure.calibrate import weigh_engine
+from readahead.measure.case import Case
+from readahead.measure.engine import EngineSettings
+from readahead.measure.events import OnEvent, tell
+from readahead.models.schedule import Timeline
+
+TABLES = {"comments_narrow": ("tiny", "small"), "comments": ("tiny",), "lineitem": ("tiny",)}
+"""What is drawn from; sizes at which a run takes a fraction of a second on most devices."""
+ROW_GROUPS = (*(2_048 * 2**n for n in range(10)), 122_880)
+LONGEST_S = 1.2
+"""Settings predicted to take longer than this a run are drawn again, so that the examination ends."""
+DEVICE_BOUND = 3.0
+"""A run counts as device-bound when its I/O takes more than this many times its decoding."""
+LEVELS = ("n", "median", "p90", "worst")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """One setting, modeled and measured. Times in seconds."""
+
+    case: str
+    modeled_s: float
+    measured_s: float
+    seconds: tuple[float, ...]
+    """Every repeat, raw."""
+    device_bound: bool
+    reads_modeled: int
+    reads_measured: int
+    bytes_modeled: int
+    bytes_measured: int
+
+    @property
+    def ratio(self) -> float:
+        """Return modeled / measured."""
+        return self.modeled_s / self.measured_s
+
+    @property
+    def error(self) -> float:
+        """Return the relative error, as a fraction."""
+        return abs(self.ratio - 1)
+
+
+def draw(rng: random.Random) -> Case:
+    """Draw one setting: every knob over its whole range, on a log scale."""
+
+    def between(low: float, high: float) -> float:
+        return math.exp(rng.uniform(math.log(low), math.log(high)))
+
+    table = rng.choice(list(TABLES))
+    recipe = Recipe(table=table, size=rng.choice(TABLES[table]), row_group_rows=rng.choice(ROW_GROUPS))
+    device = Device(
+        name="drawn",
+        latency_s=between(0.5e-3, 30e-3),
+        seek_s=rng.choice((0.0, 0.0, 0.004, 0.009)),
+        bandwidth_bytes_per_s=between(50e6, 2e9),
+        channels=round(between(1, 64)),
+    )
+    return Case(
+        recipe=recipe,
+        device=device,
+        engine=EngineSettings(queue_depth=round(between(1, 64))),
+        fragment_bytes=round(between(64 * 1024, 64 * 1024**2)) if device.seek_s else 0,
+        keys=0 if rng.random() < 0.6 else round(between(1, 10_000)),
+        seed=rng.randrange(10**6),
+    )
+
+
+def device_bound(timeline: Timeline) -> bool:
+    """Return whether the device, not the engine, decides the time."""
+    return timeline.arrived_s - timeline.opened_s > DEVICE_BOUND * timeline.decode_s
+
+
+def examine(
+    *,
+    seed: int,
+    configs: int,
+    repeats: int = 3,
+    on_event: OnEvent | None = None,
+    stop: threading.Event | None = None,
+) -> Iterator[Row]:
+    """Weigh the engine on this machine, then yield one row a setting. Raises `Cancelled` when `stop` is set."""
+    costs = {table: weigh_engine(table, on_event=on_event, stop=stop) for table in TABLES}
+    rng = random.Random(seed)
+    done = 0
+    while done < configs:
+        case = draw(rng)
+        case.build(on_event, stop)
+        timeline = case.predict(costs[case.recipe.table])
+        if timeline.finished_s > LONGEST_S:
+            continue
+        tell(on_event, done, configs, str(case))
+        yield _row(case, timeline, repeats, stop)
+        done += 1
+    tell(on_event, configs, configs, "done")
+
+
+def _row(case: Case, timeline: Timeline, repeats: int, stop: threading.Event | None) -> Row:
+    sample = case.measure(repeats=repeats, stop=stop)
+    return Row(
+        case=str(case),
+        modeled_s=timeline.finished_s,
+        measured_s=sample.median_s,
+        seconds=sample.seconds,
+        device_bound=device_bound(timeline),
+        reads_modeled=timeline.reads,
+        reads_measured=len(sample.reads),
+        bytes_modeled=timeline.bytes_read,
+        bytes_measured=sample.bytes_read,
+    )
+
+
+def summary(rows: Sequence[Row]) -> dict[str, float | int | None]:
+    """Return the number of rows and the median, 90th percentile and worst relative error, as fractions."""
+    if not rows:
+        return dict.fromkeys(LEVELS) | {"n": 0}
+    errors = [row.error for row in rows]
+    return {
+        "n": len(rows),
+        "median": float(np.median(errors)),
+        "p90": float(np.quantile(errors, 0.9)),
+        "worst": max(errors),
+    }
+
+
+def report(rows: Sequence[Row]) -> dict[str, object]:
+    """Return what `--json` writes: the summaries and every row."""
+    return {
+        "all": summary(rows),
+        "device_bound": summary([row for row in rows if row.device_bound]),
+        "rows": [{**asdict(row), "ratio": row.ratio, "error": row.error} for row in rows],
+    }
