@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from readahead.datasets import store
-from readahead.datasets.recipe import Recipe
+from readahead.datasets.recipe import VECTOR_ROWS, Recipe
 from readahead.devices import THIS_MACHINE, Device, calibrated, device
 from readahead.errors import BadValue
 from readahead.experiments.experiment import Experiment, OnEvent, Settings
@@ -87,7 +87,7 @@ class Scanning(Experiment):
     def model(self, settings: Settings) -> Estimate:
         """Return the predicted time: the schedule of the file's exact reads once it is built, else the closed form."""
         case = self.case(settings)
-        costs = engine_costs(case.recipe.table, threads=case.engine.threads)
+        costs = engine_costs(case.recipe.table)
         times = scan.scan_times(case.device, case.layout(), case.window, costs)
         seconds = case.predict(costs).finished_s if store.is_built(case.recipe) else None
         return scan.estimate(times, seconds)
@@ -95,11 +95,13 @@ class Scanning(Experiment):
     def curve(self, settings: Settings, name: str, values: np.ndarray) -> np.ndarray:
         """Return the closed form's throughput along one knob."""
         case = self.case(settings)
-        costs = engine_costs(case.recipe.table, threads=case.engine.threads)
+        costs = engine_costs(case.recipe.table)
         layout, own = case.layout(), case.window
         devices: Device | scan.Devices = case.device
         window = scan.Windows(slots=own.slots, depth=own.depth, threads=own.threads)
-        if name in _DEVICE_KNOBS:
+        if name == "seek_s" and not case.device.seek_s:
+            pass  # a device without a head
+        elif name in _DEVICE_KNOBS:
             devices = scan.Devices.like(case.device, **{name: values})
             if name == "bandwidth_bytes_per_s":
                 one = np.minimum(device(case.device.name).channel_bandwidth_bytes_per_s, values)
@@ -107,7 +109,7 @@ class Scanning(Experiment):
         elif name == "fragment_bytes":
             layout = replace(layout, fragment_bytes=values)
         elif name == "row_group_rows":
-            layout = replace(layout, row_group_rows=values)
+            layout = replace(layout, row_group_rows=np.ceil(values / VECTOR_ROWS) * VECTOR_ROWS)
         elif name == "rows_per_lookup":
             layout = replace(layout, keys=values if case.keys else 0.0)
         elif name == "queue_depth":

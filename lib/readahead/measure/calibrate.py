@@ -57,28 +57,27 @@ class Trial:
         return self.sample.reads[footer].submitted_s - self.sample.reads[footer - 1].done_s
 
 
-def engine_costs(table: str, *, threads: int | None = None) -> Costs:
+def engine_costs(table: str) -> Costs:
     """Return what the engine takes for `table` on this machine: as last weighed, or typical figures before that."""
-    return saved_costs(table, threads=threads) or Costs()
+    return saved_costs(table) or Costs()
 
 
-def saved_costs(table: str, *, threads: int | None = None) -> Costs | None:
+def saved_costs(table: str) -> Costs | None:
     """Return the costs as last weighed on this very machine with these versions, or None."""
     try:
-        told = json.loads(_costs_path(table, threads).read_text(encoding="utf-8"))
+        told = json.loads(_costs_path(table).read_text(encoding="utf-8"))
         return Costs(**told["costs"]) if told["machine"] == asdict(this_machine()) else None
     except (OSError, ValueError, KeyError, TypeError):
         return None
 
 
-def _costs_path(table: str, threads: int | None) -> Path:
-    return paths.cache_dir() / f"engine-{table}-{threads or spare_threads()}.json"
+def _costs_path(table: str) -> Path:
+    return paths.cache_dir() / f"engine-{table}.json"
 
 
 def weigh_engine(
     table: str,
     *,
-    threads: int | None = None,
     repeats: int = 5,
     on_event: OnEvent | None = None,
     stop: threading.Event | None = None,
@@ -87,13 +86,13 @@ def weigh_engine(
 
     Takes a few seconds. Raises `Cancelled` when `stop` is set; what was kept before then stays.
     """
-    cases = calibration_cases(table, threads=threads)
+    cases = calibration_cases(table)
     trials = []
     for number, case in enumerate(cases):
         tell(on_event, number, len(cases), "weighing the engine on this machine")
         trials.append(Trial(case=case, sample=case.measure(repeats=repeats, stop=stop)))
     costs = read_costs(trials)
-    path = _costs_path(table, threads)
+    path = _costs_path(table)
     beside = path.with_suffix(".part")
     facts = {"machine": asdict(this_machine()), "costs": asdict(costs)}
     beside.write_text(json.dumps(facts, indent=1), encoding="utf-8")
@@ -102,7 +101,7 @@ def weigh_engine(
     return costs
 
 
-def calibration_cases(table: str, *, threads: int | None = None) -> list[Case]:
+def calibration_cases(table: str) -> list[Case]:
     """Return short cases that between them show each cost: one read at a time, many in flight, and lookups."""
     busy = "small" if table == "comments_narrow" else "tiny"  # the wide tables keep the engine busy enough
     grid = [
@@ -115,7 +114,7 @@ def calibration_cases(table: str, *, threads: int | None = None) -> list[Case]:
         Case(
             recipe=Recipe(table=table, size=size, row_group_rows=rows),
             device=probe,
-            engine=EngineSettings(threads=threads or spare_threads(), queue_depth=depth),
+            engine=EngineSettings(threads=spare_threads(), queue_depth=depth),
             keys=keys,
         )
         for size, rows, depth, keys in grid

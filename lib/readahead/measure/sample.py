@@ -62,7 +62,7 @@ class Sample:
             method="percentile",
             rng=np.random.default_rng(0),
         ).confidence_interval
-        return float(found.low), float(found.high)
+        return min(float(found.low), self.median_s), max(float(found.high), self.median_s)
 
     @property
     def max_in_flight(self) -> int:

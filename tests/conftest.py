@@ -1,0 +1,40 @@
+"""What every test may use: a cache of its own, small devices, a tiny dataset built once."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import settings
+
+from readahead.datasets import store
+from readahead.datasets.recipe import Recipe
+
+settings.register_profile("readahead", deadline=None)  # how fast a law is checked is nobody's business
+settings.load_profile("readahead")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Build datasets where all workers of this run share them, and never in the learner's cache."""
+    before = os.environ.get("READAHEAD_CACHE")
+    root = tmp_path_factory.getbasetemp()
+    shared = root.parent if os.environ.get("PYTEST_XDIST_WORKER") else root
+    os.environ["READAHEAD_CACHE"] = before or str(shared / "cache")
+    yield
+    if before is None:
+        del os.environ["READAHEAD_CACHE"]
+
+
+@pytest.fixture(scope="session")
+def narrow() -> Recipe:
+    """Return the recipe of a small file with 32 row groups."""
+    return Recipe(table="comments_narrow", size="tiny", row_group_rows=8_192)
+
+
+@pytest.fixture(scope="session")
+def narrow_path(narrow: Recipe) -> Path:
+    """Return that file, built."""
+    return store.path(narrow)

@@ -1,0 +1,170 @@
+"""A case is predicted and measured from the same numbers. The reads are exact, to the byte."""
+
+from __future__ import annotations
+
+import itertools
+import threading
+from dataclasses import replace
+from pathlib import Path
+
+import duckdb
+import pytest
+
+from readahead.datasets.recipe import Recipe
+from readahead.devices import Device
+from readahead.errors import Cancelled, DataError
+from readahead.measure.case import Case
+from readahead.measure.engine import EngineSettings, engine
+from readahead.measure.events import Event
+from readahead.measure.run import Query, run_emulated, run_local
+from readahead.models import parquet_reads
+from readahead.models.schedule import Costs
+from readahead.storage.emulated import EmulatedFileSystem
+
+QUICK = Device(name="quick", latency_s=0.0005, bandwidth_bytes_per_s=1e10, channels=64)
+COLUMNS = ("id", "creation_date", "post_id", "score", "user_id")
+
+
+@pytest.fixture
+def case(narrow: Recipe) -> Case:
+    """Return a scan of the small file on a quick device."""
+    return Case(recipe=narrow, device=QUICK, engine=EngineSettings(threads=1, queue_depth=8))
+
+
+def _spans(case: Case) -> list[tuple[int, int]]:
+    footer, groups = case.reads()
+    return sorted([*footer, *itertools.chain(*groups)])
+
+
+@pytest.mark.parametrize("columns", [c for k in (1, 2, 3, 5) for c in itertools.combinations(COLUMNS, k)])
+def test_the_reads_of_any_columns_are_predicted_to_the_byte(case: Case, columns: tuple[str, ...]) -> None:
+    some = replace(case, columns=columns, select=", ".join(f"sum(hash({name}))" for name in columns))
+    sample = some.measure(repeats=1)
+    assert sorted((r.offset, r.size_bytes) for r in sample.reads) == _spans(some)
+
+
+@pytest.mark.parametrize("table", ["comments_narrow", "comments", "lineitem"])
+@pytest.mark.parametrize("rows", [2_048, 122_880])
+@pytest.mark.parametrize("keys", [0, 2, 40])
+def test_the_reads_of_scans_and_lookups_are_predicted_to_the_byte(table: str, rows: int, keys: int) -> None:
+    case = Case(recipe=Recipe(table=table, size="tiny", row_group_rows=rows), device=QUICK, keys=keys)
+    sample = case.measure(repeats=1)
+    assert sorted((r.offset, r.size_bytes) for r in sample.reads) == _spans(case)
+    touched = case.touched()
+    if touched is not None:
+        assert sample.row_groups_scanned == len(touched)
+
+
+@pytest.mark.parametrize("keys", [0, 12])
+def test_the_engines_own_logs_agree_with_our_trace(case: Case, keys: int) -> None:
+    """DuckDB logs each read-ahead task, and for a filtered scan how each row group is fetched."""
+    asked = replace(case, keys=keys, columns=("id", "score"), select="sum(hash(id)), sum(hash(score))")
+    asked.build()
+    filesystem = EmulatedFileSystem(QUICK)
+    with engine(asked.engine, filesystem) as connection:
+        connection.execute("CALL enable_logging(level = 'trace')")
+        connection.execute(asked.query().text(emulated=True)).fetchall()
+        connection.execute("CALL disable_logging()")
+        logged = connection.execute("SELECT type, message FROM duckdb_logs()").fetchall()
+    footer, groups = asked.reads()
+    tasks = [message for kind, message in logged if kind == "AsyncTaskSchedule" and "READ_AHEAD" in message]
+    assert sum(int(message.split("'task_count': ")[1].rstrip("}")) for message in tasks) == sum(
+        map(len, groups)
+    )
+    assert len(filesystem.trace) == len(footer) + sum(map(len, groups))
+    read = [message for kind, message in logged if kind == "PhysicalOperator" and "ReadRowGroup" in message]
+    assert len(read) == sum(bool(group) for group in groups)
+    fetched = [message for kind, message in logged if kind == "ParquetPrefetch"]
+    assert len(fetched) == (len(read) if keys else 0)
+
+
+def test_a_lookup_finds_the_same_rows_as_duckdb_alone(case: Case) -> None:
+    lookup = replace(case, keys=25)
+    sample = lookup.measure(repeats=1)
+    path = lookup.build()
+    (alone,) = duckdb.sql(lookup.query().sql.replace("{table}", f"read_parquet('{path}')")).fetchall()
+    assert sample.answer == alone
+
+
+@pytest.mark.parametrize("depth", [1, 4, 16])
+def test_reads_in_flight_are_as_many_as_asked_for(case: Case, depth: int) -> None:
+    slow = replace(
+        case, device=QUICK.but(latency_s=0.02), engine=EngineSettings(threads=1, queue_depth=depth)
+    )
+    assert slow.measure(repeats=1).max_in_flight == depth == slow.engine.in_flight
+
+
+def test_a_slower_device_takes_longer_and_the_model_says_so_too(case: Case) -> None:
+    slow = replace(case, device=QUICK.but(latency_s=0.03), engine=EngineSettings(threads=1, queue_depth=2))
+    assert slow.measure(repeats=1).median_s > case.measure(repeats=1).median_s
+    assert slow.predict(Costs()).finished_s > case.predict(Costs()).finished_s
+
+
+def test_slow_motion_is_divided_out_and_told(case: Case) -> None:
+    device = QUICK.but(latency_s=0.004, channels=1)
+    plain = replace(case, device=device).measure(repeats=1)
+    slow = replace(case, device=device, time_scale=3.0).measure(repeats=1)
+    assert slow.time_scale == 3.0
+    assert slow.reads[-1].due_s - slow.reads[0].submitted_s >= 0.004 * len(slow.reads)
+    assert len(slow.reads) == len(plain.reads)
+
+
+def test_the_news_tells_of_every_run(case: Case) -> None:
+    news: list[Event] = []
+    case.measure(repeats=2, on_event=news.append)
+    assert [event.done for event in news] == [0, 1, 2]
+    assert news[-1].note == "done"
+
+
+def test_a_cancelled_measurement_ends_and_leaves_no_thread(case: Case) -> None:
+    before, stop = set(threading.enumerate()), threading.Event()
+    endless = replace(case, device=QUICK.but(latency_s=50.0, channels=1))
+    threading.Timer(0.3, stop.set).start()
+    with pytest.raises(Cancelled, match="Nothing of it was kept|press Measure|Press Measure"):
+        endless.measure(repeats=1, stop=stop)
+    left = [t for t in threading.enumerate() if t not in before and t.name.startswith("readahead")]
+    assert left == []
+
+
+def test_a_measurement_that_is_cancelled_before_it_begins_runs_nothing(case: Case) -> None:
+    stop = threading.Event()
+    stop.set()
+    with pytest.raises(Cancelled):
+        case.measure(stop=stop)
+
+
+def test_a_damaged_file_is_told_in_words(tmp_path: Path) -> None:
+    path = tmp_path / "broken.parquet"
+    path.write_bytes(b"PAR1 this is no parquet file PAR1")
+    with pytest.raises(DataError, match="DuckDB could not run the query on .*broken.parquet"):
+        run_emulated(Query(sql="SELECT count(*) FROM {table}", path=path), QUICK, EngineSettings())
+
+
+def test_a_native_file_is_read_through_the_device_too() -> None:
+    recipe = Recipe(table="comments_narrow", size="tiny", format="native", row_group_rows=16_384)
+    case = Case(recipe=recipe, device=QUICK)
+    path = case.build()
+    sample = run_emulated(
+        Query(sql="SELECT sum(post_id) FROM {table}", path=path), QUICK, EngineSettings(), repeats=2
+    )
+    assert len(sample.reads) > 1
+    assert (
+        sample.answer
+        == run_local(
+            Query(sql="SELECT sum(post_id) FROM {table}", path=path), EngineSettings(), cold=False, repeats=1
+        ).answer
+    )
+
+
+def test_this_machines_own_disk_gives_the_same_answer(case: Case) -> None:
+    warm = case.measure_here(cold=False, repeats=2)
+    assert warm.where == "this disk, warm"
+    assert warm.answer == case.measure(repeats=1).answer
+    assert warm.bytes_read >= sum(length for group in case.reads()[1] for _, length in group)
+
+
+def test_the_footer_is_asked_for_first(case: Case) -> None:
+    sample = case.measure(repeats=1)
+    footer = case.reads()[0]
+    assert [(r.offset, r.size_bytes) for r in sample.reads[: len(footer)]] == footer
+    assert parquet_reads.FOOTER_GUESS_LOW <= sample.reads[0].size_bytes <= parquet_reads.FOOTER_GUESS_HIGH

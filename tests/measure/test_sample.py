@@ -1,0 +1,52 @@
+"""Raw seconds stay raw; medians, intervals and doubts are ways to look at them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from readahead.measure.machine import this_machine
+from readahead.measure.sample import Sample
+from readahead.storage.trace import Read
+
+SAMPLE = Sample(
+    seconds=(0.10, 0.11, 0.10, 0.12, 0.11), cpu_s=(0.02,) * 5, reads=(), bytes_read=0, row_groups_scanned=0,
+    row_groups_total=0, where="emulated device", machine=this_machine(),
+)  # fmt: skip
+
+
+@given(st.lists(st.floats(0.001, 10), min_size=1, max_size=12))
+def test_the_median_lies_in_its_interval_and_the_interval_in_the_range(seconds: list[float]) -> None:
+    sample = replace(SAMPLE, seconds=tuple(seconds))
+    low, high = sample.interval_s()
+    assert min(seconds) <= low <= sample.median_s <= high <= max(seconds)
+
+
+def test_a_steady_sample_leaves_no_doubt() -> None:
+    assert SAMPLE.doubts() == ()
+
+
+def test_too_few_and_too_far_apart_are_told_with_numbers_and_advice() -> None:
+    assert (
+        "Measured 2 times: for a claim, repeat at least 5" in replace(SAMPLE, seconds=(0.1, 0.2)).doubts()[0]
+    )
+    wild = replace(SAMPLE, seconds=(0.1, 0.5, 0.1, 0.9, 0.4)).doubts()
+    assert "close other programs, or repeat about" in wild[0]
+
+
+def test_slow_motion_with_a_busy_processor_is_doubted() -> None:
+    busy = replace(SAMPLE, time_scale=10.0, cpu_s=(0.5,) * 5)
+    assert "its share is understated" in busy.doubts()[-1]
+
+
+@pytest.mark.parametrize(("ends", "most"), [((1.0, 2.0), 1), ((3.0, 4.0), 2)])
+def test_reads_in_flight_are_counted(ends: tuple[float, float], most: int) -> None:
+    starts = (0.0, 1.5)
+    reads = tuple(
+        Read(offset=0, size_bytes=1, thread=0, submitted_s=start, due_s=end, done_s=end)
+        for start, end in zip(starts, ends, strict=True)
+    )
+    assert replace(SAMPLE, reads=reads).max_in_flight == most

@@ -1,0 +1,64 @@
+"""The reads that DuckDB will issue, by the rules; `tests/measure/test_case.py` holds them to the real engine."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from readahead.models.parquet_reads import footer_reads, group_reads, scan_reads
+from readahead.shapes import ColumnChunk, FileShape, RowGroup
+
+SIZES = st.lists(st.integers(1, 10**6), min_size=1, max_size=8)
+
+
+def group(sizes: list[int], start: int = 4) -> RowGroup:
+    """Return a row group of columns a, b, c … of these sizes, side by side."""
+    chunks, at = [], start
+    for number, size in enumerate(sizes):
+        chunks.append(ColumnChunk(column=chr(97 + number), offset=at, size_bytes=size))
+        at += size
+    return RowGroup(rows=100, chunks=tuple(chunks))
+
+
+def test_neighbouring_columns_are_one_read() -> None:
+    assert group_reads(group([10, 20, 30, 900_000]), {"b", "c"}, gap_bytes=0) == [(14, 50)]
+
+
+def test_a_hole_is_read_through_up_to_the_gap_and_jumped_beyond_it() -> None:
+    wide = group([10, 100, 10, 900_000])
+    assert group_reads(wide, {"a", "c"}, gap_bytes=100) == [(4, 120)]
+    assert group_reads(wide, {"a", "c"}, gap_bytes=99) == [(4, 10), (114, 10)]
+
+
+def test_a_group_of_which_nearly_all_is_wanted_is_read_whole() -> None:
+    assert group_reads(group([960, 40]), {"a"}, gap_bytes=0) == [(4, 1000)]
+    assert group_reads(group([950, 50]), {"a"}, gap_bytes=0) == [(4, 950)]
+
+
+@given(SIZES, st.sets(st.sampled_from("abcdefgh"), min_size=1), st.integers(0, 10**6))
+def test_every_wanted_byte_is_read_exactly_once_and_inside_the_group(
+    sizes: list, columns: set, gap: int
+) -> None:
+    whole = group(sizes)
+    reads = group_reads(whole, columns, gap)
+    for chunk in whole.chunks:
+        inside = [
+            at <= chunk.offset and chunk.offset + chunk.size_bytes <= at + length for at, length in reads
+        ]
+        assert sum(inside) == 1 or chunk.column not in columns
+    assert all(before[0] + before[1] <= after[0] for before, after in pairwise(reads))
+
+
+def test_a_long_footer_is_read_twice() -> None:
+    short = FileShape(size_bytes=10**6, footer_bytes=1000, row_groups=())
+    long = FileShape(size_bytes=10**6, footer_bytes=20_000, row_groups=())
+    assert footer_reads(short) == [(10**6 - 16_384, 16_384)]
+    assert footer_reads(long) == [(10**6 - 16_384, 16_384), (10**6 - 20_008, 20_000)]
+
+
+def test_a_filter_leaves_only_the_groups_it_cannot_rule_out() -> None:
+    groups = tuple(group([10, 10], start=4 + 20 * n) for n in range(3))
+    shape = FileShape(size_bytes=10**5, footer_bytes=100, row_groups=groups)
+    assert scan_reads(shape, {"a", "b"}, groups={1})[1] == [[(24, 20)]]
