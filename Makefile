@@ -63,6 +63,6 @@ $(READY): requirements.lock pyproject.toml
 		f"Readahead needs Python 3.11 or newer; $(PYTHON) is {v}. Say where a newer one is: make PYTHON=/path/to/python3.11")'
 	@test -x $(BIN)/python || { echo "Making .venv with $(PYTHON) ..."; $(PYTHON) -m venv .venv; }
 	@echo "Installing the packages of requirements.lock (about a minute the first time) ..."
-	@$(BIN)/python -m pip install -q --disable-pip-version-check --require-hashes -r requirements.lock
+	@$(BIN)/python -m pip install -q --disable-pip-version-check --no-deps --require-hashes -r requirements.lock
 	@$(BIN)/python -m pip install -q --disable-pip-version-check --no-build-isolation --no-deps -e .
 	@touch $(READY)

@@ -67,14 +67,18 @@ def test_every_dependency_says_why_it_is_there() -> None:
 def test_conda_installs_the_lock_on_the_python_that_is_checked() -> None:
     environment = yaml.safe_load((ROOT / "environment.yml").read_text(encoding="utf-8"))
     # A single `=`: with a range, Binder quietly takes another Python.
-    assert environment["dependencies"] == [
-        f"python={CHECKED_PYTHON}",
-        "pip",
-        {"pip": ["-r requirements.lock"]},
-    ]
+    assert environment["dependencies"] == [f"python={CHECKED_PYTHON}", "pip"]
     assert PROJECT["project"]["requires-python"] == f">={CHECKED_PYTHON}"
     assert PROJECT["tool"]["ruff"]["target-version"] == "py" + CHECKED_PYTHON.replace(".", "")
     assert PROJECT["tool"]["mypy"]["python_version"] == CHECKED_PYTHON
+
+
+@pytest.mark.parametrize("file", ["Makefile", "postBuild", "README.md"])
+def test_every_way_in_installs_the_same(file: str) -> None:
+    text = (ROOT / file).read_text(encoding="utf-8")
+    # pip must not look for more than the lock holds: it leaves out what [tool.uv] overrides.
+    assert re.search(r"pip install .*--no-deps --require-hashes -r requirements\.lock", text)
+    assert re.search(r"pip install .*--no-build-isolation --no-deps -e \.", text)
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows keeps no executable bit")
