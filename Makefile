@@ -51,9 +51,9 @@ clean: ## remove .venv and everything built (not what you wrote)
 	rm -rf .venv data/cache build out .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
 	find lib tests -name __pycache__ -type d -prune -exec rm -rf {} +
 
-lock: ## choose newer packages within pyproject.toml's bounds (needs uv; UV=path/to/uv)
+lock: ## write requirements.lock anew from pyproject.toml (needs uv; UV=path/to/uv)
 	$(UV) pip compile pyproject.toml --group dev --generate-hashes --universal --python-version 3.11 \
-		--no-header --upgrade --quiet --output-file requirements.lock
+		--no-header --quiet --output-file requirements.lock
 
 $(READY): requirements.lock pyproject.toml
 	@if [ -z "$(PYTHON)" ]; then \
@@ -63,6 +63,6 @@ $(READY): requirements.lock pyproject.toml
 		f"Readahead needs Python 3.11 or newer; $(PYTHON) is {v}. Say where a newer one is: make PYTHON=/path/to/python3.11")'
 	@test -x $(BIN)/python || { echo "Making .venv with $(PYTHON) ..."; $(PYTHON) -m venv .venv; }
 	@echo "Installing the packages of requirements.lock (about a minute the first time) ..."
-	@$(BIN)/python -m pip install -q --disable-pip-version-check --require-hashes -r requirements.lock
+	@$(BIN)/python -m pip install -q --disable-pip-version-check --no-deps --require-hashes -r requirements.lock
 	@$(BIN)/python -m pip install -q --disable-pip-version-check --no-build-isolation --no-deps -e .
 	@touch $(READY)

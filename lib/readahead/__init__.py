@@ -2,7 +2,8 @@
 
 A house with floors. A file imports only from the floors beneath it, never a neighbour on its own:
 
-    commands | lab         what is typed                    click; the JupyterLab we start
+    commands               what is typed                    click
+    lab                    the JupyterLab we start
     panels                 what the learner touches         ipywidgets, plotly
     exercises | advisor    questions; findings              no widgets
     experiments            one file per topic: its knobs, its model, its DuckDB run, its published figures

@@ -1,0 +1,164 @@
+"""`python -m readahead run`: a notebook played from end to end, like a music box. The parameters are checked
+before it starts; what it printed and drew is kept in the executed copy; the notebook itself is not touched.
+
+Inside the notebook READAHEAD_OUT is the folder of the copy, where a result may be written beside it, and
+READAHEAD_RUN is `papermill`, so that nobody's progress is written.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import warnings
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import click
+import nbformat
+from jupyter_client.manager import AsyncKernelManager
+from nbclient.exceptions import DeadKernelError
+from nbformat import NotebookNode
+
+from readahead import errors
+from readahead.commands import parameters as door
+from readahead.errors import BadValue, Cancelled, ReadaheadError
+
+
+class RunFailed(ReadaheadError):
+    """A cell of the notebook failed. `kept` is the copy up to that cell."""
+
+    def __init__(self, message: str, kept: Path) -> None:
+        super().__init__(message)
+        self.kept = kept
+
+
+class ThisInterpreter(AsyncKernelManager):
+    """A kernel of the Python that runs the command, whatever kernels else are installed on the machine."""
+
+    def format_kernel_cmd(self, extra_arguments: list[str] | None = None) -> list[str]:
+        """Return the kernel's command line; it keeps quiet, for what matters is in the copy."""
+        quiet = ["--IPKernelApp.log_level=CRITICAL", *(extra_arguments or [])]
+        return [
+            sys.executable,
+            "-m",
+            "ipykernel_launcher",
+            "-f",
+            os.path.realpath(self.connection_file),
+            *quiet,
+        ]
+
+
+def run_notebook(
+    path: Path, out: Path, parameters: Mapping[str, Any] | None = None, *, progress: bool = False
+) -> NotebookNode:
+    """Run a notebook and return its executed copy, which is also written to the folder `out` under its name.
+
+    Raises `BadValue` for a parameter it does not take, `RunFailed` for a cell that failed (the copy so far is
+    kept as NAME.failed.ipynb), and `Cancelled` for Ctrl-C, after which no copy is left.
+    """
+    path, out = path.resolve(), out.resolve()
+    checked = door.check(path, parameters or {})
+    if out == path.parent:
+        raise BadValue(
+            f"out={str(out)!r} is the notebook's own folder: the copy would overwrite it. Give another."
+        )
+    out.mkdir(parents=True, exist_ok=True)
+    done, failed = out / path.name, out / f"{path.stem}.failed.ipynb"
+    part = out / f".{path.stem}.{os.getpid()}.part.ipynb"
+    try:
+        _execute(path, part, checked, progress=progress)
+        part.replace(done)
+        failed.unlink(missing_ok=True)
+        executed: NotebookNode = nbformat.read(done, as_version=4)
+        return executed
+    except _Failure as failure:
+        part.replace(failed)
+        raise RunFailed(f"{failure} The run so far is in {failed}.", failed) from failure
+    finally:
+        part.unlink(missing_ok=True)
+
+
+class _Failure(Exception):
+    """Says in words what happened to a cell."""
+
+
+def _execute(path: Path, part: Path, checked: Mapping[str, Any], *, progress: bool) -> None:
+    """Run it, writing `part` once at the end. Raises `_Failure` or `Cancelled`."""
+    import papermill
+    from papermill.exceptions import PapermillExecutionError
+
+    bar = {"desc": path.name, "file": sys.stderr, "leave": False, "disable": not sys.stderr.isatty()}
+    try:
+        with _told(READAHEAD_OUT=str(part.parent), READAHEAD_RUN="papermill"), warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of papermill's own libraries
+            papermill.execute_notebook(
+                _literal(path),
+                _literal(part),
+                parameters=dict(checked),
+                cwd=str(path.parent),
+                kernel_name="python3",
+                language="python",
+                kernel_manager_class=ThisInterpreter,
+                request_save_on_cell_execute=False,
+                autosave_cell_every=0,
+                store_widget_state=False,
+                progress_bar=bar if progress else False,
+            )
+    except PapermillExecutionError as error:
+        if error.ename == "KeyboardInterrupt":
+            raise Cancelled(f"{path.name} was cancelled. No copy is kept.") from error
+        raise _Failure(_in_words(path, error)) from error
+    except DeadKernelError as error:
+        nbformat.write(nbformat.read(path, as_version=4), part)
+        raise _Failure(
+            f"The kernel of {path.name} died, perhaps for want of memory. Try size='tiny'."
+        ) from error
+
+
+def _in_words(path: Path, error: Any) -> str:
+    """Say which cell failed and why; an error that is a sentence already is shown by that sentence."""
+    first = next((line.strip() for line in error.source.splitlines() if line.strip()), "")
+    ours = getattr(errors, error.ename, None)
+    spoken = isinstance(ours, type) and issubclass(ours, ReadaheadError)
+    why = error.evalue if spoken else f"{error.ename}: {error.evalue}".rstrip(": ")
+    return f"{path.name} failed in its cell [{error.exec_count}], `{first}`:\n  {why}\n"
+
+
+@contextmanager
+def _told(**facts: str) -> Iterator[None]:
+    """Add to the environment that the kernel inherits, and put it back."""
+    before = {name: os.environ.get(name) for name in facts}
+    os.environ.update(facts)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = value
+
+
+def _literal(path: Path) -> str:
+    """Return a path with its braces doubled: papermill takes braces in a path for parameters."""
+    return str(path).replace("{", "{{").replace("}", "}}")
+
+
+@click.command()
+@click.option(
+    "--out", required=True, type=click.Path(path_type=Path, file_okay=False), help="Folder for the copy."
+)
+@click.option(
+    "-p", "pairs", nargs=2, multiple=True, metavar="NAME VALUE", help="A parameter; may be repeated."
+)
+@click.argument("notebook", type=click.Path(path_type=Path))
+def run(notebook: Path, out: Path, pairs: tuple[tuple[str, str], ...]) -> None:
+    """Run NOTEBOOK from end to end and keep the executed copy in a folder."""
+    try:
+        given = door.read(notebook, pairs)
+    except BadValue as error:
+        raise click.UsageError(str(error)) from error
+    run_notebook(notebook, out, given, progress=True)
+    click.echo(f"Done: {out / notebook.name}")

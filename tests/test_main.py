@@ -1,0 +1,32 @@
+"""The table of commands is true, and asking for help costs nothing."""
+
+import importlib
+import subprocess
+import sys
+
+import click
+import pytest
+
+from readahead.__main__ import COMMANDS, run
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_of_the_table_is_there_and_documented(name: str) -> None:
+    command = getattr(importlib.import_module(f"readahead.commands.{name}"), name)
+    assert isinstance(command, click.Command)
+    assert command.help
+
+
+def test_help_lists_every_command_and_imports_none() -> None:
+    code = (
+        "import sys; from readahead.__main__ import run; run(['--help']);"
+        "print([m for m in sys.modules if 'readahead.commands.' in m])"
+    )
+    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert said.rstrip().endswith("[]")
+    assert all(name in said and sentence in said for name, sentence in COMMANDS.items())
+
+
+def test_a_command_that_is_none_is_a_wrong_call(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["fly"]) == 2
+    assert "No such command 'fly'" in capsys.readouterr().err
