@@ -62,7 +62,8 @@ class Sample:
             method="percentile",
             rng=np.random.default_rng(0),
         ).confidence_interval
-        return min(float(found.low), self.median_s), max(float(found.high), self.median_s)
+        low = min(max(float(found.low), min(self.seconds)), self.median_s)  # rounding stays inside what was seen
+        return low, max(min(float(found.high), max(self.seconds)), self.median_s)
 
     @property
     def max_in_flight(self) -> int:
