@@ -15,6 +15,7 @@ from readahead import __version__
 from readahead.errors import Cancelled, ReadaheadError
 
 COMMANDS = {
+    "bench": "Measure the workbook itself: its emulated device, models and datasets.",
     "lab": "Open the workbook in JupyterLab.",
     "run": "Run a notebook from end to end, with parameters.",
     "validate": "Hold the models to measurements at settings drawn at random.",

@@ -62,7 +62,9 @@ class Sample:
             method="percentile",
             rng=np.random.default_rng(0),
         ).confidence_interval
-        low = min(max(float(found.low), min(self.seconds)), self.median_s)  # rounding stays inside what was seen
+        low = min(
+            max(float(found.low), min(self.seconds)), self.median_s
+        )  # rounding stays inside what was seen
         return low, max(min(float(found.high), max(self.seconds)), self.median_s)
 
     @property

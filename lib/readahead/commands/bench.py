@@ -1,0 +1,51 @@
+"""`python -m readahead bench`: the workbook's own figures, beside what was aimed at."""
+
+from __future__ import annotations
+
+import importlib
+import json
+from dataclasses import asdict
+from pathlib import Path
+
+import click
+
+from readahead.bench.figure import Figure
+from readahead.measure.machine import this_machine
+
+PARTS = {
+    "models": ("against_simpy", "curve"),
+    "datasets": ("against_copy",),
+    "device": ("cost_per_read", "against_native", "delivered_latency"),
+}
+"""The files of `readahead.bench`, in the order in which they run, and what each measures."""
+
+
+@click.command()
+@click.argument("parts", nargs=-1, type=click.Choice(list(PARTS)))
+@click.option(
+    "--json", "json_path", default=Path("out/bench.json"), show_default=True,
+    type=click.Path(dir_okay=False, path_type=Path), help="Where the raw samples are kept.",
+)  # fmt: skip
+def bench(parts: tuple[str, ...], json_path: Path) -> None:
+    """Measure the workbook itself (all PARTS, or those named) on a machine that does nothing else."""
+    machine = this_machine()
+    click.echo(f"{machine.cpu}, {machine.cores} cores, DuckDB {machine.duckdb}, Python {machine.python}")
+    figures: list[Figure] = []
+    for part in parts or PARTS:
+        module = importlib.import_module(f"readahead.bench.{part}")
+        for name in PARTS[part]:
+            found: list[Figure] = getattr(module, name)()
+            for figure in found:
+                click.echo(str(figure))
+            figures.extend(found)
+    missed = sum(figure.met is False for figure in figures)
+    click.echo(f"\n{sum(figure.met is True for figure in figures)} aims met, {missed} missed.")
+    json_path.parent.mkdir(parents=True, exist_ok=True)
+    beside = json_path.with_name(json_path.name + ".part")
+    told = {
+        "machine": asdict(machine),
+        "figures": [asdict(figure) | {"met": figure.met} for figure in figures],
+    }
+    beside.write_text(json.dumps(told, indent=1), encoding="utf-8")
+    beside.replace(json_path)
+    click.echo(f"Raw samples: {json_path}")

@@ -1,0 +1,40 @@
+"""The benchmarks run and keep what they saw. How good the figures are, no test asks."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from readahead.__main__ import run
+from readahead.bench import device, models
+from readahead.bench.figure import Figure
+
+
+def test_a_figure_knows_whether_its_aim_is_met() -> None:
+    fast = Figure(name="speed", value=60, unit="×", aim=50, at_least=True)
+    slow = Figure(name="delay", value=60, unit="ms", aim=50)
+    assert (fast.met, slow.met, Figure(name="told", value=1, unit="").met) == (True, False, None)
+    assert str(fast).endswith("met")
+    assert "aim ≤ 50" in str(slow)
+    assert str(slow).endswith("MISSED")
+
+
+def test_the_command_prints_and_keeps_raw_samples(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    target = tmp_path / "bench.json"
+    assert run(["bench", "models", "--json", str(target)]) == 0
+    told = json.loads(target.read_text(encoding="utf-8"))
+    assert {"schedule_s", "simpy_s"} <= told["figures"][0]["samples"].keys()
+    assert "against SimPy" in capsys.readouterr().out
+
+
+def test_simpy_is_run_for_real() -> None:
+    (figure,) = models.against_simpy(repeats=1)
+    assert figure.value == figure.samples["simpy_s"][0] / figure.samples["schedule_s"][0]
+
+
+def test_delivered_latencies_are_kept_read_by_read() -> None:
+    figures = device.delivered_latency(seconds_each=0.004)
+    assert len(figures) == 4 * 6 + 1
+    assert all(value >= 0.0005 for value in figures[0].samples["delivered_s"])
