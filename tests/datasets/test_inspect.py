@@ -38,7 +38,7 @@ def test_chunks_fill_the_file_from_the_first_mark_to_the_footer(cache: Path, car
             assert chunk.offset == end
             end += chunk.size_bytes
     assert raw[:4] == raw[-4:] == b"PAR1"
-    footer, total, filters = duckdb.sql(
+    footer, total, filters = duckdb.execute(
         f"SELECT (SELECT footer_size FROM parquet_file_metadata('{path}')),"
         f" (SELECT sum(total_compressed_size) FROM parquet_metadata('{path}')),"
         f" (SELECT coalesce(sum(bloom_filter_length), 0) FROM parquet_metadata('{path}'))"
@@ -59,7 +59,7 @@ def test_a_changed_file_is_looked_at_again(tmp_path: Path) -> None:
 def test_key_ranges_are_those_of_the_rows(cache: Path) -> None:
     path = store.path(Recipe(table="comments_narrow", size="tiny", order="shuffled", row_group_rows=100_000))
     groups = [group.rows for group in inspect.shape(path).row_groups]
-    ids = [row[0] for row in duckdb.sql(f"SELECT id FROM '{path}'").fetchall()]
+    ids = [row[0] for row in duckdb.execute(f"SELECT id FROM '{path}'").fetchall()]
     for rows, (low, high) in zip(groups, inspect.key_ranges(path, "id"), strict=True):
         part, ids = ids[:rows], ids[rows:]
         assert (low, high) == (min(part), max(part))

@@ -25,6 +25,7 @@ class Work:
 
     def __init__(self, rows: int, on_event: News | None = None, stop: threading.Event | None = None) -> None:
         self.rows, self.on_event, self.stop = rows, on_event, stop
+        self._told: tuple[int, str] | None = None
 
     def check(self) -> None:
         """Raise `Cancelled` if somebody asked to stop."""
@@ -34,9 +35,11 @@ class Work:
             )
 
     def tell(self, done: float, note: str) -> None:
-        """Pass the progress on, never less than nothing and never more than all of it."""
-        if self.on_event is not None:
-            self.on_event(round(max(0, min(done, self.rows))), self.rows, note)
+        """Pass the progress on if it is news, never less than nothing and never more than all of it."""
+        news = (round(max(0, min(done, self.rows))), note)
+        if self.on_event is not None and news != self._told:
+            self._told = news
+            self.on_event(news[0], self.rows, note)
 
     def query(self, connection: duckdb.DuckDBPyConnection, sql: str, note: str) -> list[tuple[object, ...]]:
         """Run one statement and return its rows. Raises what DuckDB raises, or `Cancelled`."""
