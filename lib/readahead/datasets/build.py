@@ -1,24 +1,21 @@
 """The kitchen: a recipe goes in, a file comes out, with DuckDB doing all the work.
 
-Rows are written in order and by one thread where the order matters, so that the same recipe gives the same bytes.
+One thread writes, in order, so that every row group but the last is full. A Parquet file comes out the same to
+the byte each time; a native file has the same rows in the same groups, but DuckDB gives each a new identity.
 """
 
 from __future__ import annotations
 
-import subprocess
 import sys
 import sysconfig
-import tempfile
 from pathlib import Path
 
 import duckdb
 
 from readahead.datasets.recipe import Recipe
 from readahead.datasets.tables import rows_sql
+from readahead.datasets.work import Work
 from readahead.errors import DataError
-
-LOADED = "generated.t"
-"""Where the rows of a generated table wait while they are laid out."""
 
 
 def literal(text: Path | str) -> str:
@@ -26,17 +23,23 @@ def literal(text: Path | str) -> str:
     return "'" + str(text).replace("'", "''") + "'"
 
 
-def select(recipe: Recipe) -> str:
-    """Return the query whose rows the file holds, in order; lineitem's were loaded by `_load_generated`."""
-    source = LOADED if recipe.source.scale_factor else f"({rows_sql(recipe.table, recipe.rows)})"
-    if recipe.order == "key":
-        return f"SELECT * FROM {source}"
-    by = f"hash({recipe.source.key})" if recipe.order == "shuffled" else recipe.order
-    return f"SELECT * FROM {source} ORDER BY {by}, {recipe.source.key}"
+def select(recipe: Recipe, generated: Path | None = None) -> str:
+    """Return the query whose rows the file holds, in order.
+
+    `generated` is the file of TPC-H's generator. Its row groups do not end where ours do, and copied as it lies
+    they would show through; a sort makes them even, and its own order is that of the sort.
+    """
+    unique = ", ".join(recipe.source.unique)
+    source = (
+        f"read_parquet({literal(generated)})" if generated else f"({rows_sql(recipe.table, recipe.rows)})"
+    )
+    by = {"key": unique if generated else "", "shuffled": f"hash({unique}), {unique}"}
+    order = by.get(recipe.effective_order, f"{recipe.order} NULLS LAST, {unique}")
+    return f"SELECT {', '.join(recipe.columns)} FROM {source}{f' ORDER BY {order}' if order else ''}"
 
 
-def copy_sql(recipe: Recipe, target: Path) -> str:
-    """Return the bare statement that writes a Parquet recipe."""
+def copy_sql(recipe: Recipe, target: Path, generated: Path | None = None) -> str:
+    """Return the bare statement that writes a Parquet recipe, which a benchmark can run by itself."""
     options = [
         "FORMAT parquet",
         f"ROW_GROUP_SIZE {recipe.effective_row_group_rows}",
@@ -44,54 +47,78 @@ def copy_sql(recipe: Recipe, target: Path) -> str:
     ]
     if recipe.dictionary_bytes is not None:
         options.append(f"STRING_DICTIONARY_PAGE_SIZE_LIMIT {recipe.dictionary_bytes}")
-    return f"COPY ({select(recipe)}) TO {literal(target)} ({', '.join(options)})"
+    return f"COPY ({select(recipe, generated)}) TO {literal(target)} ({', '.join(options)})"
 
 
-def native_sql(recipe: Recipe, target: Path) -> list[str]:
+def native_sql(recipe: Recipe, target: Path, generated: Path | None = None) -> list[str]:
     """Return the statements that write a native recipe, as table `t`."""
     groups = recipe.effective_row_group_rows
     statements = [
         f"ATTACH {literal(target)} AS file (BLOCK_SIZE {recipe.block_bytes}, ROW_GROUP_SIZE {groups})",
-        f"CREATE TABLE file.t AS {select(recipe)}",
+        f"CREATE TABLE file.t AS {select(recipe, generated)}",
     ]
     if recipe.index:
         statements.append(f"CREATE UNIQUE INDEX key_index ON file.t ({recipe.source.key})")
     return [*statements, "CHECKPOINT file", "DETACH file"]
 
 
-def write(connection: duckdb.DuckDBPyConnection, recipe: Recipe, target: Path) -> None:
-    """Write the recipe's file at `target`. Raises what DuckDB raises; the caller cleans up."""
-    connection.execute("SET threads = 1; SET preserve_insertion_order = true")
-    with tempfile.TemporaryDirectory(dir=target.parent, prefix=f"{target.name}.made-") as folder:
-        if recipe.source.scale_factor:
-            _load_generated(connection, recipe, Path(folder))
-        if recipe.format == "parquet":
-            connection.execute(copy_sql(recipe, target))
-        else:
-            for statement in native_sql(recipe, target):
-                connection.execute(statement)
-        if recipe.source.scale_factor:
-            connection.execute("DETACH generated")
+def build(recipe: Recipe, folder: Path, work: Work) -> Path:
+    """Write the recipe's file inside `folder`, which may hold other things meanwhile, check it, and return its path.
 
-
-def _load_generated(connection: duckdb.DuckDBPyConnection, recipe: Recipe, folder: Path) -> None:
-    """Let TPC-H's generator write its rows and load them into a table on disk, from which any layout is made.
-
-    Copied straight from the generator's file, its own row groups would show through in ours.
+    Raises `Cancelled`, `DataError` if the file is not what the recipe says, and what the disk and DuckDB raise.
     """
+    target = folder / recipe.file_name
+    generated = _generate(recipe, folder, work) if recipe.source.scale_factor else None
+    if recipe.format == "parquet":
+        statements = [copy_sql(recipe, target, generated)]
+    else:
+        statements = native_sql(recipe, target, generated)
+    note = f"building {recipe.table} ({recipe.size}), row groups of {recipe.effective_row_group_rows:,}"
+    with duckdb.connect() as connection:
+        connection.execute("SET threads = 1; SET preserve_insertion_order = true")
+        connection.execute(f"SET temp_directory = {literal(folder / 'spill')}")
+        for statement in statements:
+            work.query(connection, statement, note)
+        _check(connection, recipe, target, work)
+    return target
+
+
+def _generate(recipe: Recipe, folder: Path, work: Work) -> Path:
+    """Let TPC-H's generator write its table into `folder` and return the file."""
     tool = Path(sysconfig.get_path("scripts")) / (
         "tpchgen-cli.exe" if sys.platform == "win32" else "tpchgen-cli"
     )
+    if not tool.exists():
+        raise DataError(f"The TPC-H generator {tool} is missing. Run make lab or make test again.")
     scale = str((recipe.source.scale_factor or {})[recipe.size])
-    command = [str(tool), "parquet", "-s", scale, f"--tables={recipe.table}", f"--output-dir={folder}"]
-    try:
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
-    except FileNotFoundError as error:
-        raise DataError(f"The TPC-H generator {tool} is missing. Run make lab or make test again.") from error
-    made = folder / f"{recipe.table}.parquet"
-    if done.returncode != 0 or not made.exists():
-        raise DataError(
-            f"The TPC-H generator failed: {done.stderr.strip()[-300:]}. Check the free disk space."
+    command = [str(tool), "parquet", "-s", scale, "-q", f"--tables={recipe.table}", f"--output-dir={folder}"]
+    work.program(command, folder / "generator.log", f"generating {recipe.table} at scale factor {scale}")
+    return folder / f"{recipe.table}.parquet"
+
+
+def _check(connection: duckdb.DuckDBPyConnection, recipe: Recipe, target: Path, work: Work) -> None:
+    """Ask the file itself whether it holds the rows, the keys and the row groups of the recipe."""
+    note, key, name = "checking", recipe.source.key, literal(target)
+    table, groups = (
+        f"read_parquet({name})",
+        (f"SELECT DISTINCT row_group_id, row_group_num_rows FROM parquet_metadata({name})"),
+    )
+    if recipe.format == "native":
+        work.query(connection, f"ATTACH {name} AS made (READ_ONLY)", note)
+        table, groups = (
+            "made.t",
+            (
+                "SELECT row_group_id, sum(count) FROM pragma_storage_info('made.t')"
+                f" WHERE column_name = '{key}' AND segment_type <> 'VALIDITY' GROUP BY row_group_id"
+            ),
         )
-    connection.execute(f"ATTACH {literal(folder / 'generated.duckdb')} AS generated")
-    connection.execute(f"CREATE TABLE {LOADED} AS SELECT * FROM read_parquet({literal(made)})")
+    rows, keys = work.query(connection, f"SELECT count(*), sum({key}) FROM {table}", note)[0]
+    many, largest = work.query(connection, f"SELECT count(*), max(n) FROM ({groups}) g(id, n)", note)[0]
+    found = (rows, keys if key == "id" else None, many, largest)
+    sum_of_keys = recipe.rows * (recipe.rows - 1) // 2 if key == "id" else None
+    want = (recipe.rows, sum_of_keys, recipe.row_groups, min(recipe.rows, recipe.effective_row_group_rows))
+    if found != want:
+        raise DataError(
+            f"{target.name} came out with (rows, sum of keys, row groups, rows of the largest) {found}, not {want}."
+            " Nothing of it was kept: try again, and report it if it stays so."
+        )

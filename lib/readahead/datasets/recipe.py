@@ -1,10 +1,16 @@
-"""A recipe card: everything that decides what is in a file, so that its name can be told before it is made."""
+"""A recipe card: everything that decides what is in a file, so that its name can be told before it is made.
+
+Two cards that give the same bytes give the same name, even if they differ in a line that does not matter, such as
+the block size of a Parquet file; two that give different bytes never do.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
+
+import duckdb
 
 from readahead.datasets.tables import TABLES, Table
 from readahead.errors import BadValue, require_choice, require_range
@@ -15,7 +21,7 @@ ROW_GROUP_LOW, ROW_GROUP_HIGH = 2_048, 1_048_576
 SIZES = ("tiny", "small", "full")
 FORMATS = ("parquet", "native")
 COMPRESSIONS = ("snappy", "zstd", "uncompressed")
-MADE_BY = 1
+MADE_BY = 2
 """Raised whenever the same recipe would give other bytes, so that older files are not taken for it."""
 
 
@@ -52,6 +58,18 @@ class Recipe:
             high=ROW_GROUP_HIGH,
             advice="Give rows, such as 122880.",
         )
+        if self.row_group_rows != int(self.row_group_rows):
+            raise BadValue(
+                f"row_group_rows={self.row_group_rows!r} must be a whole number. Give rows, such as 122880."
+            )
+        if self.dictionary_bytes is not None:
+            require_range(
+                "dictionary_bytes",
+                self.dictionary_bytes,
+                low=1,
+                advice="Give bytes, or None for DuckDB's own rule.",
+            )
+        require_choice("index", self.index, (True, False))
         require_choice("block_bytes", self.block_bytes, (16_384, 32_768, 65_536, 131_072, 262_144))
         if self.index and (self.format != "native" or self.table == "lineitem"):
             raise BadValue(
@@ -70,9 +88,19 @@ class Recipe:
         return self.source.rows[self.size]
 
     @property
+    def columns(self) -> tuple[str, ...]:
+        """Return the names of the columns, in file order."""
+        return self.source.columns
+
+    @property
+    def effective_order(self) -> str:
+        """Return the order as it is: sorting by the only key is 'key'."""
+        return "key" if (self.order,) == self.source.unique else self.order
+
+    @property
     def effective_row_group_rows(self) -> int:
         """Return the rows of a full row group as DuckDB writes it."""
-        return -(-self.row_group_rows // VECTOR_ROWS) * VECTOR_ROWS
+        return -(-int(self.row_group_rows) // VECTOR_ROWS) * VECTOR_ROWS
 
     @property
     def row_groups(self) -> int:
@@ -86,11 +114,35 @@ class Recipe:
         return int(self.rows * self.source.bytes_per_row * factor * (1.6 if self.index else 1.0))
 
     @property
+    def build_bytes(self) -> int:
+        """Return roughly how much room a build takes at its most: the file, and a sort that spills to disk."""
+        sorts = self.effective_order != "key" or self.source.scale_factor is not None
+        headers = 1_024 * self.row_groups * len(self.columns)
+        return self.estimated_bytes * (3 if sorts else 2) + headers
+
+    @property
+    def facts(self) -> dict[str, object]:
+        """Return all that decides the content: equal facts, equal content."""
+        only: dict[str, object] = (
+            {"block_bytes": self.block_bytes, "index": self.index}
+            if self.format == "native"
+            else {"compression": self.compression, "dictionary_bytes": self.dictionary_bytes}
+        )
+        return {
+            "table": self.table,
+            "size": self.size,
+            "format": self.format,
+            "row_group_rows": self.effective_row_group_rows,
+            "order": self.effective_order,
+            **only,
+            "made_by": MADE_BY,
+            "engine": duckdb.__version__,
+        }
+
+    @property
     def file_name(self) -> str:
         """Return the name the file is kept under: readable at the front, exact in its hash."""
-        facts = {**asdict(self), "row_group_rows": self.effective_row_group_rows, "made_by": MADE_BY}
-        if self.format == "parquet":
-            del facts["block_bytes"]
-        digest = hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()[:10]
+        digest = hashlib.sha256(json.dumps(self.facts, sort_keys=True).encode()).hexdigest()[:10]
         suffix = "parquet" if self.format == "parquet" else "duckdb"
-        return f"{self.table}-{self.size}-rg{self.effective_row_group_rows}-{digest}.{suffix}"
+        order = "" if self.effective_order == "key" else f"-{self.order}"
+        return f"{self.table}-{self.size}-rg{self.effective_row_group_rows}{order}-{digest}.{suffix}"

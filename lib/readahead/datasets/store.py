@@ -1,49 +1,58 @@
 """A larder where everything is made once. Ask for a recipe and get a path: if the file is not there it is built,
 whoever asks at the same time waits, and what was broken off never counts as made.
 
-The way of a file: lock → room on the disk? → a temporary beside it → is its content right? → rename. The manifest,
-written last, is what says that a file is done.
+The way of a file: lock → room on the disk? → built in a folder of its own → is its content right? → the old manifest
+away, the file to its place, the new manifest. Only the manifest says that a file is done, so a kill between any two
+steps leaves nothing that counts; the next build sweeps it up. A larder that can only be read serves as well, as long
+as the file is in it.
 """
 
 from __future__ import annotations
 
+import contextlib
+import hashlib
 import json
+import os
 import shutil
+import tempfile
 import threading
-from collections.abc import Callable
+import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import duckdb
-from filelock import FileLock
+from filelock import FileLock, Timeout
 
 from readahead import paths, units
-from readahead.datasets import build
+from readahead.datasets.build import build
 from readahead.datasets.recipe import Recipe
-from readahead.errors import Cancelled, DataError
+from readahead.datasets.work import POLL_S, News, Work
+from readahead.errors import DataError
 
-News = Callable[[int, int, str], None]
-"""Called with (done, total, note) while a file is built."""
+BUILDING, LOCKS = ".building", ".locks"
+_PROBES, _PROBE_BYTES = 16, 4_096
 
 
 def path(recipe: Recipe, on_event: News | None = None, stop: threading.Event | None = None) -> Path:
-    """Return the recipe's file, building it if it is not there.
+    """Return the recipe's file, building it if it is not there, whole and unchanged.
 
-    Raises `DataError` for a disk that is full or a folder that cannot be written, `Cancelled` within half a second
-    of `stop` being set; neither leaves anything behind.
+    `on_event` hears (rows done, rows in all, a note). Raises `DataError` for a disk that is full or a folder that
+    cannot be written, `Cancelled` within half a second of `stop` being set; neither leaves anything behind.
     """
     target = location(recipe)
     if is_built(recipe):
         return target
+    work = Work(recipe.rows, on_event, stop)
     try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        with FileLock(target.with_suffix(".lock")):
+        for folder in (BUILDING, LOCKS):
+            (target.parent / folder).mkdir(parents=True, exist_ok=True)
+        with _locked(target, work):
             if not is_built(recipe):
-                _build(recipe, target, on_event, stop)
-    except OSError as error:
-        raise DataError(
-            f"{target} could not be written: {error.strerror or error}. Free some space or set READAHEAD_CACHE to a"
-            " folder that can be written."
-        ) from error
+                _sweep(target)
+                _require_room(recipe, target.parent)
+                _make(recipe, target, work)
+    except (OSError, duckdb.Error) as error:
+        raise _explained(error, recipe, target) from error
     return target
 
 
@@ -53,94 +62,115 @@ def location(recipe: Recipe) -> Path:
 
 
 def is_built(recipe: Recipe) -> bool:
-    """Return whether the file is there, whole: its length is what its manifest says."""
+    """Return whether the file is there as its manifest says: its length, and a sample of its bytes."""
     target = location(recipe)
     try:
         told = json.loads(_manifest(target).read_text(encoding="utf-8"))
-        return bool(told["size_bytes"] == target.stat().st_size)
+        same = told["size_bytes"] == target.stat().st_size and told["fingerprint"] == fingerprint(target)
+        return bool(same)
     except (OSError, ValueError, KeyError, TypeError):
         return False
+
+
+def fingerprint(target: Path) -> str:
+    """Return a hash of 16 stretches from the first byte to the last, 64 KiB in all.
+
+    It notices a file cut short, written over, or left full of holes by a power cut, and takes less than a
+    millisecond, so it is asked for every time.
+    """
+    digest = hashlib.sha256()
+    with target.open("rb", buffering=0) as file:
+        last = max(0, os.fstat(file.fileno()).st_size - _PROBE_BYTES)
+        for probe in range(_PROBES):
+            file.seek(last * probe // (_PROBES - 1))
+            digest.update(file.read(_PROBE_BYTES))
+    return digest.hexdigest()
 
 
 def _manifest(target: Path) -> Path:
     return target.with_name(target.name + ".json")
 
 
-def _build(recipe: Recipe, target: Path, on_event: News | None, stop: threading.Event | None) -> None:
-    """Build under the lock. Whatever an earlier build left half-done is swept first."""
-    for left in target.parent.glob(target.name + ".*"):
-        shutil.rmtree(left) if left.is_dir() else left.unlink()
-    target.unlink(missing_ok=True)
-    need, free = 3 * recipe.estimated_bytes, shutil.disk_usage(target.parent).free
+def _lock(target: Path) -> FileLock:
+    return FileLock(target.parent / LOCKS / f"{target.name}.lock")
+
+
+@contextlib.contextmanager
+def _locked(target: Path, work: Work) -> Iterator[None]:
+    """Hold the file's lock, after waiting for whoever has it. The system takes it from a holder who dies."""
+    lock, told = _lock(target), False
+    while True:
+        work.check()
+        try:
+            lock.acquire(timeout=0.1, poll_interval=POLL_S)
+            break
+        except Timeout:
+            if not told:
+                work.tell(0, f"waiting for another build of {target.name}")
+            told = True
+    try:
+        yield
+    finally:
+        lock.release()
+
+
+def _sweep(target: Path) -> None:
+    """Remove what dead builds left: of this file, whose lock is held, and of any other whose lock nobody holds."""
+    for left in (target.parent / BUILDING).iterdir():
+        other = target.with_name(left.name.rpartition("@")[0] or left.name)
+        with contextlib.suppress(Timeout, OSError):
+            if other == target:
+                shutil.rmtree(left)
+            else:
+                with _lock(other).acquire(timeout=0):
+                    shutil.rmtree(left)
+
+
+def _require_room(recipe: Recipe, folder: Path) -> None:
+    """Raise `DataError` if the disk has less room than the build takes."""
+    need, free = recipe.build_bytes, shutil.disk_usage(folder).free
     if need > free:
         raise DataError(
-            f"Dataset {recipe.table!r} of size {recipe.size!r} needs about {units.text(need, 'bytes')} in"
-            f" {target.parent} while it is built, and {units.text(free, 'bytes')} is free. Choose a smaller size, or"
-            " set READAHEAD_CACHE to a larger disk."
+            f"Dataset {recipe.table!r} of size {recipe.size!r} needs about {_size(need)} in {folder} while it is"
+            f" built, and {_size(free)} are free. Choose a smaller size, or set READAHEAD_CACHE to a larger disk."
         )
-    if on_event:
-        on_event(
-            0,
-            1,
-            f"building {recipe.table} ({recipe.size}), row groups of {recipe.effective_row_group_rows:,}",
-        )
-    part = target.with_name(f"{target.name}.part")
+
+
+def _make(recipe: Recipe, target: Path, work: Work) -> None:
+    """Build under the lock, in a folder that goes away whatever happens."""
+    begun_s = time.perf_counter()
+    folder = Path(tempfile.mkdtemp(prefix=f"{target.name}@", dir=target.parent / BUILDING))
     try:
-        _write(recipe, part, stop)
-        size_bytes = part.stat().st_size
-        part.replace(target)
-        beside = _manifest(target).with_suffix(".json.part")
-        beside.write_text(json.dumps({"size_bytes": size_bytes, "rows": recipe.rows}), encoding="utf-8")
-        beside.replace(_manifest(target))
+        built, manifest = build(recipe, folder, work), folder / "manifest.json"
+        told = {
+            "recipe": recipe.facts,
+            "rows": recipe.rows,
+            "row_groups": recipe.row_groups,
+            "size_bytes": built.stat().st_size,
+            "fingerprint": fingerprint(built),
+            "built_in_s": round(time.perf_counter() - begun_s, 4),
+            "built_by_process": os.getpid(),
+        }
+        manifest.write_text(json.dumps(told, indent=1), encoding="utf-8")
+        work.check()
+        _manifest(target).unlink(missing_ok=True)
+        built.replace(target)
+        manifest.replace(_manifest(target))
     finally:
-        for left in target.parent.glob(f"{target.name}.*part*"):
-            left.unlink(missing_ok=True)
-    if on_event:
-        on_event(1, 1, "built")
+        shutil.rmtree(folder, ignore_errors=True)
+    work.tell(recipe.rows, "built")
 
 
-def _write(recipe: Recipe, part: Path, stop: threading.Event | None) -> None:
-    """Write and check the file, giving up as soon as `stop` is set."""
-    over = threading.Event()
-    connection = duckdb.connect()
-
-    def watch() -> None:
-        while not over.wait(0.05):
-            if stop is not None and stop.is_set():
-                connection.interrupt()
-
-    watcher = threading.Thread(target=watch, name="readahead-build", daemon=True)
-    watcher.start()
-    try:
-        build.write(connection, recipe, part)
-        _check(connection, recipe, part)
-    except duckdb.Error as error:
-        if stop is not None and stop.is_set():
-            raise Cancelled("Building the dataset was cancelled. Nothing of it was kept.") from error
-        raise DataError(
-            f"DuckDB could not write {part.name}: {error}. Free some space or set READAHEAD_CACHE to a larger disk."
-        ) from error
-    finally:
-        over.set()
-        watcher.join()
-        connection.close()
-    if stop is not None and stop.is_set():
-        raise Cancelled("Building the dataset was cancelled. Nothing of it was kept.")
+def _explained(error: Exception, recipe: Recipe, target: Path) -> DataError:
+    """Say what went wrong with the disk, what is needed, what is free, and where else to go."""
+    there = next(place for place in target.parents if place.is_dir())
+    said = (str(error).splitlines() or [type(error).__name__])[0].rstrip(".")
+    return DataError(
+        f"{target} could not be written: {said}. It needs about {_size(recipe.build_bytes)} in a folder that can be"
+        f" written, and {_size(shutil.disk_usage(there).free)} are free. Free some space, or set READAHEAD_CACHE to"
+        " another folder."
+    )
 
 
-def _check(connection: duckdb.DuckDBPyConnection, recipe: Recipe, part: Path) -> None:
-    """Ask the file itself whether it holds what the recipe says."""
-    if recipe.format == "native":
-        connection.execute(f"ATTACH {build.literal(part)} AS made (READ_ONLY)")
-        found = connection.execute("SELECT count(*), NULL FROM made.t").fetchone()
-        connection.execute("DETACH made")
-        want: tuple[int, int | None] = (recipe.rows, None)
-    else:
-        found = connection.execute(
-            f"SELECT num_rows, num_row_groups FROM parquet_file_metadata({build.literal(part)})"
-        ).fetchone()
-        want = (recipe.rows, recipe.row_groups)
-    if found != want:
-        raise DataError(
-            f"{part.name} came out with (rows, row groups) {found}, not {want}. Delete it and try again."
-        )
+def _size(count: int) -> str:
+    return f"{units.text(count, 'bytes')} ({count:,} bytes)"

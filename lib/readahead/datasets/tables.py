@@ -28,6 +28,8 @@ class Table:
     key: str
     """The column that lookups go by; rows lie in its order unless a recipe says otherwise."""
     columns: tuple[str, ...]
+    unique: tuple[str, ...]
+    """The columns that together tell rows apart: what a sort ends with, so that no tie is left to chance."""
     rows: dict[str, int]
     """Rows at each size. For lineitem, TPC-H's own numbers."""
     bytes_per_row: float
@@ -58,6 +60,7 @@ TABLES: dict[str, Table] = {
             name="comments_narrow",
             key="id",
             columns=("id", "creation_date", "post_id", "score", "user_id"),
+            unique=("id",),
             rows=_ROWS,
             bytes_per_row=18.2,
             every_column="sum(id), sum(epoch(creation_date)), sum(post_id), sum(score), sum(user_id)",
@@ -66,8 +69,9 @@ TABLES: dict[str, Table] = {
             name="comments",
             key="id",
             columns=("id", "creation_date", "post_id", "score", "text", "user_id"),
+            unique=("id",),
             rows=_ROWS,
-            bytes_per_row=76.7,
+            bytes_per_row=80.2,
             every_column=(
                 "sum(id), sum(epoch(creation_date)), sum(post_id), sum(score), sum(strlen(text)), sum(user_id)"
             ),
@@ -93,6 +97,7 @@ TABLES: dict[str, Table] = {
                 "l_shipmode",
                 "l_comment",
             ),
+            unique=("l_orderkey", "l_linenumber"),
             rows={"tiny": 299_814, "small": 2_999_671, "full": 59_986_052},
             bytes_per_row=36.0,
             every_column=(
@@ -112,10 +117,10 @@ def rows_sql(table: str, rows: int) -> str:
     text = ""
     if table == "comments":
         words = "['" + "', '".join(WORDS.split()) + "']"
-        text = (
-            f"array_to_string(list_transform(range(12 + (hash(i * 7 + 3) % 28)::BIGINT),"
-            f" lambda n: {words}[1 + (hash(i * 64 + n) % {len(WORDS.split())})::BIGINT]), ' ') AS text,"
-        )
+        # Most comments have a line or two; one in 64 goes on to the 700 characters that the site allows.
+        length = "12 + (hash(i * 7 + 3) % 28)::BIGINT + CASE WHEN hash(i + 9) % 64 = 0 THEN 110 ELSE 0 END"
+        word = f"{words}[1 + (hash(i * 160 + n) % {len(WORDS.split())})::BIGINT]"
+        text = f"left(array_to_string(list_transform(range({length}), lambda n: {word}), ' '), 700) AS text,"
     return f"""
         SELECT i::INTEGER AS id,
                TIMESTAMP '2008-08-01' + to_seconds(i * 5 + (hash(i + 11) % 3600)::BIGINT) AS creation_date,

@@ -1,0 +1,94 @@
+"""A cook who listens. Whatever takes long, a query or another program, runs beside the one who asked for it, who
+tells how far it is and can call it off at any moment; when the call returns, nothing of it is running any more.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import threading
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import duckdb
+
+from readahead.errors import Cancelled
+
+News = Callable[[int, int, str], None]
+"""Called with (rows done, rows in all, what is happening), always from the thread that asked."""
+
+POLL_S = 0.02
+"""How long an order to stop may go unheard."""
+
+
+class Work:
+    """One build under way: who listens, who may stop it, and how many rows it is about."""
+
+    def __init__(self, rows: int, on_event: News | None = None, stop: threading.Event | None = None) -> None:
+        self.rows, self.on_event, self.stop = rows, on_event, stop
+        self._told: tuple[int, str] | None = None
+
+    def check(self) -> None:
+        """Raise `Cancelled` if somebody asked to stop."""
+        if self.stop is not None and self.stop.is_set():
+            raise Cancelled(
+                "Building the dataset was cancelled. Nothing of it was kept; ask again to start anew."
+            )
+
+    def tell(self, done: float, note: str) -> None:
+        """Pass the progress on if it is news, never less than nothing and never more than all of it."""
+        news = (round(max(0, min(done, self.rows))), note)
+        if self.on_event is not None and news != self._told:
+            self._told = news
+            self.on_event(news[0], self.rows, note)
+
+    def query(self, connection: duckdb.DuckDBPyConnection, sql: str, note: str) -> list[tuple[object, ...]]:
+        """Run one statement and return its rows. Raises what DuckDB raises, or `Cancelled`."""
+        self.check()
+        self.tell(0, note)
+        answers: list[list[tuple[object, ...]]] = []
+        errors: list[Exception] = []
+
+        def run() -> None:
+            try:
+                answers.append(connection.execute(sql).fetchall())
+            except Exception as error:  # noqa: BLE001 - carried over to the thread that asked
+                errors.append(error)
+
+        worker = threading.Thread(target=run, name="readahead-build", daemon=True)
+        worker.start()
+        polls = 0
+        try:
+            while worker.is_alive():
+                worker.join(POLL_S)
+                self.check()
+                polls += 1
+                if polls % 10 == 0 and worker.is_alive():
+                    self.tell(self.rows * connection.query_progress() / 100, note)
+        finally:
+            while worker.is_alive():  # an interrupt that comes before the query has begun is lost: repeat it
+                connection.interrupt()
+                worker.join(POLL_S)
+        if errors:
+            raise errors[0]
+        return answers[0]
+
+    def program(self, command: Sequence[str | Path], log: Path, note: str) -> None:
+        """Run another program to its end. Raises `Cancelled`, or OSError with the program's last words."""
+        self.check()
+        self.tell(0, note)
+        with log.open("w+b") as words, subprocess.Popen(command, stdout=words, stderr=words) as process:
+            try:
+                while process.poll() is None:
+                    self.check()
+                    try:
+                        process.wait(POLL_S)
+                    except subprocess.TimeoutExpired:
+                        continue
+            finally:
+                process.kill()
+                process.wait()
+            if process.returncode != 0:
+                words.seek(0)
+                said = words.read().decode(errors="replace").strip()[-300:]
+                name = Path(command[0]).name
+                raise OSError(f"{name} ended with code {process.returncode}: {said or 'it said nothing'}")

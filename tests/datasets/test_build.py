@@ -1,0 +1,127 @@
+"""What comes out of the kitchen is what the card says, each time the same."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+
+from readahead.datasets.build import build, literal
+from readahead.datasets.recipe import Recipe
+from readahead.datasets.work import Work
+from readahead.errors import DataError
+
+
+def made(folder: Path, **card: Any) -> tuple[Recipe, Path]:
+    recipe = Recipe(**{"table": "comments_narrow", "size": "tiny", **card})
+    folder.mkdir(exist_ok=True)
+    return recipe, build(recipe, folder, Work(recipe.rows))
+
+
+def ask(sql: str, path: Path) -> list[Any]:
+    with duckdb.connect() as connection:
+        if path.suffix == ".duckdb":
+            connection.execute(f"ATTACH {literal(path)} AS file (READ_ONLY)")
+        return connection.execute(sql.replace("{file}", literal(path))).fetchall()
+
+
+@pytest.mark.parametrize(
+    "card",
+    [
+        {"row_group_rows": 10_000},
+        {"order": "shuffled"},
+        {"order": "score", "compression": "zstd"},
+        {"table": "comments"},
+        {"table": "lineitem"},
+    ],
+)
+def test_the_same_card_gives_the_same_bytes(tmp_path: Path, card: dict[str, Any]) -> None:
+    digests = {hashlib.sha256(made(tmp_path / n, **card)[1].read_bytes()).hexdigest() for n in "ab"}
+    assert len(digests) == 1
+
+
+@pytest.mark.parametrize("rows", [2_048, 5_000, 122_880, 1_048_576])
+@pytest.mark.parametrize("table", ["comments_narrow", "lineitem"])
+def test_every_row_group_but_the_last_is_full(tmp_path: Path, table: str, rows: int) -> None:
+    recipe, path = made(tmp_path, table=table, row_group_rows=rows)
+    groups = ask(
+        "SELECT DISTINCT row_group_id, row_group_num_rows FROM parquet_metadata({file}) ORDER BY 1", path
+    )
+    full, rest = divmod(recipe.rows, recipe.effective_row_group_rows)
+    assert [n for _, n in groups] == [recipe.effective_row_group_rows] * full + [rest] * (rest > 0)
+
+
+def test_a_native_file_has_its_blocks_its_row_groups_and_its_index(tmp_path: Path) -> None:
+    recipe, path = made(
+        tmp_path, format="native", block_bytes=16_384, row_group_rows=16_384, index=True, order="shuffled"
+    )
+    rows = ask(
+        "SELECT sum(count) FROM pragma_storage_info('file.t') WHERE column_name = 'id'"
+        " AND segment_type <> 'VALIDITY' GROUP BY row_group_id",
+        path,
+    )
+    assert rows == [(16_384,)] * recipe.row_groups
+    assert ask("SELECT is_unique FROM duckdb_indexes()", path) == [(True,)]
+    assert ask("SELECT block_size FROM pragma_database_size() WHERE database_name = 'file'", path) == [
+        (16_384,)
+    ]
+
+
+def test_orders_change_the_order_and_nothing_else(tmp_path: Path) -> None:
+    whole = "SELECT count(*), bit_xor(hash(id, creation_date, post_id, score, user_id)) FROM {file}"
+    ids = "SELECT list(id) FROM (SELECT id FROM {file} LIMIT 5)"
+    paths = {order: made(tmp_path, order=order)[1] for order in ("key", "shuffled", "post_id")}
+    assert len({ask(whole, path)[0] for path in paths.values()}) == 1
+    assert ask(ids, paths["key"]) == [([0, 1, 2, 3, 4],)]
+    assert ask(ids, paths["shuffled"]) != ask(ids, paths["key"])
+    posts = [row[0] for row in ask("SELECT post_id FROM {file}", paths["post_id"])]
+    assert posts == sorted(posts)
+
+
+def test_comments_look_like_comments(tmp_path: Path) -> None:
+    _, path = made(tmp_path, table="comments")
+    mean, longest, distinct = ask(
+        "SELECT avg(length(text)), max(length(text)), count(DISTINCT text) FROM {file}", path
+    )[0]
+    assert 100 <= mean <= 200
+    assert longest == 700
+    assert distinct > 0.99 * 262_144
+    packed, plain = ask(
+        "SELECT sum(total_compressed_size), sum(total_uncompressed_size) FROM parquet_metadata({file})"
+        " WHERE path_in_schema = 'text'",
+        path,
+    )[0]
+    assert 1.8 <= plain / packed <= 3.5
+    assert ask(
+        "SELECT median(score), count(*) = count(user_id), count(*) = count(score) FROM {file}", path
+    ) == [(0, False, True)]
+    later = "creation_date > lag(creation_date, 1000) OVER (ORDER BY id)"
+    assert ask(f"SELECT bool_and(later) FROM (SELECT {later} AS later FROM {{file}})", path) == [(True,)]
+
+
+def test_the_guess_of_the_size_is_near(tmp_path: Path) -> None:
+    for table in ("comments_narrow", "comments", "lineitem"):
+        recipe, path = made(tmp_path, table=table)
+        assert path.stat().st_size == pytest.approx(recipe.estimated_bytes, rel=0.25)
+        assert path.stat().st_size < recipe.build_bytes
+
+
+def test_a_file_that_is_not_as_asked_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(Recipe(table="comments_narrow").source.rows, "tiny", 262_144)
+    recipe = Recipe(table="comments_narrow", size="tiny")
+
+    class Grows(Work):
+        """A cook whose table is one row longer once it has been written."""
+
+        def query(
+            self, connection: duckdb.DuckDBPyConnection, sql: str, note: str
+        ) -> list[tuple[object, ...]]:
+            if note == "checking":
+                recipe.source.rows["tiny"] = 262_145
+            return super().query(connection, sql, note)
+
+    with pytest.raises(DataError, match="came out with .*262144.* not .*262145"):
+        build(recipe, tmp_path, Grows(recipe.rows))

@@ -1,0 +1,212 @@
+"""A file counts as made only when it is whole: whoever asks, whatever dies, however full the disk."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from readahead.datasets import store
+from readahead.datasets.recipe import Recipe
+from readahead.errors import Cancelled, DataError
+
+Start = Callable[[str], "subprocess.Popen[str]"]
+
+TINY = Recipe(table="comments_narrow", size="tiny")
+LONG = Recipe(table="comments", size="small", order="shuffled")
+GENERATED = Recipe(table="lineitem", size="small")
+
+ASK = """
+from readahead.datasets import store
+from readahead.datasets.recipe import Recipe
+print('ready', flush=True)
+notes = []
+path = store.path(Recipe(table={table!r}, size={size!r}), lambda done, total, note: notes.append(note))
+print(path.name, 'built' if 'built' in notes else 'found')
+"""
+
+
+def lying(cache: Path) -> set[str]:
+    """Return the names of what lies in the larder, except the locks."""
+    return {str(p.relative_to(cache)) for p in cache.rglob("*") if p.is_file() and p.parent.name != ".locks"}
+
+
+def test_the_second_ask_finds_what_the_first_built(cache: Path) -> None:
+    news: list[tuple[int, int, str]] = []
+    path = store.path(TINY, lambda *line: news.append(line))
+    assert news[-1] == (TINY.rows, TINY.rows, "built")
+    assert all(0 <= done <= total == TINY.rows for done, total, _ in news)
+    assert lying(cache) == {TINY.file_name, f"{TINY.file_name}.json"}
+    before = path.stat()
+    assert store.path(TINY, lambda *line: pytest.fail("built twice")) == path
+    assert path.stat() == before
+
+
+@pytest.mark.parametrize("damage", ["cut", "holes", "manifest cut", "manifest gone", "gone"])
+def test_a_damaged_file_is_built_anew(cache: Path, damage: str) -> None:
+    path = store.path(TINY)
+    whole, manifest = path.read_bytes(), path.with_name(path.name + ".json")
+    if damage == "cut":
+        path.write_bytes(whole[:-1_000])
+    elif damage == "holes":
+        path.write_bytes(whole[: len(whole) // 2] + bytes(len(whole) - len(whole) // 2))
+    elif damage == "manifest cut":
+        manifest.write_text(manifest.read_text()[:20])
+    else:
+        (manifest if damage == "manifest gone" else path).unlink()
+    assert not store.is_built(TINY)
+    assert store.path(TINY).read_bytes() == whole
+
+
+def test_three_who_ask_at_once_get_one_build(start: Start, cache: Path) -> None:
+    askers = [start(ASK.format(table="comments", size="tiny")) for _ in range(3)]
+    said = [asker.communicate(timeout=120)[0].split() for asker in askers]
+    assert [asker.returncode for asker in askers] == [0, 0, 0]
+    assert len({words[1] for words in said}) == 1
+    assert sorted(words[2] for words in said) == ["built", "found", "found"]
+    manifest = json.loads((cache / f"{said[0][1]}.json").read_text())
+    builder = next(asker for asker, words in zip(askers, said, strict=True) if words[2] == "built")
+    assert manifest["built_by_process"] == builder.pid
+
+
+def test_two_threads_that_ask_at_once_get_one_build(cache: Path) -> None:
+    built: list[str] = []
+
+    def ask() -> None:
+        store.path(TINY, lambda done, total, note: built.append(note) if note == "built" else None)
+
+    threads = [threading.Thread(target=ask) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert built == ["built"]
+
+
+@pytest.mark.parametrize("next_one", [Recipe(table="comments", size="small"), TINY])
+def test_a_kill_in_the_middle_leaves_nothing_that_counts(start: Start, cache: Path, next_one: Recipe) -> None:
+    victim = start(ASK.format(table="comments", size="small"))
+    recipe = Recipe(table="comments", size="small")
+    deadline = time.monotonic() + 60
+    while not any(p.stat().st_size > 1_000_000 for p in cache.glob(".building/*/*.parquet")):
+        assert victim.poll() is None
+        assert time.monotonic() < deadline
+        time.sleep(0.005)
+    victim.send_signal(signal.SIGKILL)
+    victim.wait()
+    assert not store.is_built(recipe)
+    assert any(name.startswith(".building") for name in lying(cache))
+    store.path(next_one)
+    assert lying(cache) == {next_one.file_name, f"{next_one.file_name}.json"}
+
+
+def test_a_sweep_leaves_a_running_build_alone(start: Start, cache: Path) -> None:
+    other = start(ASK.format(table="comments", size="small"))
+    deadline = time.monotonic() + 60
+    while not list(cache.glob(".building/*/*.parquet")):
+        assert time.monotonic() < deadline
+        time.sleep(0.005)
+    store.path(TINY)
+    out, errors = other.communicate(timeout=120)
+    assert (other.returncode, errors) == (0, "")
+    assert out.split()[-1] == "built"
+
+
+@pytest.mark.parametrize("recipe", [LONG, GENERATED], ids=["query", "generator"])
+def test_a_stop_ends_the_build_and_leaves_nothing(cache: Path, recipe: Recipe) -> None:
+    stop, started, ended = threading.Event(), threading.Event(), []
+
+    def ask() -> None:
+        with pytest.raises(Cancelled, match="Nothing of it was kept"):
+            store.path(recipe, lambda *line: started.set(), stop)
+        ended.append(time.monotonic())
+
+    asker = threading.Thread(target=ask)
+    asker.start()
+    assert started.wait(30)
+    time.sleep(0.3)
+    asked = time.monotonic()
+    stop.set()
+    asker.join(30)
+    # Half a second is what the learner is promised, not a figure of merit.
+    assert ended
+    assert ended[0] - asked < 0.5
+    assert lying(cache) == set()
+    assert not [thread for thread in threading.enumerate() if thread.name == "readahead-build"]
+
+
+def test_a_stop_is_heard_while_another_builds(cache: Path) -> None:
+    (cache / ".locks").mkdir(parents=True)
+    stop, notes = threading.Event(), []
+
+    def news(done: int, total: int, note: str) -> None:
+        notes.append(note)
+        stop.set()
+
+    with store._lock(store.location(TINY)), pytest.raises(Cancelled):
+        store.path(TINY, news, stop)
+    assert notes == [f"waiting for another build of {TINY.file_name}"]
+
+
+def test_an_error_of_the_listener_ends_the_build(cache: Path) -> None:
+    def news(done: int, total: int, note: str) -> None:
+        raise RuntimeError("the panel is gone")
+
+    with pytest.raises(RuntimeError, match="the panel is gone"):
+        store.path(TINY, news)
+    assert lying(cache) == set()
+
+
+def test_a_folder_that_cannot_be_written_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "file").write_text("in the way")
+    monkeypatch.setenv("READAHEAD_CACHE", str(tmp_path / "file" / "cache"))
+    with pytest.raises(DataError, match=r"Not a directory.*needs about .* bytes\).*READAHEAD_CACHE"):
+        store.path(TINY)
+    assert [p.name for p in tmp_path.iterdir()] == ["file"]
+
+
+def test_a_disk_without_room_is_told_before_the_build(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(TINY.source.rows, "full", 10**15)
+    with pytest.raises(DataError, match=r"needs about .*TiB \([\d,]+ bytes\).*\([\d,]+ bytes\) are free"):
+        store.path(Recipe(table="comments_narrow", size="full"))
+    assert lying(cache) == set()
+
+
+@pytest.mark.parametrize("form", ["parquet", "native"])
+def test_a_disk_that_fills_up_in_the_middle_is_one_clear_error(start: Start, cache: Path, form: str) -> None:
+    """A limit on the length of a file stands in for the full disk: the system refuses the write just so."""
+    limited = start(
+        "import resource, signal\n"
+        "signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (1_000_000, 1_000_000))\n"
+        "from readahead.datasets import store\n"
+        "from readahead.datasets.recipe import Recipe\n"
+        "from readahead.errors import DataError\n"
+        "try:\n"
+        f"    store.path(Recipe(table='comments_narrow', size='tiny', format={form!r}))\n"
+        "except DataError as error:\n"
+        "    print(error)\n"
+    )
+    out, errors = limited.communicate(timeout=60)
+    assert (limited.returncode, errors) == (0, "")
+    assert "could not be written: " in out
+    assert "bytes) are free. Free some space, or set READAHEAD_CACHE" in out
+    assert lying(cache) == set()
+
+
+def test_a_larder_that_can_only_be_read_serves(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = store.path(TINY)
+    for name in (".building", ".locks"):
+        for left in (cache / name).iterdir():
+            left.unlink()
+        (cache / name).rmdir()
+        (cache / name).write_text("nothing can be made here")
+    assert store.path(TINY) == path
+    with pytest.raises(DataError, match="could not be written"):
+        store.path(Recipe(table="comments_narrow", size="tiny", order="shuffled"))
