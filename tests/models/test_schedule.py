@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-import simpy
 from hypothesis import given
 from hypothesis import strategies as st
 
+from readahead.bench.models import scan_in_simpy
 from readahead.devices import Device
 from readahead.models.schedule import Costs, Window, simulate
 
@@ -28,26 +28,13 @@ def scan(
     return simulate(device, [], groups, [100] * len(sizes), window=window, costs=costs).finished_s
 
 
-def with_simpy(latencies_s: list[float], *, slots: int, channels: int) -> float:
-    """Return the end of the same reads in SimPy: a slot is held from request to arrival, a channel while served."""
-    world = simpy.Environment()
-    slot, channel = simpy.Resource(world, slots), simpy.Resource(world, channels)
-
-    def read(time_s: float):
-        with slot.request() as mine:
-            yield mine
-            with channel.request() as served:
-                yield served
-                yield world.timeout(time_s)
-
-    for time_s in latencies_s:
-        world.process(read(time_s))
-    world.run()
-    return world.now
-
-
-@given(st.lists(st.integers(1, 10**6), min_size=1, max_size=60), st.integers(1, 12), st.integers(1, 8))
-def test_the_schedule_agrees_with_simpy(sizes: list[int], slots: int, channels: int) -> None:
+@given(
+    st.lists(st.integers(1, 10**6), min_size=1, max_size=60), st.integers(1, 12), st.integers(1, 12),
+    st.integers(1, 8), st.sampled_from([0.0, 0.0003, 0.002]),
+)  # fmt: skip
+def test_the_schedule_agrees_with_simpy(
+    sizes: list, slots: int, depth: int, channels: int, decode_s: float
+) -> None:
     device = Device(
         name="d",
         latency_s=0.001,
@@ -55,9 +42,33 @@ def test_the_schedule_agrees_with_simpy(sizes: list[int], slots: int, channels: 
         channel_bandwidth_bytes_per_s=1e8,
         channels=channels,
     )
-    ours = scan(device, sizes, slots=slots)
-    theirs = with_simpy([0.001 + size / 1e8 for size in sizes], slots=slots, channels=channels)
+    window = Window(slots=slots, depth=depth, threads=1)
+    costs = replace(FREE, group_s=decode_s)
+    ours = scan(device, sizes, slots=slots, depth=depth, costs=costs)
+    theirs = scan_in_simpy([0.001 + size / 1e8 for size in sizes], decode_s, window=window, channels=channels)
     assert ours == pytest.approx(theirs, rel=1e-6)
+
+
+@given(
+    st.lists(st.one_of(st.none(), st.integers(1, 10**7)), min_size=1, max_size=60),
+    st.integers(1, 12), st.integers(1, 8), st.sampled_from([1e7, 1e9, 1e15]),
+)  # fmt: skip
+def test_the_quick_way_and_the_general_way_are_one(
+    sizes: list, depth: int, channels: int, rate: float
+) -> None:
+    """A head that moves in no time changes nothing but the way that is taken."""
+    quick = Device(name="d", latency_s=0.001, bandwidth_bytes_per_s=rate, channels=channels)
+    groups = [[(n * 10**7, size)] if size else [] for n, size in enumerate(sizes)]
+    ends = [
+        simulate(
+            device, [(0, 100)], groups, [1000] * len(groups),
+            window=Window(slots=depth, depth=depth, threads=1), costs=Costs(), keys=3,
+        )
+        for device in (quick, quick.but(seek_s=1e-15))
+    ]  # fmt: skip
+    assert ends[0].finished_s == pytest.approx(ends[1].finished_s, rel=1e-9)
+    assert ends[0].arrived_s == pytest.approx(ends[1].arrived_s, rel=1e-9)
+    assert (ends[0].reads, ends[0].bytes_read) == (ends[1].reads, ends[1].bytes_read)
 
 
 @given(st.lists(st.integers(1, 10**6), min_size=1, max_size=40), st.integers(1, 30))

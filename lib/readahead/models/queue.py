@@ -28,8 +28,10 @@ class DeviceQueue:
         self.fragment_bytes = int(fragment_bytes)
         self._striped = device.stripe_bytes > 0 and device.channels > 1
         share = device.bandwidth_bytes_per_s / (device.channels if self._striped else 1)
-        self._byte_s = 1.0 / min(device.channel_bandwidth_bytes_per_s, share)
-        self._link_byte_s = 0.0 if self._striped else 1.0 / device.bandwidth_bytes_per_s
+        self.byte_s = 1.0 / min(device.channel_bandwidth_bytes_per_s, share)
+        self.link_byte_s = 0.0 if self._striped else 1.0 / device.bandwidth_bytes_per_s
+        self.plain = not self._striped and device.seek_s == 0
+        """Whether any free channel serves any read in the same time: no head, no stripes."""
         self._free = [(0.0, channel) for channel in range(device.channels)]
         self._heads = [-1] * device.channels
         self._link_free_s = 0.0
@@ -49,8 +51,8 @@ class DeviceQueue:
         free_s, channel = self._free[0]
         seeks = self._seeks(channel, offset, size_bytes, self.fragment_bytes)
         ready_s = max(now_s, free_s) + self.device.latency_s + seeks * self.device.seek_s
-        self._link_free_s = max(ready_s, self._link_free_s) + size_bytes * self._link_byte_s
-        due_s = max(ready_s + size_bytes * self._byte_s, self._link_free_s)
+        self._link_free_s = max(ready_s, self._link_free_s) + size_bytes * self.link_byte_s
+        due_s = max(ready_s + size_bytes * self.byte_s, self._link_free_s)
         heapq.heapreplace(self._free, (due_s, channel))
         return due_s, seeks
 
@@ -65,7 +67,7 @@ class DeviceQueue:
             free_s = self._free[channel][0]
             moves = self._seeks(channel, start, length, self.fragment_bytes // self.device.channels)
             done_s = max(now_s, free_s) + self.device.latency_s + moves * self.device.seek_s
-            done_s += length * self._byte_s
+            done_s += length * self.byte_s
             self._free[channel] = (done_s, channel)
             due_s, seeks = max(due_s, done_s), seeks + moves
         return due_s, seeks

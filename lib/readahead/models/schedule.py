@@ -98,12 +98,48 @@ def simulate(
         now_s, moved = queue.book(now_s, offset, size)
         seeks, total, now_s = seeks + moved, total + size, now_s + costs.read_s
     opened_s = now_s + costs.open_s + len(groups) * costs.open_group_s + keys * costs.open_key_s
-    slots = [opened_s] * window.slots
-    workers = [opened_s] * window.threads
+    opened = _Opened(at_s=opened_s, queue=queue, window=window, costs=costs, prune_s=keys * costs.prune_key_s)
+    plain = window.threads == 1 and window.depth <= window.slots and queue.plain
+    run = _in_turn if plain and max(map(len, groups), default=0) <= 1 else _at_large
+    arrived_s, finished_s, moved = run(opened, groups, rows)
+    read = [group_rows for spans, group_rows in zip(groups, rows, strict=True) if spans]
+    skipped = len(groups) - len(read)
+    work_s = len(read) * costs.group_s + sum(read) * costs.row_s + skipped * costs.skip_group_s
+    return Timeline(
+        opened_s=opened_s,
+        arrived_s=arrived_s,
+        finished_s=finished_s + costs.close_s,
+        reads=len(footer) + sum(map(len, groups)),
+        bytes_read=total + sum([size for spans in groups for _, size in spans]),
+        seeks=seeks + moved,
+        decode_s=work_s + len(groups) * opened.prune_s,
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Opened:
+    """Where a scan stands when its file is open."""
+
+    at_s: float
+    queue: DeviceQueue
+    window: Window
+    costs: Costs
+    prune_s: float
+
+
+Groups = Sequence[Sequence[Span]]
+
+
+def _at_large(opened: _Opened, groups: Groups, rows: Sequence[int]) -> tuple[float, float, int]:
+    """Return (last arrival, last decoded row, seeks) of any scan."""
+    window, costs = opened.window, opened.costs
+    slots = [opened.at_s] * window.slots
+    workers = [opened.at_s] * window.threads
     under_way: list[float] = []
-    issue_s = gate_s = arrived_s = opened_s
-    decode_s, count = 0.0, len(footer)
-    pop, push, book = heapq.heappop, heapq.heappush, queue.book
+    issue_s = arrived_s = opened.at_s
+    gate_s = opened.at_s - costs.dispatch_s
+    seeks = count = 0
+    pop, push, book = heapq.heappop, heapq.heappush, opened.queue.book
     for spans, group_rows in zip(groups, rows, strict=True):
         if len(under_way) >= window.depth:
             issue_s = max(issue_s, pop(under_way))
@@ -111,25 +147,54 @@ def simulate(
         for offset, size in spans:
             start_s = max(max(issue_s, pop(slots)) + costs.read_s, gate_s + costs.dispatch_s)
             gate_s = start_s
-            burst = count - len(footer)
-            jumps = 0 < burst < window.slots and burst % SCRAMBLED > 0
+            jumps = 0 < count < window.slots and count % SCRAMBLED > 0
             due_s, moved = book(start_s, offset, size, out_of_turn=jumps)
-            arrived_s = max(arrived_s, due_s)
             push(slots, due_s)
             ready_s = max(ready_s, due_s)
-            seeks, total, count = seeks + moved, total + size, count + 1
+            seeks, count = seeks + moved, count + 1
+        if spans:
+            arrived_s = max(arrived_s, ready_s)
         work_s = costs.group_s + group_rows * costs.row_s if spans else costs.skip_group_s
-        work_s += keys * costs.prune_key_s
-        end_s = max(ready_s, pop(workers)) + work_s
-        decode_s += work_s
+        end_s = max(ready_s, pop(workers)) + work_s + opened.prune_s
         push(workers, end_s)
         push(under_way, end_s)
-    return Timeline(
-        opened_s=opened_s,
-        arrived_s=arrived_s,
-        finished_s=max(*workers, opened_s) + costs.close_s,
-        reads=count,
-        bytes_read=total,
-        seeks=seeks,
-        decode_s=decode_s,
-    )
+    return arrived_s, max(*workers, opened.at_s), seeks
+
+
+def _in_turn(opened: _Opened, groups: Groups, rows: Sequence[int]) -> tuple[float, float, int]:
+    """Return the same for the common case, several times as fast: one worker, one read a group, no head to move.
+
+    Groups then leave in the order in which they came, and a slot is free whenever the window lets a group in.
+    """
+    window, costs, device = opened.window, opened.costs, opened.queue.device
+    latency_s, byte_s, link_byte_s = device.latency_s, opened.queue.byte_s, opened.queue.link_byte_s
+    read_s, dispatch_s, prune_s = costs.read_s, costs.dispatch_s, opened.prune_s
+    group_s, row_s, skip_s = costs.group_s + prune_s, costs.row_s, costs.skip_group_s + prune_s
+    channels = [0.0] * device.channels
+    ends = [opened.at_s] * window.depth
+    at, link_s = 0, 0.0
+    end_s = arrived_s = opened.at_s
+    gate_s = opened.at_s - dispatch_s
+    replace = heapq.heapreplace
+    for spans, group_rows in zip(groups, rows, strict=True):
+        if spans:
+            start_s = ends[at] + read_s
+            gate_s += dispatch_s
+            gate_s = max(gate_s, start_s)
+            free_s = channels[0]
+            ready_s = (max(free_s, gate_s)) + latency_s
+            size = spans[0][1]
+            link_s = (max(link_s, ready_s)) + size * link_byte_s
+            due_s = ready_s + size * byte_s
+            due_s = max(due_s, link_s)
+            replace(channels, due_s)
+            arrived_s = max(arrived_s, due_s)
+            end_s = (max(end_s, due_s)) + group_s + group_rows * row_s
+        else:
+            end_s = max(end_s, ends[at])
+            end_s += skip_s
+        ends[at] = end_s
+        at += 1
+        if at == window.depth:
+            at = 0
+    return arrived_s, end_s, 0

@@ -1,0 +1,61 @@
+"""The engine is weighed on this machine and nowhere else."""
+
+from __future__ import annotations
+
+import json
+import threading
+from dataclasses import asdict
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from readahead.errors import Cancelled
+from readahead.measure import calibrate
+from readahead.measure.calibrate import Trial, engine_costs, saved_costs, weigh_engine
+from readahead.models.schedule import Costs
+
+
+def test_before_it_is_weighed_an_engine_has_typical_costs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("READAHEAD_CACHE", str(tmp_path))
+    assert saved_costs("comments_narrow") is None
+    assert engine_costs("comments_narrow") == Costs()
+
+
+def test_weighing_finds_positive_costs_and_keeps_them_for_this_machine_only() -> None:
+    costs = weigh_engine("comments_narrow", repeats=2)
+    assert all(value > 0 for value in asdict(costs).values())
+    assert saved_costs("comments_narrow") == costs
+    path = calibrate._costs_path("comments_narrow")
+    told = json.loads(path.read_text(encoding="utf-8"))
+    path.write_text(json.dumps({**told, "machine": {**told["machine"], "cpu": "another"}}), encoding="utf-8")
+    assert saved_costs("comments_narrow") is None
+    path.write_text("{", encoding="utf-8")
+    assert engine_costs("comments_narrow") == Costs()
+
+
+def test_one_read_at_a_time_pauses_longer_for_more_rows() -> None:
+    few, many = (
+        Trial(case=case, sample=case.measure(repeats=1))
+        for case in calibrate.calibration_cases("comments_narrow")
+        if case.engine.queue_depth == 1 and case.recipe.row_group_rows != 16_384
+    )
+    assert np.median(many.pauses_s()) > np.median(few.pauses_s())
+    assert len(few.pauses_s()) == few.case.recipe.row_groups - 1
+
+
+def test_weighing_can_be_cancelled() -> None:
+    stop = threading.Event()
+    stop.set()
+    with pytest.raises(Cancelled):
+        weigh_engine("comments_narrow", stop=stop)
+
+
+def test_a_line_goes_through_its_points_and_never_below_nothing() -> None:
+    assert calibrate._line([(0.0, 1.0), (10.0, 2.0)]) == pytest.approx((1.0, 0.1))
+    assert calibrate._line([(5.0, 2.0), (5.0, 4.0), (5.0, 3.0)]) == (3.0, 1e-9)
+    intercept, slope = calibrate._line([(1.0, 1.0), (10.0, 100.0)])
+    assert intercept > 0
+    assert slope > 0
