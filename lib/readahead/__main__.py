@@ -16,6 +16,7 @@ from readahead.errors import Cancelled, ReadaheadError
 
 COMMANDS = {
     "bench": "Measure the workbook itself: its emulated device, models and datasets.",
+    "calibrate": "Measure this machine: its disk, and what DuckDB itself takes.",
     "lab": "Open the workbook in JupyterLab.",
     "run": "Run a notebook from end to end, with parameters.",
     "validate": "Hold the models to measurements at settings drawn at random.",

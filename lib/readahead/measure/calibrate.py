@@ -161,6 +161,6 @@ def _line(points: Sequence[tuple[float, float]]) -> tuple[float, float]:
         return max(1e-9, ys[0]), 1e-9
     weights = [1 / y for y in ys]  # relative errors: a small pause is known as well as a long one
     slope, intercept = np.polyfit(xs, ys, 1, w=weights)
-    if intercept < 0:
-        return min(ys), 1e-9
+    if intercept < 0:  # then it grows in proportion
+        return 1e-9, float(np.median([y / x for x, y in zip(xs, ys, strict=True) if x > 0]))
     return float(max(1e-9, intercept)), float(max(1e-10, slope))

@@ -1,0 +1,48 @@
+"""`python -m readahead calibrate`: this machine's disk and DuckDB's own costs on it, measured once and kept."""
+
+from __future__ import annotations
+
+import click
+import numpy as np
+
+from readahead import devices, units
+from readahead.datasets.tables import TABLES
+from readahead.measure import disk
+from readahead.measure.calibrate import weigh_engine
+from readahead.measure.machine import this_machine
+
+
+@click.command()
+@click.option("--quick", is_flag=True, help="Knock at the disk for a few seconds only.")
+def calibrate(*, quick: bool) -> None:
+    """Measure this machine's disk and engine, and keep what was found for the models and the machine card."""
+    click.echo("Reading this machine's disk ...", err=True)
+    found = disk.probe(seconds_each=0.04, depths=(1, 4, 16)) if quick else disk.probe()
+    own = disk.fit(found)
+    machine = this_machine()
+    title = f"This machine's disk ({machine.file_system}, {machine.cpu})"
+    where = devices.save_calibrated(own, title=title, source=f"Calibrated here; {found.how}")
+    click.echo(f"{'block':>9} {'in flight':>9}  {'order':<10} {'measured':>10} {'modeled':>10}  ratio")
+    ratios = []
+    for knock, rate, ratio in disk.misfits(own, found):
+        ratios.append(ratio)
+        measured, modeled = (
+            units.text(r * knock.block_bytes, "bytes_per_s") for r in (knock.reads_per_s, rate)
+        )
+        click.echo(
+            f"{units.text(knock.block_bytes, 'bytes'):>9} {knock.depth:>9}  {knock.order:<10}"
+            f" {measured:>10} {modeled:>10}  {ratio:.2f}"
+        )
+    errors = np.abs(np.array(ratios) - 1)
+    click.echo(f"\n{found.how}; median misfit {units.text(float(np.median(errors)), '1')}")
+    click.echo(
+        f"{own.name}: latency {units.text(own.latency_s, 's')}, seek {units.text(own.seek_s, 's')},"
+        f" {own.channels} channels of {units.text(own.channel_bandwidth_bytes_per_s, 'bytes_per_s')},"
+        f" together {units.text(own.bandwidth_bytes_per_s, 'bytes_per_s')}"
+    )
+    for table in TABLES:
+        costs = weigh_engine(table)
+        click.echo(
+            f"DuckDB on {table}: {units.text(costs.dispatch_s, 's')} a read, {units.text(costs.row_s, 's')} a row"
+        )
+    click.echo(f"Kept in {where.parent}")
