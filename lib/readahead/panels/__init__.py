@@ -1,1 +1,42 @@
-"""What the learner sees and touches."""
+"""What the learner sees and touches.
+
+from readahead import panels
+panels.explore(EXPERIMENT, latency_s=0.004)
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from readahead.experiments.experiment import Experiment
+from readahead.measure.sample import FEW
+from readahead.progress import by_papermill
+
+
+def explore(experiment: Experiment, *, measure: bool = True, **settings: Any) -> Any:
+    """Return the panel of an experiment, to be shown by the cell; where nobody watches, print it instead.
+
+    A setting that is None is left to the experiment, or to the device that is given. Raises `BadValue` that
+    names a setting which the experiment does not take.
+    """
+    if by_papermill() or not _live():
+        run(experiment, measure=measure, **settings)
+        return None
+    from readahead.panels.panel import Panel  # plotly takes a second to import: only who needs it pays
+
+    return Panel(experiment, measure=measure, **settings).face
+
+
+def run(experiment: Experiment, *, measure: bool = True, repeats: int = FEW, **settings: Any) -> None:
+    """Measure an experiment once, print chart, sentence and tables, and write the result down."""
+    from readahead.panels.run import printed
+
+    printed(experiment, measure=measure, repeats=repeats, **settings)
+
+
+def _live() -> bool:
+    """Return whether there is a kernel that a front end may be listening to."""
+    from IPython.core.getipython import get_ipython
+
+    shell: Any = get_ipython()  # type: ignore[no-untyped-call]
+    return getattr(shell, "kernel", None) is not None

@@ -24,7 +24,7 @@ from readahead.exercises.chapters import Chapter, chapter
 from readahead.experiments.picture import Picture
 from readahead.experiments.round import Bench
 from readahead.measure.sample import FEW
-from readahead.panels import calibration_curve, card, claims, paper, svg
+from readahead.panels import calibration_curve, card, claims, paper, svg, theme
 from readahead.panels import exercise as desk
 from readahead.panels import predict as asking
 from readahead.panels import reveal as curtain
@@ -168,7 +168,7 @@ class Lesson:
         new, self._noticed = self.progress.notices[self._noticed :], len(self.progress.notices)
         for notice in new:
             display(
-                HTML(paper.box("!", "About your progress file.", paper.words(notice), svg.COLOURS["guess"]))
+                HTML(paper.box("!", "About your progress file.", paper.words(notice), theme.COLOURS["guess"]))
             )
 
 
