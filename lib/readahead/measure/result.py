@@ -1,7 +1,7 @@
 """The slip that goes into the file: one measurement beside its prediction, for a machine to read.
 
-It is written into the folder that READAHEAD_OUT names, beside the executed notebook and under its name
-(READAHEAD_NOTEBOOK, else the topic); a second one of the same run gets a number.
+It is written into the folder that READAHEAD_OUT names, beside the executed notebook and under its name; a second
+one of the same run gets a number.
 """
 
 from __future__ import annotations
@@ -69,17 +69,16 @@ def _measured(sample: Sample, work: float) -> dict[str, Any]:
     }
 
 
-def write(found: Mapping[str, Any]) -> Path | None:
-    """Write the slip and return its path, or None where READAHEAD_OUT names no folder.
+def write(found: Mapping[str, Any], name: str) -> Path | None:
+    """Write the slip of notebook `name` and return its path, or None where READAHEAD_OUT names no folder.
 
     Raises `DataError` if the folder cannot be written.
     """
     folder = os.environ.get("READAHEAD_OUT")
     if not folder:
         return None
-    stem = Path(os.environ.get("READAHEAD_NOTEBOOK") or str(found["topic"])).stem
     number = len(_written) + 1
-    path = Path(folder) / (f"{stem}.json" if number == 1 else f"{stem}.{number}.json")
+    path = Path(folder) / (f"{name}.json" if number == 1 else f"{name}.{number}.json")
     beside = path.with_suffix(".part")
     try:
         beside.write_text(json.dumps(_plain(found), indent=1, ensure_ascii=False) + "\n", encoding="utf-8")

@@ -4,6 +4,7 @@ a typed value too (`4 ms`, `64 KiB`), and a handle that does nothing says why.
 
 from __future__ import annotations
 
+import html
 import threading
 from collections.abc import Callable
 from contextlib import contextmanager
@@ -70,8 +71,10 @@ class Control:
             self._failed(error)
 
     def _explain(self, why: str) -> None:
-        self.reason.value = f"<span style='color:#5f6b76;font-size:12px'>{self.knob.label}: {why}</span>" if why else ""
-        self.reason.layout.display = "" if why else "none"
+        said = f"<span class='readahead-why'>{html.escape(why)}</span>" if why else ""
+        if self.reason.value != said:
+            self.reason.value = said
+            self.reason.layout.display = "" if why else "none"
 
 
 class Slider(Control):
@@ -119,17 +122,17 @@ class Slider(Control):
             return
         self._tell(value)
 
-    def show(self, value: Any, why: str = "") -> None:
-        """Show a value without telling anybody; with `why`, be off and say why."""
+    def show(self, value: Any, why: str = "", *, off: bool = False) -> None:
+        """Show a value without telling anybody, and why it does nothing; if `off`, take no other."""
         with self._quietly():
             said, place = self.knob.text(value), self._nearest(value)
             if self.slider.value != place:
                 self.slider.value = place
             if self.text.value != said:
                 self.text.value = said
-            if self.slider.disabled != bool(why):
-                self.slider.disabled = self.text.disabled = bool(why)
-                self._explain(why)
+            if self.slider.disabled != off:
+                self.slider.disabled = self.text.disabled = off
+            self._explain(why)
 
 
 class Menu(Control):
@@ -149,14 +152,14 @@ class Menu(Control):
         self.face = widgets.VBox([self.menu, self.reason])
         self.face.add_class(f"readahead-knob-{knob.name}")
 
-    def show(self, value: Any, why: str = "") -> None:
-        """Show a value without telling anybody; with `why`, be off and say why."""
+    def show(self, value: Any, why: str = "", *, off: bool = False) -> None:
+        """Show a value without telling anybody, and why it does nothing; if `off`, take no other."""
         with self._quietly():
             if self.menu.value != value:
                 self.menu.value = value
-            if self.menu.disabled != bool(why):
-                self.menu.disabled = bool(why)
-                self._explain(why)
+            if self.menu.disabled != off:
+                self.menu.disabled = off
+            self._explain(why)
 
 
 def control(knob: Knob, value: Any, turned: Turned, failed: Failed) -> Slider | Menu:

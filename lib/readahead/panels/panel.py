@@ -164,7 +164,12 @@ class Panel:
     def _show_controls(self) -> None:
         idle = self.experiment.disabled(self.settings)
         for name, handle in self.controls.items():
-            handle.show(self.settings[name], idle.get(name, ""))
+            why = idle.get(name, "")
+            handle.show(self.settings[name], why, off=bool(why) and not self._wakes(name))
+
+    def _wakes(self, name: str) -> bool:
+        """Return whether turning a knob that does nothing now makes it do something."""
+        return name not in self.experiment.disabled(self.experiment.follow(self.settings, name))
 
     # -- how it is laid out --------------------------------------------------------------------------
     def _assemble(self) -> Face:

@@ -6,6 +6,7 @@ from typing import Any
 
 from IPython import display as ipython
 
+from readahead.exercises.chapters import CONTENTS
 from readahead.experiments.experiment import Experiment
 from readahead.measure import result
 from readahead.measure.sample import FEW
@@ -23,7 +24,12 @@ def printed(experiment: Experiment, *, measure: bool = True, repeats: int = FEW,
         topic=experiment.topic, settings=now, estimate=view.estimate, sample=sample,
         throughput_unit=view.unit, work=experiment.work(now),
     )  # fmt: skip
-    result.write(found)
+    result.write(found, _notebook(experiment.topic))
     show: Any = ipython.display
     page: Any = ipython.HTML
     show(page(static.twin(view, is_open=True)))
+
+
+def _notebook(topic: str) -> str:
+    """Return the name of a topic's notebook, without its ending."""
+    return next((f"{row.number:02d}_{row.topic}" for row in CONTENTS if row.topic == topic), topic)

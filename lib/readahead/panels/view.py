@@ -72,6 +72,9 @@ class View:
     estimate: Estimate
     xs: np.ndarray
     ys: np.ndarray
+    """The modeled curve: the knob's values, and the throughput there."""
+    y: float
+    """The modeled throughput where the knobs stand."""
     unit: str
     dots: Sequence[Dot]
     """Those with this unit, oldest first."""
@@ -81,11 +84,6 @@ class View:
     def x(self) -> float:
         """Return where the knob stands."""
         return float(self.settings[self.knob.name])
-
-    @property
-    def y(self) -> float:
-        """Return the modeled throughput there."""
-        return self.experiment.throughput(self.settings, self.estimate.seconds)
 
     def fits(self, one: Dot) -> bool:
         """Return whether a dot lies on this curve."""
@@ -112,12 +110,13 @@ def look(experiment: Experiment, settings: Settings, name: str, dots: Sequence[D
     """Take the photograph, with knob `name` along the x axis. Raises what the model raises."""
     knob = experiment.knob(name)
     xs = knob.grid(POINTS)
-    unit = experiment.unit(settings)
+    unit, estimate = experiment.unit(settings), experiment.model(settings)
     return View(
         experiment=experiment,
         settings=dict(settings),
         knob=knob,
-        estimate=experiment.model(settings),
+        estimate=estimate,
+        y=experiment.throughput(settings, estimate.seconds),
         xs=xs,
         ys=np.asarray(experiment.curve(settings, name, xs), float),
         unit=unit,
