@@ -29,9 +29,20 @@ def explore(experiment: Experiment, *, measure: bool = True, **settings: Any) ->
 
 def run(experiment: Experiment, *, measure: bool = True, repeats: int = FEW, **settings: Any) -> None:
     """Measure an experiment once, print chart, sentence and tables, and write the result down."""
-    from readahead.panels.run import printed
+    from readahead.panels.unwatched import printed
 
     printed(experiment, measure=measure, repeats=repeats, **settings)
+
+
+def machine_card() -> None:
+    """Show the facts of this machine that belong to every number measured on it."""
+    from IPython import display as ipython
+
+    from readahead.panels import card
+
+    show: Any = ipython.display
+    page: Any = ipython.HTML
+    show(page(card.html()))
 
 
 def _live() -> bool:

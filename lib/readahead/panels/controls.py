@@ -116,7 +116,8 @@ class Slider(Control):
         if getattr(self._mine, "showing", False):
             return
         try:
-            value = self.knob.check(self._typed(units.parse(words, self.knob.kind)))
+            number = float(f"{units.parse(words, self.knob.kind):.12g}")  # 4.1 × 0.001 is not quite 0.0041
+            value = self.knob.check(self._typed(number))
         except ReadaheadError as error:
             self._failed(error)
             return

@@ -18,7 +18,7 @@ from readahead import units
 from readahead.panels import svg, theme
 from readahead.panels.view import Dot, View
 
-LINE, NOW, FADED, DOTS, STARS, RING = range(6)
+LINE, FADED, STARS, RING, DOTS = range(5)
 """The traces, from back to front."""
 HEIGHT = 470
 _UNIT_WORDS = {"bytes_per_s": "throughput (bytes a second)", "rows_per_s": "throughput (rows a second)"}
@@ -41,22 +41,12 @@ def figure() -> Any:
     traces = [
         go.Scatter(**plain, mode="lines", name="model", line={"color": blue, "width": 3.5}),
         go.Scatter(
-            **plain, mode="lines", name="now", line={"color": blue, "width": 1.5, "dash": "dot"}, opacity=0.55
-        ),
-        go.Scatter(
             **plain,
             mode="markers",
-            name="measured, other knobs elsewhere",
+            name="DuckDB, other settings",
             opacity=0.28,
             marker={"color": green, "size": 9, "symbol": "circle"},
             error_y=bars | {"color": green, "thickness": 1.5, "width": 3},
-        ),
-        go.Scatter(
-            **plain,
-            mode="markers",
-            name="DuckDB measured",
-            marker={"color": green, "size": 14, "symbol": "circle", "line": {"color": "white", "width": 1.5}},
-            error_y=bars | {"color": green},
         ),
         go.Scatter(
             **plain,
@@ -67,21 +57,39 @@ def figure() -> Any:
         go.Scatter(
             **plain,
             mode="markers",
-            name="model, now",
-            marker={"color": "white", "size": 17, "symbol": "diamond", "line": {"color": blue, "width": 4}},
+            name="you are here",
+            marker={"color": blue, "size": 24, "symbol": "diamond-open", "line": {"width": 3}},
+        ),
+        go.Scatter(
+            **plain,
+            mode="markers",
+            name="DuckDB",
+            marker={"color": green, "size": 14, "symbol": "circle", "line": {"color": "white", "width": 1.5}},
+            error_y=bars | {"color": green},
         ),
     ]
     title = {"font": {"size": 16}, "standoff": 8}
-    return go.FigureWidget(
+    return theme.widget(
         traces,
         theme.layout(
             height=HEIGHT,
-            margin={"l": 96, "r": 18, "t": 44, "b": 62},
+            margin={"l": 116, "r": 34, "t": 44, "b": 62},
             xaxis=theme.axis(type="log", title=title),
             yaxis=theme.axis(type="log", title=title),
             showlegend=True,
             legend={"orientation": "h", "x": 0, "y": 1.005, "yanchor": "bottom", "font": {"size": 13}},
             hovermode="closest",
+            shapes=[
+                {
+                    "type": "line",
+                    "yref": "paper",
+                    "y0": 0,
+                    "y1": 1,
+                    "opacity": 0.55,
+                    "layer": "below",
+                    "line": {"color": blue, "width": 1.5, "dash": "dot"},
+                }
+            ],
         ),
     )
 
@@ -131,7 +139,7 @@ def draw(chart: Any, view: View) -> None:
                 chart.data[LINE],
                 text=tuple(f"model: {view.y_text(y)} at {view.knob.text(x)}" for x, y in zip(view.xs, view.ys, strict=True)),
             )
-        assign(chart.data[NOW], x=np.array([view.x, view.x]), y=np.array([low, high]))
+        assign(chart.layout.shapes[0], x0=view.x, x1=view.x)
         assign(chart.data[RING], x=np.array([view.x]), y=np.array([view.y]))
         assign(chart.data[RING], text=(f"now: the model expects {view.y_text(view.y)}",))
         _dots(view, chart.data[FADED], others)
@@ -154,10 +162,12 @@ def _axes(chart: Any, view: View, low: float, high: float) -> None:
     span = (math.log10(knob.low / air), math.log10(knob.high * air))
     assign(chart.layout.xaxis, range=span)
     across = svg.ticks(knob.low, knob.high, kind=knob.kind)
-    if chart.layout.xaxis.title.text != knob.label or chart.layout.xaxis.tickvals != tuple(across):
-        chart.layout.xaxis.title.text = knob.label
+    plain = knob.kind in ("rows", "count")  # the word stands in the title once, not at every tick
+    title = f"{knob.label} (rows)" if knob.kind == "rows" else knob.label
+    if chart.layout.xaxis.title.text != title or chart.layout.xaxis.tickvals != tuple(across):
+        chart.layout.xaxis.title.text = title
         chart.layout.xaxis.tickvals = tuple(across)
-        chart.layout.xaxis.ticktext = tuple(units.text(x, knob.kind) for x in across)
+        chart.layout.xaxis.ticktext = tuple(f"{x:,.0f}" if plain else units.text(x, knob.kind) for x in across)
     assign(chart.layout.yaxis, range=(math.log10(low), math.log10(high)))
     up = svg.ticks(low, high, most=8)
     if chart.layout.yaxis.tickvals != tuple(up):

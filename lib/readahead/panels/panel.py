@@ -32,7 +32,10 @@ _STYLE = """<style>
 .readahead-panel .noUi-connect { background:#0072B2 }
 .readahead-panel .noUi-handle:focus { outline:3px solid #E69F00; outline-offset:1px }
 .readahead-panel .jupyter-widget-Collapse-header { padding:4px 10px }
+.readahead-panel .js-plotly-plot, .readahead-panel .plot-container { width:100% }
+.readahead-panel .readahead-why { color:#5f6b76; font-size:12px; padding-left:132px }
 .readahead-panel table { font-size:13px; margin:4px 8px }
+.readahead-panel th, .readahead-panel td { line-height:1.5; padding:1px 14px 1px 0 !important }
 </style>"""
 
 
@@ -81,6 +84,7 @@ class Panel:
         self.auto = widgets.Checkbox(
             value=measure, indent=False, description="when a slider rests", layout=widgets.Layout(width="auto")
         )
+        self.auto.add_class("readahead-auto")
         self.measure_button = widgets.Button(
             description="Measure", button_style="primary", tooltip="Run the query in DuckDB now"
         )
@@ -106,6 +110,8 @@ class Panel:
                 self.job.fail(error)
                 self._show_controls()
                 return
+            if self.job.errors.value:
+                self.job.errors.value = ""  # it was about another value
             if self._on_settings is not None:
                 self._on_settings(self.settings)
             if self.auto.value:
@@ -179,9 +185,12 @@ class Panel:
         folded = [self.controls[knob.name].face for knob in self.experiment.knobs if knob.folded]
         row = widgets.Layout(align_items="center", grid_gap="10px", flex_flow="row wrap")
         top = widgets.HBox([*menus, self.measure_button, self.auto, self.job.face], layout=row)
-        parts = [widgets.HTML(_STYLE, layout=widgets.Layout(display="none")), top, _grid(sliders), self.job.errors]
+        parts = [widgets.HTML(_STYLE, layout=widgets.Layout(display="none")), top, _grid(sliders, "96px"), self.job.errors]
         parts += [
-            widgets.HBox([_sized(self.chart, "1 1 58%"), _sized(self.side.figure, "1 1 40%")]),
+            widgets.HBox(
+                [_sized(self.chart, "1 1 640px"), _sized(self.side.figure, "1 1 430px")],
+                layout=widgets.Layout(flex_flow="row wrap"),
+            ),
             self.sentence,
         ]
         if folded:
@@ -193,15 +202,16 @@ class Panel:
         return face
 
 
-def _grid(faces: list[Any]) -> widgets.Widget:
+def _grid(faces: list[Any], least: str = "0") -> widgets.Widget:
+    """Lay handles out in two columns; `least` keeps room for a reason, so that the chart does not jump."""
     layout = widgets.Layout(
-        grid_template_columns="repeat(auto-fit, minmax(440px, 1fr))", grid_gap="2px 28px", width="100%"
+        min_height=least, align_content="flex-start", grid_template_columns="repeat(auto-fit, minmax(440px, 1fr))", grid_gap="2px 28px", width="100%"
     )
     return widgets.GridBox(faces, layout=layout)
 
 
 def _sized(figure: Any, flex: str) -> widgets.Widget:
-    return widgets.Box([figure], layout=widgets.Layout(flex=flex, min_width="0", overflow="hidden"))
+    return widgets.Box([figure], layout=widgets.Layout(flex=flex, min_width="400px", overflow="hidden", display="block"))
 
 
 def _fold(title: str, body: Any) -> widgets.Widget:

@@ -6,8 +6,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import plotly.graph_objects as go
-
 from readahead import units
 from readahead.panels import terms, theme, trace
 from readahead.panels.curve import HEIGHT
@@ -39,7 +37,7 @@ class Side:
         bill = terms.bar()
         reads = [line.update(xaxis="x2", yaxis="y2") for line in trace.lines()]
         flight = trace.stairs().update(xaxis="x3", yaxis="y3")
-        self.figure = go.FigureWidget(
+        self.figure = theme.widget(
             [bill, *reads, flight],
             theme.layout(
                 height=HEIGHT,

@@ -33,7 +33,7 @@ def bar() -> Any:
         textangle=0,
         textfont={"size": 13, "color": "black"},
         constraintext="none",
-        marker={"line": {"color": "white", "width": 1}, "pattern": {"fgopacity": 0.6, "size": 7}},
+        marker={"line": {"color": "white", "width": 1}, "pattern": {"fgopacity": 0.35, "size": 7}},
     )
 
 

@@ -66,6 +66,16 @@ def layout(**more: Any) -> dict[str, Any]:
         "hoverlabel": {"font": {"family": FONT, "size": 13}, "align": "left"},
         "showlegend": False,
         "dragmode": False,
+        "autosize": True,
         "template": "none",
     }
     return {**plain, **more}
+
+
+def widget(traces: list[Any], plan: dict[str, Any]) -> Any:
+    """Return a live figure that fills its place and shows no buttons. A new one costs a second: keep it."""
+    import plotly.graph_objects as go  # takes a second: only who draws pays
+
+    figure = go.FigureWidget(traces, plan)
+    figure._config = {**figure._config, "responsive": True, "displayModeBar": False}
+    return figure

@@ -128,14 +128,16 @@ def look(experiment: Experiment, settings: Settings, name: str, dots: Sequence[D
 def opening(experiment: Experiment, **given: Any) -> dict[str, Any]:
     """Return the settings to begin with. None means the experiment's own, or that of the device given.
 
-    A choice may set other knobs (a device its numbers); a number that is given wins over that.
+    A choice may set other knobs (a device its numbers), and so may a number that else would do nothing (rows to
+    look up turn to lookups); what is given itself wins over that.
     Raises `BadValue` for an unknown knob and a value out of its range.
     """
     told = {name: value for name, value in given.items() if value is not None}
     checked = {name: experiment.knob(name).check(value) for name, value in told.items()}
     settings = experiment.settings()
     for knob in experiment.knobs:
-        if knob.kind == "choice" and knob.name in checked:
+        turned = {**settings, **checked}
+        if knob.name in checked and (knob.kind == "choice" or knob.name in experiment.disabled(turned)):
             settings = experiment.follow({**settings, knob.name: checked[knob.name]}, knob.name)
     return experiment.settings(**{**settings, **checked})
 

@@ -32,16 +32,16 @@ def sentence(view: View) -> str:
     estimate, knob = view.estimate, view.knob
     term = estimate.bottleneck
     said = [
-        f"At {knob.label.lower()} {knob.text(view.x)} the model expects {view.y_text(view.y)}:"
-        f" {units.text(estimate.seconds, 's')}, of which {_percent(estimate.share(term))} is {term}."
+        f"{knob.label} {knob.text(view.x)}: the model expects {view.y_text(view.y)}, that is"
+        f" {units.text(estimate.seconds, 's')}, {_percent(estimate.share(term))} of it {term}."
     ]
     if view.here is not None:
         said.append(f"{_measured(view, view.here)}.")
     swing = view.swing()
     if swing < 1.05:
-        said.append("Here this knob alone changes next to nothing.")
+        said.append("Along its whole range this knob alone changes next to nothing.")
     else:
-        said.append(f"From end to end this knob alone is worth {units.text(swing, 'times', 2)}.")
+        said.append(f"Along its whole range this knob alone changes the throughput {units.text(swing, 'times', 2)}.")
     return " ".join(said)
 
 
@@ -82,11 +82,14 @@ def numbers(view: View) -> str:
         for name, value in view.estimate.overlapped_s.items()
     ]
     doubts = paper.listing(view.here.sample.doubts()) if view.here else ""
+    side_by_side = "display:flex;flex-wrap:wrap;gap:0 40px;align-items:flex-start"
     return (
         paper.table(HEAD, rows(view))
         + doubts
+        + f"<div style='{side_by_side}'>"
         + paper.table(("The model's terms", "Time", "Share"), terms)
         + paper.table(("Setting", "Value"), settings_rows(view))
+        + "</div>"
     )
 
 
