@@ -93,7 +93,11 @@ def lab(folder: Path, *, stock: bool = False, notebooks: Path | None = None) -> 
         "IPYTHONDIR": "ipython",
     }
     env = {**os.environ, **{name: str(folder / place) for name, place in own.items()}}
-    env |= {"JUPYTER_TOKEN": TOKEN, "READAHEAD_PROGRESS": str(folder / "progress.json"), "READAHEAD_RUN": "lab"}
+    env |= {
+        "JUPYTER_TOKEN": TOKEN,
+        "READAHEAD_PROGRESS": str(folder / "progress.json"),
+        "READAHEAD_RUN": "lab",
+    }
     env["PYTHONPATH"] = os.pathsep.join([str(paths.ROOT / "lib"), env.get("PYTHONPATH", "")])
     if stock:
         command = [sys.executable, "-m", "jupyterlab", "--no-browser", f"--ServerApp.root_dir={root}"]
@@ -127,7 +131,9 @@ def _wait(port: int, process: subprocess.Popen[bytes], log: Path, timeout_s: flo
                 return
         except (urllib.error.URLError, OSError):
             time.sleep(0.05)
-    raise RuntimeError(f"JupyterLab did not start:\n{log.read_text(encoding='utf-8', errors='replace')[-3000:]}")
+    raise RuntimeError(
+        f"JupyterLab did not start:\n{log.read_text(encoding='utf-8', errors='replace')[-3000:]}"
+    )
 
 
 @dataclass

@@ -25,7 +25,13 @@ def main() -> int:
             guest.show_panel()
             guest.wait_until(lambda: guest.dots >= 1, 90)
             guest.handle("row_group_rows").focus()
-            for key, times in (("Home", 1), ("ArrowRight", 2), ("ArrowRight", 2), ("ArrowRight", 4), ("ArrowLeft", 2)):
+            for key, times in (
+                ("Home", 1),
+                ("ArrowRight", 2),
+                ("ArrowRight", 2),
+                ("ArrowRight", 4),
+                ("ArrowLeft", 2),
+            ):
                 for _ in range(times):
                     guest.page.keyboard.press(key)
                 before = guest.dots

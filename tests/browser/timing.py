@@ -20,6 +20,7 @@ MOVES = 50
 NOTEBOOK = "00_start_here.ipynb"
 
 _WATCH = """(() => {
+  if (window.readaheadMoves) return;
   const line = document.querySelector('.readahead-panel .js-plotly-plot');
   window.readaheadMoves = [];
   let start = null;
@@ -101,7 +102,9 @@ def everything(*, moves: int = MOVES) -> dict[str, list[float]]:
                 found[f"{name}: Run All to first chart"] = [opened(guest)]
                 found[f"{name}: slider to redraw"] = slider_s(guest, moves=moves)
                 if not stock:
-                    found[f"{name}: slider to redraw while measuring"] = slider_s(guest, moves=moves, measuring=True)
+                    found[f"{name}: slider to redraw while measuring"] = slider_s(
+                        guest, moves=moves, measuring=True
+                    )
                     found[f"{name}: Cancel to cancelled"] = cancel_s(guest)
                 strangers += guest.strangers
     found["requests off the machine"] = [float(len(strangers))]

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+
 from readahead.errors import BadValue
 from readahead.panels import curve, static
 from readahead.panels.controls import places
@@ -216,7 +217,11 @@ def test_without_a_kernel_there_is_a_printed_twin(panel: Panel) -> None:
     bundle = panel.face._repr_mimebundle_()
     data = bundle[0] if isinstance(bundle, tuple) else bundle
     assert "application/vnd.jupyter.widget-view+json" in data
-    assert "<svg" in data["text/html"] and "the model expects" in data["text/html"] and "<table" in data["text/html"]
+    assert (
+        "<svg" in data["text/html"]
+        and "the model expects" in data["text/html"]
+        and "<table" in data["text/html"]
+    )
     assert static.twin(look(FERRY, FERRY.settings(), "latency_s")) == data["text/html"]
 
 
@@ -234,3 +239,22 @@ def test_settings_begin_with_the_device_unless_a_number_is_given() -> None:
         opening(FERRY, latency_s=9)
     with pytest.raises(BadValue, match="'speed' is not a knob"):
         opening(FERRY, speed=9)
+
+
+def test_the_numbers_are_written_when_they_are_unfolded(panel: Panel) -> None:
+    panel._numbers_fold.selected_index = 0
+    assert "1 ms" in plain(panel.numbers)
+    panel.controls["latency_s"].text.value = "2 ms"
+    assert "2 ms" in plain(panel.numbers)
+
+
+def test_where_the_sliders_rest_is_told_once() -> None:
+    told: list[float] = []
+    panel = Panel(FERRY, measure=False, on_settings=lambda settings: told.append(settings["latency_s"]))
+    for typed in ("2 ms", "3 ms", "4 ms"):
+        panel.controls["latency_s"].text.value = typed
+    end = time.monotonic() + 10
+    while not told and time.monotonic() < end:
+        time.sleep(0.01)
+    panel.close()
+    assert told == [0.004] and panel.dots == []

@@ -84,7 +84,9 @@ def write(found: Mapping[str, Any], name: str) -> Path | None:
         beside.write_text(json.dumps(_plain(found), indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
         beside.replace(path)
     except OSError as error:
-        raise DataError(f"The result {path} cannot be written: {error}. Give a folder that can be.") from error
+        raise DataError(
+            f"The result {path} cannot be written: {error}. Give a folder that can be."
+        ) from error
     _written.append(path)
     return path
 

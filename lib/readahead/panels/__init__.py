@@ -6,25 +6,32 @@ panels.explore(EXPERIMENT, latency_s=0.004)
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
-from readahead.experiments.experiment import Experiment
+from readahead.experiments.experiment import Experiment, Settings
 from readahead.measure.sample import FEW
 from readahead.progress import by_papermill
 
 
-def explore(experiment: Experiment, *, measure: bool = True, **settings: Any) -> Any:
+def explore(
+    experiment: Experiment,
+    *,
+    measure: bool = True,
+    on_settings: Callable[[Settings], None] | None = None,
+    **settings: Any,
+) -> Any:
     """Return the panel of an experiment, to be shown by the cell; where nobody watches, print it instead.
 
     A setting that is None is left to the experiment, or to the device that is given. Raises `BadValue` that
-    names a setting which the experiment does not take.
+    names a setting which the experiment does not take. `on_settings` is told where the sliders rest.
     """
     if by_papermill() or not _live():
         run(experiment, measure=measure, **settings)
         return None
     from readahead.panels.panel import Panel  # plotly takes a second to import: only who needs it pays
 
-    return Panel(experiment, measure=measure, **settings).face
+    return Panel(experiment, measure=measure, on_settings=on_settings, **settings).face
 
 
 def run(experiment: Experiment, *, measure: bool = True, repeats: int = FEW, **settings: Any) -> None:
@@ -49,5 +56,5 @@ def _live() -> bool:
     """Return whether there is a kernel that a front end may be listening to."""
     from IPython.core.getipython import get_ipython
 
-    shell: Any = get_ipython()  # type: ignore[no-untyped-call]
+    shell: Any = get_ipython()
     return getattr(shell, "kernel", None) is not None

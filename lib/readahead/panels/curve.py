@@ -29,7 +29,10 @@ def y_ends(view: View) -> tuple[float, float]:
     every = [float(view.ys.min()), float(view.ys.max()), view.y]
     every += [end for one in view.dots for end in (one.low, one.high)] + [y for _, y, _ in view.published]
     low, high = min(every), max(every)
-    low, high = 10 ** (math.floor(math.log10(low / 1.3) * 4) / 4), 10 ** (math.ceil(math.log10(high * 1.3) * 4) / 4)
+    low, high = (
+        10 ** (math.floor(math.log10(low / 1.3) * 4) / 4),
+        10 ** (math.ceil(math.log10(high * 1.3) * 4) / 4),
+    )
     return (low, high) if high / low >= 10 else (high / 10, high)
 
 
@@ -137,7 +140,10 @@ def draw(chart: Any, view: View) -> None:
             assign(chart.data[LINE], x=view.xs, y=view.ys)
             assign(
                 chart.data[LINE],
-                text=tuple(f"model: {view.y_text(y)} at {view.knob.text(x)}" for x, y in zip(view.xs, view.ys, strict=True)),
+                text=tuple(
+                    f"model: {view.y_text(y)} at {view.knob.text(x)}"
+                    for x, y in zip(view.xs, view.ys, strict=True)
+                ),
             )
         assign(chart.layout.shapes[0], x0=view.x, x1=view.x)
         assign(chart.data[RING], x=np.array([view.x]), y=np.array([view.y]))
@@ -167,7 +173,9 @@ def _axes(chart: Any, view: View, low: float, high: float) -> None:
     if chart.layout.xaxis.title.text != title or chart.layout.xaxis.tickvals != tuple(across):
         chart.layout.xaxis.title.text = title
         chart.layout.xaxis.tickvals = tuple(across)
-        chart.layout.xaxis.ticktext = tuple(f"{x:,.0f}" if plain else units.text(x, knob.kind) for x in across)
+        chart.layout.xaxis.ticktext = tuple(
+            f"{x:,.0f}" if plain else units.text(x, knob.kind) for x in across
+        )
     assign(chart.layout.yaxis, range=(math.log10(low), math.log10(high)))
     up = svg.ticks(low, high, most=8)
     if chart.layout.yaxis.tickvals != tuple(up):

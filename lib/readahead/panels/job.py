@@ -56,7 +56,10 @@ class Job:
             before, mine, stop = self._thread, self._generation, self._stop
             here: Any = contextvars.copy_context()  # so that output goes to the cell that started it
             self._thread = threading.Thread(
-                target=here.run, args=(self._run, before, mine, stop, work, done), daemon=True, name="readahead-job"
+                target=here.run,
+                args=(self._run, before, mine, stop, work, done),
+                daemon=True,
+                name="readahead-job",
             )
             self._show(mine, "starting …", share=0.0, running=True)
             self._thread.start()

@@ -112,7 +112,8 @@ class Lesson:
         They are where the notebook says if the notebook's own settings were changed since.
         """
         panels: Any = importlib.import_module("readahead.panels")
-        return panels.explore(self.chapter.experiment, **{**self.bench.base, **self._sliders(), **settings})
+        given = {**self.bench.base, **self._sliders(), **settings}
+        return panels.explore(self.chapter.experiment, on_settings=self.keep_sliders, **given)
 
     def keep_sliders(self, settings: Mapping[str, Any]) -> None:
         """Keep where the sliders stand; they are there again after a restart."""

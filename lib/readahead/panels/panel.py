@@ -82,7 +82,10 @@ class Panel:
         }
         self.chart, self.side = curve.figure(), Side()
         self.auto = widgets.Checkbox(
-            value=measure, indent=False, description="when a slider rests", layout=widgets.Layout(width="auto")
+            value=measure,
+            indent=False,
+            description="when a slider rests",
+            layout=widgets.Layout(width="auto"),
         )
         self.auto.add_class("readahead-auto")
         self.measure_button = widgets.Button(
@@ -91,6 +94,8 @@ class Panel:
         self.measure_button.add_class("readahead-measure")
         self.measure_button.on_click(lambda _: self.measure())
         self.sentence, self.numbers = widgets.HTML(), widgets.HTML()
+        self._numbers_fold = _fold("The numbers", self.numbers)
+        self._numbers_fold.observe(lambda _: self._unfolded(), names="selected_index")
         self.face = self._assemble()
         self.draw()
         if measure:
@@ -112,10 +117,7 @@ class Panel:
                 return
             if self.job.errors.value:
                 self.job.errors.value = ""  # it was about another value
-            if self._on_settings is not None:
-                self._on_settings(self.settings)
-            if self.auto.value:
-                self._rest()
+            self._rest()
 
     def measure(self) -> None:
         """Measure at the present settings, in the background."""
@@ -140,9 +142,19 @@ class Panel:
     def _rest(self) -> None:
         if self._timer is not None:
             self._timer.cancel()
-        self._timer = threading.Timer(REST_S, self.measure)
+        self._timer = threading.Timer(REST_S, self._rested)
         self._timer.daemon = True
         self._timer.start()
+
+    def _rested(self) -> None:
+        """Keep where the handles stand, and measure there. An error in a timer is shown nowhere by itself."""
+        try:
+            if self._on_settings is not None:
+                self._on_settings(self.settings)
+            if self.auto.value:
+                self.measure()
+        except Exception as error:
+            self.job.fail(error)
 
     def _measured(self, one: Dot) -> None:
         with self._lock:
@@ -161,11 +173,20 @@ class Panel:
         with self._lock:
             view = look(self.experiment, self.settings, self.x_name, self.dots)
             self.view = view
-            self._show_controls()
-            curve.draw(self.chart, view)
+            curve.draw(self.chart, view)  # first what the eye follows
             self.side.draw(view, self.dots[-1] if self.dots else None)
+            self._show_controls()
             self.sentence.value = words.spoken(view)
-            self.numbers.value = words.numbers(view)
+            self._show_numbers()
+
+    def _show_numbers(self) -> None:
+        """Write the tables, if somebody has unfolded them: they are the largest message of all."""
+        if self._numbers_fold.selected_index is not None:
+            self.numbers.value = words.numbers(self.view)
+
+    def _unfolded(self) -> None:
+        with self._lock:
+            self._show_numbers()
 
     def _show_controls(self) -> None:
         idle = self.experiment.disabled(self.settings)
@@ -185,7 +206,12 @@ class Panel:
         folded = [self.controls[knob.name].face for knob in self.experiment.knobs if knob.folded]
         row = widgets.Layout(align_items="center", grid_gap="10px", flex_flow="row wrap")
         top = widgets.HBox([*menus, self.measure_button, self.auto, self.job.face], layout=row)
-        parts = [widgets.HTML(_STYLE, layout=widgets.Layout(display="none")), top, _grid(sliders, "96px"), self.job.errors]
+        parts = [
+            widgets.HTML(_STYLE, layout=widgets.Layout(display="none")),
+            top,
+            _grid(sliders, "96px"),
+            self.job.errors,
+        ]
         parts += [
             widgets.HBox(
                 [_sized(self.chart, "1 1 640px"), _sized(self.side.figure, "1 1 430px")],
@@ -195,7 +221,7 @@ class Panel:
         ]
         if folded:
             parts.append(_fold("More knobs", _grid(folded)))
-        parts.append(_fold("The numbers", self.numbers))
+        parts.append(self._numbers_fold)
         face = Face(parts)
         face.panel = self
         face.add_class("readahead-panel")
@@ -205,13 +231,19 @@ class Panel:
 def _grid(faces: list[Any], least: str = "0") -> widgets.Widget:
     """Lay handles out in two columns; `least` keeps room for a reason, so that the chart does not jump."""
     layout = widgets.Layout(
-        min_height=least, align_content="flex-start", grid_template_columns="repeat(auto-fit, minmax(440px, 1fr))", grid_gap="2px 28px", width="100%"
+        min_height=least,
+        align_content="flex-start",
+        grid_template_columns="repeat(auto-fit, minmax(440px, 1fr))",
+        grid_gap="2px 28px",
+        width="100%",
     )
     return widgets.GridBox(faces, layout=layout)
 
 
 def _sized(figure: Any, flex: str) -> widgets.Widget:
-    return widgets.Box([figure], layout=widgets.Layout(flex=flex, min_width="400px", overflow="hidden", display="block"))
+    return widgets.Box(
+        [figure], layout=widgets.Layout(flex=flex, min_width="400px", overflow="hidden", display="block")
+    )
 
 
 def _fold(title: str, body: Any) -> widgets.Widget:

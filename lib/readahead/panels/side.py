@@ -56,7 +56,9 @@ class Side:
                 xaxis2=theme.axis(domain=[0, 1], anchor="y2", showticklabels=False, ticks=""),
                 yaxis2=theme.axis(domain=_READS, anchor="x2"),
                 xaxis3=theme.axis(domain=[0, 1], anchor="y3"),
-                yaxis3=theme.axis(domain=_FLIGHT, anchor="x3", title={"text": "in<br>flight", "font": {"size": 12}}),
+                yaxis3=theme.axis(
+                    domain=_FLIGHT, anchor="x3", title={"text": "in<br>flight", "font": {"size": 12}}
+                ),
                 annotations=[_heading(_BILL[1] + 0.005), _heading(_READS[1] + 0.015)],
                 font={"family": theme.FONT, "size": 13, "color": theme.INK},
             ),
@@ -71,7 +73,7 @@ class Side:
             "below": layout.xaxis3,
             "depth": layout.yaxis3,
         }
-        self._drawn: Dot | None | str = "nothing"
+        self._drawn: Dot | str | None = "nothing"
 
     def draw(self, view: View, newest: Dot | None) -> None:
         """Bring both up to date, in one message; the reads only when there are new ones."""

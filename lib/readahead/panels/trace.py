@@ -89,7 +89,12 @@ def draw(names: dict[str, Any], one: Dot | None) -> None:
         assign(axis, range=(0.0, whole))
     time_ticks(names["below"], whole)
     places = tuple(svg.ticks(0.0, end / units.MiB, log=False))
-    assign(names["place"], range=(-0.03 * end, 1.03 * end), tickvals=tuple(place * units.MiB for place in places))
-    assign(names["place"], ticktext=tuple(units.text(place * units.MiB, "bytes") if place else "0" for place in places))
+    assign(
+        names["place"], range=(-0.03 * end, 1.03 * end), tickvals=tuple(place * units.MiB for place in places)
+    )
+    assign(
+        names["place"],
+        ticktext=tuple(units.text(place * units.MiB, "bytes") if place else "0" for place in places),
+    )
     deepest = max(depths, default=1)
     assign(names["depth"], range=(0.0, deepest * 1.15), tickvals=(0, deepest))

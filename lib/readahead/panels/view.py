@@ -106,10 +106,22 @@ class View:
         return float(self.ys.max() / self.ys.min())
 
 
+def along(knob: Knob) -> np.ndarray:
+    """Return the values at which the curve is drawn: on a log scale, and whole where the knob only takes whole ones."""
+    grid = knob.grid(POINTS)
+    least = knob.steps[0] if knob.steps else 1.0 if knob.kind in ("rows", "count", "bytes") else 0.0
+    if not least or any(step % least for step in knob.steps if step != knob.steps[-1]):
+        return grid
+    whole = np.round(grid / least) * least
+    return np.unique(
+        np.concatenate([[knob.low], whole[(whole > knob.low) & (whole < knob.high)], [knob.high]])
+    )
+
+
 def look(experiment: Experiment, settings: Settings, name: str, dots: Sequence[Dot] = ()) -> View:
     """Take the photograph, with knob `name` along the x axis. Raises what the model raises."""
     knob = experiment.knob(name)
-    xs = knob.grid(POINTS)
+    xs = along(knob)
     unit, estimate = experiment.unit(settings), experiment.model(settings)
     return View(
         experiment=experiment,

@@ -23,7 +23,9 @@ def _measured(view: View, one: Dot) -> str:
     if abs(gap) < 0.02:
         return f"{said}, as the model says"
     if abs(gap) < 1:
-        return f"{said}: it took {_percent(abs(gap))} {'longer' if gap > 0 else 'less time'} than the model says"
+        return (
+            f"{said}: it took {_percent(abs(gap))} {'longer' if gap > 0 else 'less time'} than the model says"
+        )
     return f"{said}: it took {units.text(1 + gap, 'times', 2)} the time that the model says"
 
 
@@ -41,7 +43,9 @@ def sentence(view: View) -> str:
     if swing < 1.05:
         said.append("Along its whole range this knob alone changes next to nothing.")
     else:
-        said.append(f"Along its whole range this knob alone changes the throughput {units.text(swing, 'times', 2)}.")
+        said.append(
+            f"Along its whole range this knob alone changes the throughput {units.text(swing, 'times', 2)}."
+        )
     return " ".join(said)
 
 
@@ -97,7 +101,10 @@ def settings_rows(view: View) -> list[tuple[str, str]]:
     """Return every knob with its value, and why it does nothing where that is so."""
     idle = view.experiment.disabled(view.settings)
     return [
-        (knob.label, knob.text(view.settings[knob.name]) + (f" ({idle[knob.name]})" if knob.name in idle else ""))
+        (
+            knob.label,
+            knob.text(view.settings[knob.name]) + (f" ({idle[knob.name]})" if knob.name in idle else ""),
+        )
         for knob in view.experiment.knobs
     ]
 
