@@ -11,6 +11,7 @@ to the emulated device, so that what differs between the two is the engine's doi
 from __future__ import annotations
 
 import csv
+import functools
 import json
 import math
 from dataclasses import asdict, dataclass, fields, replace
@@ -101,10 +102,18 @@ def catalogue(path: Path | None = None) -> dict[str, CatalogueEntry]:
     """
     path = path or paths.DATA / "devices.csv"
     try:
-        with path.open(encoding="utf-8", newline="") as lines:
-            rows = list(csv.DictReader(lines))
+        entries = _read(path, path.stat().st_mtime_ns)
     except FileNotFoundError as error:
         raise DataError(f"The device catalogue {path} is missing. Restore it from the repository.") from error
+    own = calibrated()
+    return entries | ({own.device.name: own} if own else {})
+
+
+@functools.lru_cache(maxsize=8)
+def _read(path: Path, changed_ns: int) -> dict[str, CatalogueEntry]:
+    """Read the catalogue once for each time it was changed: a slider asks for it many times a second."""
+    with path.open(encoding="utf-8", newline="") as lines:
+        rows = list(csv.DictReader(lines))
     entries = {}
     for line, row in enumerate(rows, start=2):
         try:
@@ -114,8 +123,7 @@ def catalogue(path: Path | None = None) -> dict[str, CatalogueEntry]:
             )
         except (KeyError, TypeError, ValueError) as error:
             raise DataError(f"Line {line} of {path} is not a device: {error}") from error
-    own = calibrated()
-    return entries | ({own.device.name: own} if own else {})
+    return entries
 
 
 def device(name: str) -> Device:

@@ -11,13 +11,13 @@ import ipywidgets as widgets
 from readahead.exercises.claim import AGREES, DIFFERS, NOISY, Claim, Finding
 from readahead.experiments.experiment import OnEvent
 from readahead.experiments.round import Bench
-from readahead.panels import paper, svg
+from readahead.panels import paper, theme
 from readahead.panels.waiting import Waiting
 
 _MARKS = {
-    AGREES: ("✓", "Agrees.", svg.COLOURS["measured"]),
-    DIFFERS: ("≠", "Differs, likely because:", svg.COLOURS["guess"]),
-    NOISY: ("?", "Too noisy to say. Do this:", svg.COLOURS["other"]),
+    AGREES: ("✓", "Agrees.", theme.COLOURS["measured"]),
+    DIFFERS: ("≠", "Differs, likely because:", theme.COLOURS["guess"]),
+    NOISY: ("?", "Too noisy to say. Do this:", theme.COLOURS["other"]),
 }
 
 

@@ -12,15 +12,15 @@ import ipywidgets as widgets
 from readahead.exercises.answers import Amount, Choice, Order, Several
 from readahead.exercises.exercise import Exercise, Outcome, Verdict
 from readahead.experiments.round import Bench
-from readahead.panels import paper, svg
+from readahead.panels import paper, theme
 from readahead.panels.waiting import in_words
 from readahead.progress import Facts, Progress
 
 MARKS = {
-    Outcome.RIGHT: ("✓", svg.COLOURS["measured"]),
-    Outcome.WRONG: ("✗", svg.COLOURS["guess"]),
-    Outcome.RAISED: ("!", svg.COLOURS["other"]),
-    Outcome.NOT_ATTEMPTED: ("○", svg.COLOURS["other"]),
+    Outcome.RIGHT: ("✓", theme.COLOURS["measured"]),
+    Outcome.WRONG: ("✗", theme.COLOURS["guess"]),
+    Outcome.RAISED: ("!", theme.COLOURS["other"]),
+    Outcome.NOT_ATTEMPTED: ("○", theme.COLOURS["other"]),
 }
 
 

@@ -24,7 +24,7 @@ from readahead.exercises.chapters import Chapter, chapter
 from readahead.experiments.picture import Picture
 from readahead.experiments.round import Bench
 from readahead.measure.sample import FEW
-from readahead.panels import calibration_curve, card, claims, paper, svg
+from readahead.panels import calibration_curve, card, claims, paper, svg, theme
 from readahead.panels import exercise as desk
 from readahead.panels import predict as asking
 from readahead.panels import reveal as curtain
@@ -112,7 +112,8 @@ class Lesson:
         They are where the notebook says if the notebook's own settings were changed since.
         """
         panels: Any = importlib.import_module("readahead.panels")
-        return panels.explore(self.chapter.experiment, **{**self.bench.base, **self._sliders(), **settings})
+        given = {**self.bench.base, **self._sliders(), **settings}
+        return panels.explore(self.chapter.experiment, on_settings=self.keep_sliders, **given)
 
     def keep_sliders(self, settings: Mapping[str, Any]) -> None:
         """Keep where the sliders stand; they are there again after a restart."""
@@ -168,7 +169,7 @@ class Lesson:
         new, self._noticed = self.progress.notices[self._noticed :], len(self.progress.notices)
         for notice in new:
             display(
-                HTML(paper.box("!", "About your progress file.", paper.words(notice), svg.COLOURS["guess"]))
+                HTML(paper.box("!", "About your progress file.", paper.words(notice), theme.COLOURS["guess"]))
             )
 
 

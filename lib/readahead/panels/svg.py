@@ -11,16 +11,7 @@ from dataclasses import dataclass
 
 from readahead import units
 from readahead.experiments.picture import Axis, Picture
-
-COLOURS = {
-    "guess": "#D55E00",
-    "modeled": "#0072B2",
-    "measured": "#009E73",
-    "published": "#B8860B",
-    "other": "#767676",
-}
-"""Okabe and Ito's colours, which colour-blind readers tell apart; a mark's shape says the same."""
-SHAPES = {"guess": "diamond", "modeled": "bar", "measured": "dot", "published": "square", "other": "dot"}
+from readahead.panels.theme import COLOURS, SHAPES
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,7 +13,7 @@ import ipywidgets as widgets
 
 from readahead.errors import Cancelled, ReadaheadError
 from readahead.experiments.experiment import Event, OnEvent
-from readahead.panels import paper, svg
+from readahead.panels import paper, theme
 
 T = TypeVar("T")
 Work = Callable[[OnEvent, threading.Event], T]
@@ -22,7 +22,7 @@ Work = Callable[[OnEvent, threading.Event], T]
 def in_words(error: BaseException) -> str:
     """Return an error as a box: our own as they are, others with their type."""
     said = str(error) if isinstance(error, ReadaheadError) else f"{type(error).__name__}: {error}"
-    return paper.box("✗", "That did not work.", paper.words(said), svg.COLOURS["guess"])
+    return paper.box("✗", "That did not work.", paper.words(said), theme.COLOURS["guess"])
 
 
 class Waiting(Generic[T]):

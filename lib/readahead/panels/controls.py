@@ -1,0 +1,169 @@
+"""The handles. A slider moves by steps of about the same factor, says its value in the field's own units, takes
+a typed value too (`4 ms`, `64 KiB`), and a handle that does nothing says why.
+"""
+
+from __future__ import annotations
+
+import html
+import threading
+from collections.abc import Callable
+from contextlib import contextmanager
+from typing import Any
+
+import ipywidgets as widgets
+import numpy as np
+
+from readahead import units
+from readahead.errors import ReadaheadError
+from readahead.experiments.experiment import Knob
+
+STEPS = 96
+"""Places at which a slider without steps of its own stops."""
+
+Turned = Callable[[str, Any], None]
+Failed = Callable[[BaseException], None]
+
+
+def places(knob: Knob) -> np.ndarray:
+    """Return the values at which a knob's slider stops, ends included, evenly spaced on a log scale."""
+    if knob.steps:
+        return np.asarray(knob.steps, float)
+    if knob.low <= 0:
+        return np.linspace(knob.low, knob.high, STEPS)
+    grid = np.geomspace(knob.low, knob.high, STEPS)
+    if knob.kind == "bytes":
+        inner = 2.0 ** (np.round(np.log2(grid) * 4) / 4)
+        inner = np.round(inner / units.KiB) * units.KiB if knob.low >= 16 * units.KiB else np.round(inner)
+    else:
+        inner = np.array([float(f"{value:.2g}") for value in grid])
+    if knob.kind in ("rows", "count"):
+        inner = np.round(inner)
+    inner = inner[(inner > knob.low) & (inner < knob.high)]
+    return np.unique(np.concatenate([[knob.low], inner, [knob.high]]))
+
+
+class Control:
+    """One handle; `face` is what to display."""
+
+    def __init__(self, knob: Knob, turned: Turned, failed: Failed) -> None:
+        self.knob = knob
+        self._turned, self._failed = turned, failed
+        # Setting a slider calls its observers in this very thread: a mark of this thread alone cannot
+        # swallow what the learner does meanwhile in the other.
+        self._mine = threading.local()
+        self.reason = widgets.HTML(layout=widgets.Layout(display="none"))
+
+    @contextmanager
+    def _quietly(self) -> Any:
+        self._mine.showing = True
+        try:
+            yield
+        finally:
+            self._mine.showing = False
+
+    def _tell(self, value: Any) -> None:
+        """Pass on what the learner did. An error in a callback is shown nowhere by itself."""
+        if getattr(self._mine, "showing", False):
+            return
+        try:
+            self._turned(self.knob.name, value)
+        except Exception as error:
+            self._failed(error)
+
+    def _explain(self, why: str) -> None:
+        said = f"<span class='readahead-why'>{html.escape(why)}</span>" if why else ""
+        if self.reason.value != said:
+            self.reason.value = said
+            self.reason.layout.display = "" if why else "none"
+
+
+class Slider(Control):
+    """A log slider with a field that shows its value and takes a typed one."""
+
+    def __init__(self, knob: Knob, value: Any, turned: Turned, failed: Failed) -> None:
+        super().__init__(knob, turned, failed)
+        self.places = places(knob)
+        self.slider = widgets.IntSlider(
+            min=0,
+            max=len(self.places) - 1,
+            value=self._nearest(value),
+            readout=False,
+            description=knob.label,
+            tooltip=knob.help or knob.label,
+            style={"description_width": "128px"},
+            layout=widgets.Layout(flex="1 1 auto", min_width="260px"),
+        )
+        self.text = widgets.Text(
+            value=knob.text(value),
+            continuous_update=False,
+            tooltip=f"{knob.label}: type a value and press Enter",
+            layout=widgets.Layout(width="112px", flex="0 0 auto"),
+        )
+        self.slider.observe(lambda change: self._tell(self._typed(self.places[change["new"]])), names="value")
+        self.text.observe(lambda change: self._read(change["new"]), names="value")
+        row = widgets.HBox([self.slider, self.text], layout=widgets.Layout(align_items="center"))
+        self.face = widgets.VBox([row, self.reason])
+        self.face.add_class(f"readahead-knob-{knob.name}")
+
+    def _typed(self, number: float) -> Any:
+        return int(round(number)) if self.knob.kind in ("bytes", "rows", "count") else float(number)
+
+    def _nearest(self, value: float) -> int:
+        spread = np.log if self.places[0] > 0 else np.asarray
+        return int(np.abs(spread(self.places) - spread(max(float(value), self.places[0]))).argmin())
+
+    def _read(self, words: str) -> None:
+        if getattr(self._mine, "showing", False):
+            return
+        try:
+            number = float(f"{units.parse(words, self.knob.kind):.12g}")  # 4.1 × 0.001 is not quite 0.0041
+            value = self.knob.check(self._typed(number))
+        except ReadaheadError as error:
+            self._failed(error)
+            return
+        self._tell(value)
+
+    def show(self, value: Any, why: str = "", *, off: bool = False) -> None:
+        """Show a value without telling anybody, and why it does nothing; if `off`, take no other."""
+        with self._quietly():
+            said, place = self.knob.text(value), self._nearest(value)
+            if self.slider.value != place:
+                self.slider.value = place
+            if self.text.value != said:
+                self.text.value = said
+            if self.slider.disabled != off:
+                self.slider.disabled = self.text.disabled = off
+            self._explain(why)
+
+
+class Menu(Control):
+    """A choice."""
+
+    def __init__(self, knob: Knob, value: Any, turned: Turned, failed: Failed) -> None:
+        super().__init__(knob, turned, failed)
+        self.menu = widgets.Dropdown(
+            options=list(knob.choices),
+            value=value,
+            description=knob.label,
+            tooltip=knob.help or knob.label,
+            style={"description_width": "128px"},
+            layout=widgets.Layout(flex="1 1 auto", min_width="260px", max_width="380px"),
+        )
+        self.menu.observe(lambda change: self._tell(change["new"]), names="value")
+        self.face = widgets.VBox([self.menu, self.reason])
+        self.face.add_class(f"readahead-knob-{knob.name}")
+
+    def show(self, value: Any, why: str = "", *, off: bool = False) -> None:
+        """Show a value without telling anybody, and why it does nothing; if `off`, take no other."""
+        with self._quietly():
+            if self.menu.value != value:
+                self.menu.value = value
+            if self.menu.disabled != off:
+                self.menu.disabled = off
+            self._explain(why)
+
+
+def control(knob: Knob, value: Any, turned: Turned, failed: Failed) -> Slider | Menu:
+    """Return the handle that suits a knob."""
+    make = Menu if knob.kind == "choice" else Slider
+    return make(knob, value, turned, failed)

@@ -1,0 +1,252 @@
+"""The bench itself: handles above, the chart and what DuckDB read below them, and one sentence under it all.
+
+While a handle moves, the model answers at once. When it has rested for a moment, DuckDB measures, in the
+background; whoever turns again meanwhile is never kept waiting, and the newest order wins.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import ipywidgets as widgets
+
+from readahead.experiments.experiment import Experiment, OnEvent, Settings
+from readahead.panels import curve, static, words
+from readahead.panels.controls import Menu, Slider, control
+from readahead.panels.job import Job
+from readahead.panels.side import Side
+from readahead.panels.view import Dot, View, dot, first_knob, look, opening
+
+REST_S = 0.4
+"""A handle that has not moved for so long is let go."""
+REPEATS = 3
+"""Of a measurement while somebody watches."""
+KEPT = 60
+"""Measured points kept on the chart."""
+
+_STYLE = """<style>
+.readahead-panel { background:#fff; color:#1f2933; padding:6px 4px; max-width:1320px }
+.readahead-panel .widget-label, .readahead-panel .widget-html-content { color:#1f2933 }
+.readahead-panel .noUi-connect { background:#0072B2 }
+.readahead-panel .noUi-handle:focus { outline:3px solid #E69F00; outline-offset:1px }
+.readahead-panel .jupyter-widget-Collapse-header { padding:4px 10px }
+.readahead-panel .js-plotly-plot, .readahead-panel .plot-container { width:100% }
+.readahead-panel .readahead-why { color:#5f6b76; font-size:12px; padding-left:132px }
+.readahead-panel table { font-size:13px; margin:4px 8px }
+.readahead-panel th, .readahead-panel td { line-height:1.5; padding:1px 14px 1px 0 !important }
+</style>"""
+
+
+class Face(widgets.VBox):  # type: ignore[misc]
+    """What is displayed: the panel, and for readers without a kernel its printed twin."""
+
+    panel: Panel
+
+    def _repr_mimebundle_(self, **given: Any) -> Any:
+        data: Any = super()._repr_mimebundle_(**given)
+        bundle, rest = (data[0], data[1:]) if isinstance(data, tuple) else (data, None)
+        bundle = {**bundle, "text/html": static.twin(self.panel.view)}
+        return bundle if rest is None else (bundle, *rest)
+
+
+class Panel:
+    """One experiment's panel; `face` is what to display.
+
+    Raises `BadValue` for settings that the experiment does not take.
+    """
+
+    def __init__(
+        self,
+        experiment: Experiment,
+        *,
+        measure: bool = True,
+        repeats: int = REPEATS,
+        on_settings: Callable[[Settings], None] | None = None,
+        **settings: Any,
+    ) -> None:
+        self.experiment = experiment
+        self.repeats = repeats
+        self.settings: dict[str, Any] = opening(experiment, **settings)
+        self.x_name = first_knob(experiment, self.settings)
+        self.dots: list[Dot] = []
+        self.job = Job()
+        self._on_settings = on_settings
+        self._lock = threading.RLock()  # callbacks come on two threads, results on a third
+        self._timer: threading.Timer | None = None
+        self.view: View = look(experiment, self.settings, self.x_name)
+        self.controls: Mapping[str, Slider | Menu] = {
+            knob.name: control(knob, self.settings[knob.name], self.turn, self.job.fail)
+            for knob in experiment.knobs
+        }
+        self.chart, self.side = curve.figure(), Side()
+        self.auto = widgets.Checkbox(
+            value=measure,
+            indent=False,
+            description="when a slider rests",
+            layout=widgets.Layout(width="auto"),
+        )
+        self.auto.add_class("readahead-auto")
+        self.measure_button = widgets.Button(
+            description="Measure", button_style="primary", tooltip="Run the query in DuckDB now"
+        )
+        self.measure_button.add_class("readahead-measure")
+        self.measure_button.on_click(lambda _: self.measure())
+        self.sentence, self.numbers = widgets.HTML(), widgets.HTML()
+        self._numbers_fold = _fold("The numbers", self.numbers)
+        self._numbers_fold.observe(lambda _: self._unfolded(), names="selected_index")
+        self.face = self._assemble()
+        self.draw()
+        if measure:
+            self.measure()
+
+    # -- what the learner does -----------------------------------------------------------------------
+    def turn(self, name: str, value: Any) -> None:
+        """Turn a knob: everything follows at once, and a measurement begins when it rests."""
+        with self._lock:
+            before = self.settings
+            try:
+                self.settings = self.experiment.follow({**before, name: value}, name)
+                self._choose_x(name)
+                self.draw()
+            except Exception as error:
+                self.settings = before
+                self.job.fail(error)
+                self._show_controls()
+                return
+            if self.job.errors.value:
+                self.job.errors.value = ""  # it was about another value
+            self._rest()
+
+    def measure(self) -> None:
+        """Measure at the present settings, in the background."""
+        with self._lock:
+            settings = dict(self.settings)
+
+        def work(on_event: OnEvent, stop: threading.Event) -> Dot:
+            sample = self.experiment.measure(settings, on_event, stop, repeats=self.repeats)
+            return dot(self.experiment, settings, sample)
+
+        self.job.start(work, self._measured)
+
+    def close(self) -> None:
+        """Stop everything; no thread is left."""
+        with self._lock:
+            if self._timer is not None:
+                self._timer.cancel()
+        self.job.cancel()
+        self.job.join()
+
+    # -- what follows --------------------------------------------------------------------------------
+    def _rest(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+        self._timer = threading.Timer(REST_S, self._rested)
+        self._timer.daemon = True
+        self._timer.start()
+
+    def _rested(self) -> None:
+        """Keep where the handles stand, and measure there. An error in a timer is shown nowhere by itself."""
+        try:
+            if self._on_settings is not None:
+                self._on_settings(self.settings)
+            if self.auto.value:
+                self.measure()
+        except Exception as error:
+            self.job.fail(error)
+
+    def _measured(self, one: Dot) -> None:
+        with self._lock:
+            self.dots = [*self.dots, one][-KEPT:]
+            self.draw()
+
+    def _choose_x(self, name: str) -> None:
+        idle = self.experiment.disabled(self.settings)
+        if self.experiment.knob(name).kind != "choice" and name not in idle:
+            self.x_name = name
+        elif self.x_name in idle:
+            self.x_name = first_knob(self.experiment, self.settings)
+
+    def draw(self) -> None:
+        """Bring everything up to date. Raises what the model raises."""
+        with self._lock:
+            view = look(self.experiment, self.settings, self.x_name, self.dots)
+            self.view = view
+            curve.draw(self.chart, view)  # first what the eye follows
+            self.side.draw(view, self.dots[-1] if self.dots else None)
+            self._show_controls()
+            self.sentence.value = words.spoken(view)
+            self._show_numbers()
+
+    def _show_numbers(self) -> None:
+        """Write the tables, if somebody has unfolded them: they are the largest message of all."""
+        if self._numbers_fold.selected_index is not None:
+            self.numbers.value = words.numbers(self.view)
+
+    def _unfolded(self) -> None:
+        with self._lock:
+            self._show_numbers()
+
+    def _show_controls(self) -> None:
+        idle = self.experiment.disabled(self.settings)
+        for name, handle in self.controls.items():
+            why = idle.get(name, "")
+            handle.show(self.settings[name], why, off=bool(why) and not self._wakes(name))
+
+    def _wakes(self, name: str) -> bool:
+        """Return whether turning a knob that does nothing now makes it do something."""
+        return name not in self.experiment.disabled(self.experiment.follow(self.settings, name))
+
+    # -- how it is laid out --------------------------------------------------------------------------
+    def _assemble(self) -> Face:
+        shown = [knob for knob in self.experiment.knobs if not knob.folded]
+        menus = [self.controls[knob.name].face for knob in shown if knob.kind == "choice"]
+        sliders = [self.controls[knob.name].face for knob in shown if knob.kind != "choice"]
+        folded = [self.controls[knob.name].face for knob in self.experiment.knobs if knob.folded]
+        row = widgets.Layout(align_items="center", grid_gap="10px", flex_flow="row wrap")
+        top = widgets.HBox([*menus, self.measure_button, self.auto, self.job.face], layout=row)
+        parts = [
+            widgets.HTML(_STYLE, layout=widgets.Layout(display="none")),
+            top,
+            _grid(sliders, "96px"),
+            self.job.errors,
+        ]
+        parts += [
+            widgets.HBox(
+                [_sized(self.chart, "1 1 640px"), _sized(self.side.figure, "1 1 430px")],
+                layout=widgets.Layout(flex_flow="row wrap"),
+            ),
+            self.sentence,
+        ]
+        if folded:
+            parts.append(_fold("More knobs", _grid(folded)))
+        parts.append(self._numbers_fold)
+        face = Face(parts)
+        face.panel = self
+        face.add_class("readahead-panel")
+        return face
+
+
+def _grid(faces: list[Any], least: str = "0") -> widgets.Widget:
+    """Lay handles out in two columns; `least` keeps room for a reason, so that the chart does not jump."""
+    layout = widgets.Layout(
+        min_height=least,
+        align_content="flex-start",
+        grid_template_columns="repeat(auto-fit, minmax(440px, 1fr))",
+        grid_gap="2px 28px",
+        width="100%",
+    )
+    return widgets.GridBox(faces, layout=layout)
+
+
+def _sized(figure: Any, flex: str) -> widgets.Widget:
+    return widgets.Box(
+        [figure], layout=widgets.Layout(flex=flex, min_width="400px", overflow="hidden", display="block")
+    )
+
+
+def _fold(title: str, body: Any) -> widgets.Widget:
+    fold = widgets.Accordion([body], selected_index=None)
+    fold.set_title(0, title)
+    return fold

@@ -1,0 +1,32 @@
+"""One reading room and one visitor for all browser tests; a chapter's test asks for `open_notebook`."""
+
+import os
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+import lab as reading_room
+
+
+@pytest.fixture(scope="session")
+def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    """A JupyterLab as `make lab` starts it, on a copy of the notebooks."""
+    reason = reading_room.why_not()
+    if reason and os.environ.get("CI"):
+        pytest.fail(f"{reason} Under CI the browser tests must run.")
+    if reason:
+        pytest.skip(reason)
+    with reading_room.lab(tmp_path_factory.mktemp("lab")) as started:
+        yield started
+
+
+@pytest.fixture
+def open_notebook(running: Any) -> Callable[..., AbstractContextManager[Any]]:
+    """Open a notebook by its file name: `with open_notebook("00_start_here.ipynb") as guest:`."""
+    return lambda name, **more: reading_room.visitor(running, name, **more)

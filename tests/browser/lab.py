@@ -1,0 +1,254 @@
+"""A reading room with a visitor: a real JupyterLab on a copy of the notebooks, and Chromium in it.
+
+Used by the browser tests, by `picture.py` and by `timing.py`. Playwright is imported only when a browser opens.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from readahead import paths
+
+TOKEN = "a-token-for-the-test"
+SCREENS = paths.ROOT / "build" / "screens"
+FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+
+
+def chromium() -> str | None:
+    """Return the browser, from READAHEAD_CHROMIUM or the PATH, or None."""
+    named = os.environ.get("READAHEAD_CHROMIUM")
+    found = [named, *(shutil.which(name) for name in ("chromium", "chromium-browser", "google-chrome"))]
+    return next((path for path in found if path and Path(path).exists()), None)
+
+
+def why_not() -> str:
+    """Return why no browser test can run here, or an empty text."""
+    try:
+        import playwright  # noqa: F401
+    except ImportError:
+        return "Playwright is not installed: pip install playwright."
+    return "" if chromium() else "No Chromium found: install it, or name it in READAHEAD_CHROMIUM."
+
+
+def free_port() -> int:
+    """Return a port that nobody listens on."""
+    with socket.socket() as one:
+        one.bind(("127.0.0.1", 0))
+        return int(one.getsockname()[1])
+
+
+@dataclass
+class Lab:
+    """A running JupyterLab."""
+
+    port: int
+    root: Path
+    process: subprocess.Popen[bytes]
+    ready_s: float
+    """Seconds from its start to its first answer."""
+
+    def address(self, notebook: str) -> str:
+        """Return where a notebook opens, in a workspace of its own."""
+        return f"http://127.0.0.1:{self.port}/lab/workspaces/w{time.time_ns()}/tree/{notebook}?token={TOKEN}"
+
+
+@contextmanager
+def lab(folder: Path, *, stock: bool = False, notebooks: Path | None = None) -> Iterator[Lab]:
+    """Start a JupyterLab on a copy of the notebooks in `folder`, and end it with all its kernels.
+
+    It is the one that `python -m readahead lab` starts, or with `stock` a plain one.
+    """
+    root = folder / "notebooks"
+    if not root.exists():
+        shutil.copytree(notebooks or paths.NOTEBOOKS, root)
+    port = free_port()
+    own = {
+        "JUPYTER_CONFIG_DIR": "config",
+        "JUPYTER_DATA_DIR": "data",
+        "JUPYTER_RUNTIME_DIR": "runtime",
+        "JUPYTERLAB_SETTINGS_DIR": "settings",
+        "JUPYTERLAB_WORKSPACES_DIR": "workspaces",
+        "IPYTHONDIR": "ipython",
+    }
+    env = {**os.environ, **{name: str(folder / place) for name, place in own.items()}}
+    env |= {
+        "JUPYTER_TOKEN": TOKEN,
+        "READAHEAD_PROGRESS": str(folder / "progress.json"),
+        "READAHEAD_RUN": "lab",
+    }
+    env["PYTHONPATH"] = os.pathsep.join([str(paths.ROOT / "lib"), env.get("PYTHONPATH", "")])
+    if stock:
+        command = [sys.executable, "-m", "jupyterlab", "--no-browser", f"--ServerApp.root_dir={root}"]
+        command += [f"--ServerApp.port={port}", "--ServerApp.port_retries=0"]
+        command += ["--allow-root"] if hasattr(os, "geteuid") and os.geteuid() == 0 else []
+    else:
+        first = min(root.glob("*.ipynb"))
+        command = [sys.executable, "-m", "readahead", "lab", "--no-browser", f"--port={port}", str(first)]
+    start_s = time.perf_counter()
+    with (folder / f"lab-{port}.log").open("wb") as log:
+        process = subprocess.Popen(command, env=env, stdout=log, stderr=log, cwd=folder)
+        try:
+            _wait(port, process, Path(log.name))
+            yield Lab(port=port, root=root, process=process, ready_s=time.perf_counter() - start_s)
+        finally:
+            process.send_signal(signal.SIGTERM)  # ends its kernels too
+            try:
+                process.wait(20)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+
+
+def _wait(port: int, process: subprocess.Popen[bytes], log: Path, timeout_s: float = 90) -> None:
+    end = time.monotonic() + timeout_s
+    while time.monotonic() < end:
+        if process.poll() is not None:
+            break
+        try:
+            with urllib.request.urlopen(f"http://127.0.0.1:{port}/api/status?token={TOKEN}", timeout=5):
+                return
+        except (urllib.error.URLError, OSError):
+            time.sleep(0.05)
+    raise RuntimeError(
+        f"JupyterLab did not start:\n{log.read_text(encoding='utf-8', errors='replace')[-3000:]}"
+    )
+
+
+@dataclass
+class Visitor:
+    """A Chromium page with a notebook open, and what it asked of other machines."""
+
+    page: Any
+    port: int
+    strangers: list[str] = field(default_factory=list)
+    """Requests that left this machine; there must be none."""
+
+    def run_all(self) -> None:
+        """Choose Run > Run All Cells."""
+        self.page.locator(".lm-MenuBar-itemLabel", has_text="Run").first.click()
+        self.page.locator(".lm-Menu-itemLabel", has_text="Run All Cells").first.click()
+
+    def wait_for_kernel(self, timeout_s: float = 60) -> None:
+        """Wait until the kernel is idle, by the server's word: the page says so before it has one."""
+        ask = f"http://127.0.0.1:{self.port}/api/sessions?token={TOKEN}"
+
+        def idle() -> bool:
+            with urllib.request.urlopen(ask, timeout=10) as reply:
+                return any(found["kernel"]["execution_state"] == "idle" for found in json.load(reply))
+
+        self.wait_until(idle, timeout_s, every_s=0.1)
+        named = "document.querySelector('.jp-Toolbar-kernelName')?.innerText"
+        self.wait_until(lambda: self.page.evaluate(f"({named} || '').startsWith('Python')"), timeout_s)
+        self.page.wait_for_selector(
+            '.jp-Notebook-ExecutionIndicator[data-status="idle"]', timeout=timeout_s * 1000, state="attached"
+        )
+        self.page.wait_for_timeout(400)
+
+    def screen(self, name: str, **more: Any) -> Path:
+        """Keep a screenshot under build/screens/."""
+        SCREENS.mkdir(parents=True, exist_ok=True)
+        path = SCREENS / f"{name}.png"
+        self.page.screenshot(path=str(path), **more)
+        return path
+
+    def show_panel(self) -> None:
+        """Scroll so that the panel stands at the top: what is out of sight is not painted."""
+        self.page.evaluate("document.querySelector('.readahead-panel').scrollIntoView({block: 'start'})")
+        self.page.wait_for_timeout(300)
+
+    # -- the panel -----------------------------------------------------------------------------------
+    @property
+    def sentence(self) -> str:
+        """Return the sentence under the chart."""
+        return str(self.page.locator(".jp-OutputArea-output .readahead-sentence").first.inner_text())
+
+    @property
+    def curve(self) -> str:
+        """Return what the chart draws of the model: the line, and where the ring stands on it."""
+        find = "document.querySelectorAll('.readahead-panel .js-plotly-plot')[0].querySelectorAll('{}')"
+        line = find.format("path.js-line") + "[0].getAttribute('d')"
+        rings = f"Array.from({find.format('path.point')}).map(p => p.getAttribute('transform')).join()"
+        return str(self.page.evaluate(f"{line} + {rings}"))
+
+    @property
+    def dots(self) -> int:
+        """Return how many measured points are drawn."""
+        green = "rgb(0, 158, 115)"  # of what is measured
+        points = "document.querySelectorAll('.readahead-panel .scatterlayer path.point')"
+        return int(self.page.evaluate(f"Array.from({points}).filter(p => p.style.fill === '{green}').length"))
+
+    def handle(self, knob: str) -> Any:
+        """Return the handle of a knob's slider."""
+        return self.page.locator(f".readahead-knob-{knob} .noUi-handle").first
+
+    def note(self) -> str:
+        """Return what the panel says of the measurement that runs."""
+        return str(self.page.locator(".readahead-note").first.inner_text())
+
+    def wait_until(self, what: Any, timeout_s: float = 30, every_s: float = 0.02) -> float:
+        """Wait until `what()` is true and return the seconds it took. Raises `TimeoutError`."""
+        start_s = time.perf_counter()
+        while time.perf_counter() - start_s < timeout_s:
+            if what():
+                return time.perf_counter() - start_s
+            self.page.wait_for_timeout(every_s * 1000)
+        raise TimeoutError(f"Not within {timeout_s} s.")
+
+
+@contextmanager
+def visitor(
+    running: Lab, notebook: str, *, width: int = 1440, height: int = 1000, scale: float = 1
+) -> Iterator[Visitor]:
+    """Open a notebook in Chromium and wait for its kernel."""
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as player:
+        browser = player.chromium.launch(executable_path=chromium(), headless=True, args=FLAGS)
+        try:
+            page = browser.new_page(viewport={"width": width, "height": height}, device_scale_factor=scale)
+            guest = Visitor(page=page, port=running.port)
+            page.on("request", lambda request: _note(guest, request.url))
+            page.goto(running.address(notebook))
+            page.wait_for_selector(".jp-Notebook", timeout=60_000)
+            guest.wait_for_kernel()
+            _tidy(page)
+            yield guest
+        finally:
+            browser.close()
+
+
+def _note(guest: Visitor, url: str) -> None:
+    if url.startswith(("http", "ws")) and "://127.0.0.1" not in url and "://localhost" not in url:
+        guest.strangers.append(url)
+
+
+def _tidy(page: Any) -> None:
+    """Close the file browser and the offer of news, as a learner would."""
+    for text in ("No", "Dismiss"):
+        button = page.locator(".Toastify button", has_text=text)
+        if button.count():
+            button.first.click()
+    if page.locator("#jp-left-stack:visible").count():
+        page.keyboard.press("Control+b")

@@ -1,0 +1,260 @@
+"""The panel worked by hand: handles turned, figures read, from two threads at once."""
+
+import re
+import threading
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+from readahead.errors import BadValue
+from readahead.panels import curve, static
+from readahead.panels.controls import places
+from readahead.panels.panel import Panel
+from readahead.panels.view import look, opening
+from readahead.storage.trace import Read
+
+from .toy import FERRY
+
+
+@pytest.fixture
+def panel() -> Iterator[Panel]:
+    made = Panel(FERRY, measure=False)
+    yield made
+    made.close()
+
+
+def wait(panel: Panel, count: int) -> None:
+    """Wait until so many points are measured."""
+    end = time.monotonic() + 20
+    while len(panel.dots) < count and time.monotonic() < end:
+        time.sleep(0.01)
+    assert len(panel.dots) >= count, panel.job.errors.value
+
+
+def plain(widget: Any) -> str:
+    return re.sub("<[^>]+>", "", widget.value)
+
+
+def test_a_turned_slider_moves_ring_sentence_and_readout(panel: Panel) -> None:
+    before = panel.sentence.value
+    handle = panel.controls["piece_bytes"]
+    handle.slider.value = 0
+    assert panel.settings["piece_bytes"] == 16_384 and handle.text.value == "16 KiB"
+    assert panel.chart.layout.xaxis.title.text == "Piece"
+    assert panel.chart.data[curve.RING].x[0] == 16_384
+    at = abs(panel.view.xs - 16_384).argmin()
+    assert panel.chart.data[curve.RING].y[0] == pytest.approx(panel.chart.data[curve.LINE].y[at], rel=0.05)
+    assert panel.sentence.value != before and "Piece 16 KiB" in plain(panel.sentence)
+
+
+def test_the_line_stands_still_while_its_own_knob_moves(panel: Panel) -> None:
+    handle = panel.controls["latency_s"]
+    handle.slider.value = 10
+    line = panel.chart.data[curve.LINE].y
+    ends = panel.chart.layout.yaxis.range
+    handle.slider.value = 60
+    assert np.array_equal(panel.chart.data[curve.LINE].y, line) and panel.chart.layout.yaxis.range == ends
+
+
+def test_a_typed_value_is_taken_exactly(panel: Panel) -> None:
+    panel.controls["latency_s"].text.value = "4.1 ms"
+    assert panel.settings["latency_s"] == 0.0041
+    assert panel.view.x == 0.0041
+
+
+@pytest.mark.parametrize("typed", ["soon", "3 KiB", "9 s"])
+def test_a_typed_value_that_is_none_is_told_and_changes_nothing(panel: Panel, typed: str) -> None:
+    before = dict(panel.settings)
+    panel.controls["latency_s"].text.value = typed
+    assert "That did not work" in panel.job.errors.value and panel.settings == before
+
+
+def test_a_menu_that_sets_other_knobs_does_not_loop(panel: Panel) -> None:
+    calls: list[str] = []
+    turn = panel.turn
+    for handle in panel.controls.values():
+        handle._turned = lambda name, value: (calls.append(name), turn(name, value))
+    panel.controls["device"].menu.value = "bridge"
+    assert calls == ["device"]
+    assert panel.settings["latency_s"] == 1e-5 and panel.controls["latency_s"].text.value == "10 µs"
+    assert panel.controls["latency_s"].slider.value == 0
+
+
+def test_a_knob_without_effect_is_off_and_says_why(panel: Panel) -> None:
+    handle = panel.controls["cars"]
+    assert not handle.slider.disabled and handle.reason.value == ""
+    panel.controls["device"].menu.value = "bridge"
+    assert handle.slider.disabled and handle.text.disabled and "any number" in handle.reason.value
+    panel.controls["device"].menu.value = "ferry"
+    assert not handle.slider.disabled and handle.reason.value == ""
+
+
+def test_a_slider_at_rest_is_measured_and_drawn_with_its_reads(panel: Panel) -> None:
+    panel.auto.value = True
+    panel.controls["piece_bytes"].slider.value = 4
+    wait(panel, 1)
+    panel.job.join(5)
+    one = panel.dots[0]
+    assert one.settings["piece_bytes"] == 262_144 and len(one.sample.reads) == 4
+    dots = panel.chart.data[curve.DOTS]
+    assert list(dots.x) == [262_144] and dots.y[0] == pytest.approx(one.throughput)
+    assert dots.error_y.array[0] >= 0 and dots.error_y.arrayminus[0] >= 0
+    drawn = sum(int(np.isfinite(trace.x).sum()) for trace in panel.side._names["reads"])
+    assert drawn == 2 * 4
+    assert max(panel.side._names["flight"].y) == 1
+    assert "4 reads, 1 MiB" in panel.side.figure.layout.annotations[1].text
+    assert "DuckDB measured" in plain(panel.sentence)
+
+
+def test_points_at_other_settings_fade_and_come_back(panel: Panel) -> None:
+    panel.measure()
+    wait(panel, 1)
+    panel.controls["piece_bytes"].slider.value = 6  # its own axis: the point stays on the line
+    assert len(panel.chart.data[curve.DOTS].x) == 1
+    panel.controls["latency_s"].text.value = "2 ms"
+    assert len(panel.chart.data[curve.DOTS].x) == 0 and len(panel.chart.data[curve.FADED].x) == 1
+    panel.controls["piece_bytes"].text.value = "128 KiB"
+    panel.controls["latency_s"].text.value = "1 ms"
+    assert len(panel.chart.data[curve.DOTS].x) == 1 and len(panel.chart.data[curve.FADED].x) == 0
+
+
+def test_published_points_are_stars_only_on_their_own_axis(panel: Panel) -> None:
+    stars = panel.chart.data[curve.STARS]
+    assert list(stars.x) == [1e-3] and "B. Master, On Crossing (1907)" in stars.text[0]
+    panel.controls["piece_bytes"].slider.value = 2
+    assert len(stars.x) == 0
+
+
+def test_the_bill_adds_up_and_shows_what_is_hidden(panel: Panel) -> None:
+    bill = panel.side.figure.data[0]
+    model = [length for row, length in zip(bill.y, bill.x, strict=True) if row == "model"]
+    assert sum(model) == pytest.approx(panel.view.estimate.seconds)
+    hatched = [row for row, shape in zip(bill.y, bill.marker.pattern.shape, strict=True) if shape]
+    assert hatched == ["meanwhile"]
+
+
+def test_cancel_says_cancelled_and_keeps_nothing(panel: Panel) -> None:
+    panel.controls["latency_s"].text.value = "50 ms"
+    panel.measure()
+    assert panel.job.busy and not panel.job.cancel_button.disabled
+    panel.job.cancel_button.click()
+    panel.job.join(5)
+    assert "cancelled" in panel.job.note.value and panel.job.cancel_button.disabled and not panel.dots
+
+
+def test_of_two_measurements_the_newest_wins_and_no_thread_is_left(panel: Panel) -> None:
+    panel.controls["latency_s"].text.value = "50 ms"
+    panel.measure()
+    panel.controls["latency_s"].text.value = "1 ms"
+    panel.measure()
+    wait(panel, 1)
+    panel.job.join(5)
+    assert [one.settings["latency_s"] for one in panel.dots] == [1e-3]
+    assert not [thread for thread in threading.enumerate() if thread.name.startswith("readahead")]
+
+
+def test_an_error_of_the_measurement_is_shown_and_the_panel_lives(panel: Panel) -> None:
+    panel.controls["latency_s"].text.value = "5 ms"
+    panel.measure()
+    panel.job.join(5)
+    assert "the ferry sank" in panel.job.errors.value and "failed" in panel.job.note.value
+    panel.controls["latency_s"].text.value = "1 ms"
+    panel.measure()
+    wait(panel, 1)
+    panel.job.join(5)
+    assert panel.job.errors.value == ""
+
+
+def test_an_error_of_the_model_is_shown_and_the_knob_goes_back(panel: Panel) -> None:
+    panel.controls["latency_s"].text.value = "13 ms"
+    assert "is unlucky" in panel.job.errors.value
+    assert panel.settings["latency_s"] == 1e-3 and panel.controls["latency_s"].text.value == "1 ms"
+    panel.controls["latency_s"].text.value = "14 ms"
+    assert panel.settings["latency_s"] == 0.014 and panel.job.errors.value == ""
+
+
+def test_two_threads_may_turn_two_knobs_at_once(panel: Panel) -> None:
+    def shake(name: str) -> None:
+        handle = panel.controls[name]
+        for turn in range(60):
+            handle.slider.value = turn % (handle.slider.max + 1)
+
+    hands = [threading.Thread(target=shake, args=(name,)) for name in ("latency_s", "piece_bytes", "cars")]
+    for hand in hands:
+        hand.start()
+    for hand in hands:
+        hand.join(60)
+    assert panel.job.errors.value == ""
+    for name, handle in panel.controls.items():
+        if name != "device":
+            assert panel.settings[name] == handle._typed(handle.places[handle.slider.value]), name
+    assert panel.chart.data[curve.RING].x[0] == panel.settings[panel.x_name]
+
+
+def test_thousands_of_reads_are_one_trace_a_colour(panel: Panel) -> None:
+    from readahead.panels import trace
+
+    reads = [
+        Read(offset=n, size_bytes=1, thread=n % 40, submitted_s=n / 1e4, due_s=n / 1e4, done_s=(n + 5) / 1e4)
+        for n in range(5_000)
+    ]
+    drawn = [trace.segments(reads, colour) for colour in range(trace.COLOURS)]
+    assert sum(int(np.isfinite(x).sum()) for x, _ in drawn) == 2 * len(reads)
+    assert len(trace.thinned(reads * 10)) <= trace.MOST
+
+
+def test_there_are_two_figures_and_they_are_made_once(panel: Panel) -> None:
+    before = (panel.chart.model_id, panel.side.figure.model_id)
+    panel.controls["latency_s"].slider.value = 3
+    panel.controls["device"].menu.value = "bridge"
+    assert (panel.chart.model_id, panel.side.figure.model_id) == before
+
+
+def test_without_a_kernel_there_is_a_printed_twin(panel: Panel) -> None:
+    bundle = panel.face._repr_mimebundle_()
+    data = bundle[0] if isinstance(bundle, tuple) else bundle
+    assert "application/vnd.jupyter.widget-view+json" in data
+    assert (
+        "<svg" in data["text/html"]
+        and "the model expects" in data["text/html"]
+        and "<table" in data["text/html"]
+    )
+    assert static.twin(look(FERRY, FERRY.settings(), "latency_s")) == data["text/html"]
+
+
+def test_sliders_stop_at_their_ends_and_at_round_values() -> None:
+    for knob in FERRY.knobs[1:]:
+        stops = places(knob)
+        assert stops[0] == knob.low and stops[-1] == knob.high and np.all(np.diff(stops) > 0)
+        assert all(len(knob.text(stop)) <= 9 for stop in stops)
+
+
+def test_settings_begin_with_the_device_unless_a_number_is_given() -> None:
+    assert opening(FERRY, device="bridge", latency_s=None)["latency_s"] == 1e-5
+    assert opening(FERRY, device="bridge", latency_s=0.002)["latency_s"] == 0.002
+    with pytest.raises(BadValue, match=r"latency_s=9 must be from 1e-05 to 0\.05"):
+        opening(FERRY, latency_s=9)
+    with pytest.raises(BadValue, match="'speed' is not a knob"):
+        opening(FERRY, speed=9)
+
+
+def test_the_numbers_are_written_when_they_are_unfolded(panel: Panel) -> None:
+    panel._numbers_fold.selected_index = 0
+    assert "1 ms" in plain(panel.numbers)
+    panel.controls["latency_s"].text.value = "2 ms"
+    assert "2 ms" in plain(panel.numbers)
+
+
+def test_where_the_sliders_rest_is_told_once() -> None:
+    told: list[float] = []
+    panel = Panel(FERRY, measure=False, on_settings=lambda settings: told.append(settings["latency_s"]))
+    for typed in ("2 ms", "3 ms", "4 ms"):
+        panel.controls["latency_s"].text.value = typed
+    end = time.monotonic() + 10
+    while not told and time.monotonic() < end:
+        time.sleep(0.01)
+    panel.close()
+    assert told == [0.004] and panel.dots == []
