@@ -110,7 +110,7 @@ def catalogue(path: Path | None = None) -> dict[str, CatalogueEntry]:
 
 
 @functools.lru_cache(maxsize=8)
-def _read(path: Path, changed_ns: int) -> dict[str, CatalogueEntry]:
+def _read(path: Path, _changed_ns: int) -> dict[str, CatalogueEntry]:
     """Read the catalogue once for each time it was changed: a slider asks for it many times a second."""
     with path.open(encoding="utf-8", newline="") as lines:
         rows = list(csv.DictReader(lines))

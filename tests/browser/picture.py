@@ -18,26 +18,29 @@ MOST_BYTES = 400_000
 def main() -> int:
     """Open the start notebook, measure along the row-group slider, and photograph the panel."""
     path = paths.ROOT / "docs" / "panel.png"
-    with tempfile.TemporaryDirectory() as folder, reading_room.lab(Path(folder)) as running:
-        with reading_room.visitor(running, "00_start_here.ipynb", scale=1.4) as guest:
-            guest.run_all()
-            guest.page.wait_for_selector(".readahead-panel path.js-line", timeout=60_000, state="attached")
-            guest.show_panel()
-            guest.wait_until(lambda: guest.dots >= 1, 90)
-            guest.handle("row_group_rows").focus()
-            for key, times in (
-                ("Home", 1),
-                ("ArrowRight", 2),
-                ("ArrowRight", 2),
-                ("ArrowRight", 4),
-                ("ArrowLeft", 2),
-            ):
-                for _ in range(times):
-                    guest.page.keyboard.press(key)
-                before = guest.dots
-                guest.wait_until(lambda was=before: guest.dots > was, 60)
-            guest.page.wait_for_timeout(600)
-            guest.page.locator(".readahead-panel").first.screenshot(path=str(path))
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        reading_room.lab(Path(folder)) as running,
+        reading_room.visitor(running, "00_start_here.ipynb", scale=1.4) as guest,
+    ):
+        guest.run_all()
+        guest.page.wait_for_selector(".readahead-panel path.js-line", timeout=60_000, state="attached")
+        guest.show_panel()
+        guest.wait_until(lambda: guest.dots >= 1, 90)
+        guest.handle("row_group_rows").focus()
+        for key, times in (
+            ("Home", 1),
+            ("ArrowRight", 2),
+            ("ArrowRight", 2),
+            ("ArrowRight", 4),
+            ("ArrowLeft", 2),
+        ):
+            for _ in range(times):
+                guest.page.keyboard.press(key)
+            before = guest.dots
+            guest.wait_until(lambda was=before: guest.dots > was, 60)
+        guest.page.wait_for_timeout(600)
+        guest.page.locator(".readahead-panel").first.screenshot(path=str(path))
     size = path.stat().st_size
     print(f"{path}: {size:,} bytes")
     return 0 if size < MOST_BYTES else 1

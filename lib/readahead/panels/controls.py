@@ -91,7 +91,7 @@ class Slider(Control):
             description=knob.label,
             tooltip=knob.help or knob.label,
             style={"description_width": "128px"},
-            layout=widgets.Layout(flex="1 1 auto", min_width="260px"),
+            layout=widgets.Layout(flex="1 1 auto", min_width="220px"),
         )
         self.text = widgets.Text(
             value=knob.text(value),
@@ -106,7 +106,7 @@ class Slider(Control):
         self.face.add_class(f"readahead-knob-{knob.name}")
 
     def _typed(self, number: float) -> Any:
-        return int(round(number)) if self.knob.kind in ("bytes", "rows", "count") else float(number)
+        return round(number) if self.knob.kind in ("bytes", "rows", "count") else float(number)
 
     def _nearest(self, value: float) -> int:
         spread = np.log if self.places[0] > 0 else np.asarray
@@ -146,8 +146,8 @@ class Menu(Control):
             value=value,
             description=knob.label,
             tooltip=knob.help or knob.label,
-            style={"description_width": "128px"},
-            layout=widgets.Layout(flex="1 1 auto", min_width="260px", max_width="380px"),
+            style={"description_width": "128px" if knob.folded else "initial"},
+            layout=widgets.Layout(flex="1 1 auto", max_width="380px"),
         )
         self.menu.observe(lambda change: self._tell(change["new"]), names="value")
         self.face = widgets.VBox([self.menu, self.reason])

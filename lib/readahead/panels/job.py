@@ -13,7 +13,7 @@ from typing import Any
 import ipywidgets as widgets
 
 from readahead.errors import Cancelled
-from readahead.measure.events import Event, OnEvent
+from readahead.measure.events import Event, OnEvent, check
 from readahead.panels.waiting import in_words
 
 Work = Callable[[OnEvent, threading.Event], Any]
@@ -96,8 +96,7 @@ class Job:
         try:
             if before is not None:
                 before.join()  # two DuckDBs at once would measure each other
-            if stop.is_set():
-                raise Cancelled("Cancelled before it began.")
+            check(stop)
             result = work(lambda event: self._heard(mine, event), stop)
             self.errors.value = ""
             done(result)

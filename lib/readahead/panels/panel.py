@@ -33,7 +33,7 @@ _STYLE = """<style>
 .readahead-panel .noUi-handle:focus { outline:3px solid #E69F00; outline-offset:1px }
 .readahead-panel .jupyter-widget-Collapse-header { padding:4px 10px }
 .readahead-panel .js-plotly-plot, .readahead-panel .plot-container { width:100% }
-.readahead-panel .readahead-why { color:#5f6b76; font-size:12px; padding-left:132px }
+.readahead-panel .readahead-why { color:#5f6b76; font-size:12px; padding-left:132px; display:block; line-height:1.3 }
 .readahead-panel table { font-size:13px; margin:4px 8px }
 .readahead-panel th, .readahead-panel td { line-height:1.5; padding:1px 14px 1px 0 !important }
 </style>"""
@@ -89,7 +89,10 @@ class Panel:
         )
         self.auto.add_class("readahead-auto")
         self.measure_button = widgets.Button(
-            description="Measure", button_style="primary", tooltip="Run the query in DuckDB now"
+            description="Measure",
+            button_style="primary",
+            tooltip="Run the query in DuckDB now",
+            layout=widgets.Layout(width="104px"),
         )
         self.measure_button.add_class("readahead-measure")
         self.measure_button.on_click(lambda _: self.measure())
@@ -214,7 +217,7 @@ class Panel:
         ]
         parts += [
             widgets.HBox(
-                [_sized(self.chart, "1 1 640px"), _sized(self.side.figure, "1 1 430px")],
+                [_sized(self.chart, "1 1 550px"), _sized(self.side.figure, "1 1 390px")],
                 layout=widgets.Layout(flex_flow="row wrap"),
             ),
             self.sentence,
@@ -233,8 +236,8 @@ def _grid(faces: list[Any], least: str = "0") -> widgets.Widget:
     layout = widgets.Layout(
         min_height=least,
         align_content="flex-start",
-        grid_template_columns="repeat(auto-fit, minmax(440px, 1fr))",
-        grid_gap="2px 28px",
+        grid_template_columns="repeat(auto-fit, minmax(420px, 1fr))",
+        grid_gap="2px 24px",
         width="100%",
     )
     return widgets.GridBox(faces, layout=layout)
@@ -242,7 +245,7 @@ def _grid(faces: list[Any], least: str = "0") -> widgets.Widget:
 
 def _sized(figure: Any, flex: str) -> widgets.Widget:
     return widgets.Box(
-        [figure], layout=widgets.Layout(flex=flex, min_width="400px", overflow="hidden", display="block")
+        [figure], layout=widgets.Layout(flex=flex, min_width="360px", overflow="hidden", display="block")
     )
 
 

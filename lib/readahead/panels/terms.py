@@ -64,7 +64,7 @@ def draw(trace: Any, axis: Any, view: View) -> None:
     # A name is written where it fits: about 8 pixels a letter on a bar of some 380 pixels.
     assign(
         trace,
-        text=tuple(_written(row, name, length, whole) for row, name, _, length in found),
+        text=tuple(_written(name, length, whole) for _, name, _, length in found),
         hovertext=tuple(f"{row}: {name} {units.text(length, 's')}" for row, name, _, length in found),
     )
     assign(trace.marker, color=tuple(_colour(name) for _, name, *_ in found))
@@ -73,7 +73,7 @@ def draw(trace: Any, axis: Any, view: View) -> None:
     time_ticks(axis, whole)
 
 
-def _written(row: str, name: str, length: float, whole: float) -> str:
+def _written(name: str, length: float, whole: float) -> str:
     said = f"{name} {units.text(length, 's')}"
     room = length / whole * 46
     return said if len(said) <= room else name if len(name) <= room else ""
@@ -88,4 +88,4 @@ def time_ticks(axis: Any, whole: float) -> None:
     places = tuple(svg.ticks(0.0, whole, log=False))
     if axis.tickvals != places:
         axis.tickvals = places
-        axis.ticktext = tuple(["0", *units.texts(places[1:], "s")])
+        axis.ticktext = ("0", *units.texts(places[1:], "s"))

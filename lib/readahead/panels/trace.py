@@ -88,6 +88,10 @@ def draw(names: dict[str, Any], one: Dot | None) -> None:
     for axis in (names["time"], names["below"]):
         assign(axis, range=(0.0, whole))
     time_ticks(names["below"], whole)
+    if not reads:  # an empty sheet has no scale
+        for axis in (names["below"], names["place"], names["depth"]):
+            assign(axis, tickvals=(), ticktext=())
+        return
     places = tuple(svg.ticks(0.0, end / units.MiB, log=False))
     assign(
         names["place"], range=(-0.03 * end, 1.03 * end), tickvals=tuple(place * units.MiB for place in places)
@@ -97,4 +101,4 @@ def draw(names: dict[str, Any], one: Dot | None) -> None:
         ticktext=tuple(units.text(place * units.MiB, "bytes") if place else "0" for place in places),
     )
     deepest = max(depths, default=1)
-    assign(names["depth"], range=(0.0, deepest * 1.15), tickvals=(0, deepest))
+    assign(names["depth"], range=(0.0, deepest * 1.15), tickvals=(0, deepest), ticktext=("0", str(deepest)))

@@ -33,10 +33,9 @@ def sentence(view: View) -> str:
     """Say in words what the chart shows now."""
     estimate, knob = view.estimate, view.knob
     term = estimate.bottleneck
-    said = [
-        f"{knob.label} {knob.text(view.x)}: the model expects {view.y_text(view.y)}, that is"
-        f" {units.text(estimate.seconds, 's')}, {_percent(estimate.share(term))} of it {term}."
-    ]
+    share = _percent(estimate.share(term))
+    model = f"the model expects {view.y_text(view.y)}, that is {units.text(estimate.seconds, 's')}"
+    said = [f"{knob.label} {knob.text(view.x)}: {model}, {share} of it {term}."]
     if view.here is not None:
         said.append(f"{_measured(view, view.here)}.")
     swing = view.swing()
