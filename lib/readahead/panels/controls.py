@@ -147,7 +147,9 @@ class Menu(Control):
             description=knob.label,
             tooltip=knob.help or knob.label,
             style={"description_width": "128px" if knob.folded else "initial"},
-            layout=widgets.Layout(flex="1 1 auto", max_width="380px"),
+            layout=widgets.Layout(
+                width="340px" if knob.folded else "auto", max_width="250px" if not knob.folded else None
+            ),
         )
         self.menu.observe(lambda change: self._tell(change["new"]), names="value")
         self.face = widgets.VBox([self.menu, self.reason])

@@ -38,8 +38,9 @@ class Job:
         self.note.add_class("readahead-note")
         self.errors = widgets.HTML()
         self.errors.add_class("readahead-errors")
-        self.face = widgets.HBox(
-            [self.cancel_button, self.bar, self.note], layout=widgets.Layout(align_items="center")
+        # Its room is kept while nothing runs, so that the chart does not jump.
+        self.status = widgets.HBox(
+            [self.bar, self.note], layout=widgets.Layout(align_items="center", height="26px")
         )
 
     @property

@@ -208,11 +208,12 @@ class Panel:
         sliders = [self.controls[knob.name].face for knob in shown if knob.kind != "choice"]
         folded = [self.controls[knob.name].face for knob in self.experiment.knobs if knob.folded]
         row = widgets.Layout(align_items="center", grid_gap="10px", flex_flow="row wrap")
-        top = widgets.HBox([*menus, self.measure_button, self.auto, self.job.face], layout=row)
+        top = widgets.HBox([*menus, self.measure_button, self.auto, self.job.cancel_button], layout=row)
         parts = [
             widgets.HTML(_STYLE, layout=widgets.Layout(display="none")),
             top,
-            _grid(sliders, "96px"),
+            _grid(sliders, "84px"),
+            self.job.status,
             self.job.errors,
         ]
         parts += [

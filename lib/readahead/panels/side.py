@@ -83,8 +83,10 @@ class Side:
         with self.figure.batch_update():
             if head.text != said:
                 head.text = said
+            heading = trace.said(newest, earlier=newest is not view.here)
+            if reads.text != heading:
+                reads.text = heading
             terms.draw(self._bill, self.figure.layout.xaxis, view)
             if newest is not self._drawn:
                 self._drawn = newest
-                reads.text = trace.said(newest)
                 trace.draw(self._names, newest)

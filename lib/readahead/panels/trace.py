@@ -61,15 +61,15 @@ def thinned(reads: Sequence[Read]) -> Sequence[Read]:
     return reads[:: -(-len(reads) // MOST)] if len(reads) > MOST else reads
 
 
-def said(one: Dot | None) -> str:
-    """Return the heading: what was read, or why nothing is known."""
+def said(one: Dot | None, *, earlier: bool = False) -> str:
+    """Return the heading: what was read, or why nothing is known; `earlier` if the knobs were turned since."""
     if one is None:
-        return "<b>What DuckDB really read</b>: not measured yet"
+        return "<b>What DuckDB read</b>: not measured yet"
     reads = one.sample.reads
     if not reads:
-        return f"<b>What DuckDB really read</b>: {one.sample.where}, where single reads are not seen"
+        return f"<b>What DuckDB read</b>: {one.sample.where}; single reads are not seen"
     size = units.text(sum(read.size_bytes for read in reads), "bytes")
-    return f"<b>What DuckDB really read</b>: {len(reads):,} reads, {size}, colour is thread"
+    return f"<b>What DuckDB read</b>{' before' if earlier else ''}: {len(reads):,} reads, {size}, by thread"
 
 
 def draw(names: dict[str, Any], one: Dot | None) -> None:
