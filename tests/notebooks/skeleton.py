@@ -44,7 +44,7 @@ _UNIT = (
 )
 _FACTOR = r"(?:x|×|times|-fold| ?%)\s*(?:faster|slower|as fast|as slow|quicker|speed-?up)"
 NUMBERED = re.compile(rf"{_NUMBER}(?:{_UNIT}|{_FACTOR})|\b(?:twice|half) as (?:fast|slow)\b", re.IGNORECASE)
-SOURCED = re.compile(r"^>\s*\*\*(?:Given|[^*]+,[^*]+\(\d{4}\))\*\*")
+SOURCED = re.compile(r"^>\s*\*\*(?:Given|[^*]+,[^*]+\((?:\d{4}|undated)\))\*\*")
 
 
 @dataclass(frozen=True, slots=True)

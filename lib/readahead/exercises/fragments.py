@@ -1,0 +1,206 @@
+"""What is asked about fragments: how long must a piece be before a disk reads more than it moves."""
+
+from __future__ import annotations
+
+from readahead.exercises.answers import Amount, Choice, Order
+from readahead.exercises.claim import Claim, Reason
+from readahead.exercises.exercise import Exercise, Misconception
+from readahead.exercises.prediction import Prediction
+from readahead.experiments.fragments import ONE_PIECE, on
+from readahead.models import fragments
+from readahead.units import KiB
+
+PREDICTIONS = (
+    Prediction(
+        id="yield",
+        question="The file lies in pieces of 512 KB, and a seek takes 10 ms. How much of its sequential speed does the"
+        " disk keep?",
+        kind="1", low=0.01, high=1.5, word="%",
+        because="Reading a piece takes half as long as moving to it, so two thirds of the time the disk moves."
+        " A scan also opens its file and decodes it, which short pieces do not lengthen: the smaller the table, the more"
+        " that hides.",
+    ),
+    Prediction(
+        id="half_speed",
+        question="How long must a piece be for this disk to keep half its speed?",
+        kind="bytes", low=4e3, high=1e8, word="MiB",
+        because="Half speed means as long moving as reading: bandwidth times seek. Disks that read faster and still"
+        " move as slowly need longer pieces, not shorter ones.",
+    ),
+    Prediction(
+        id="rebuild",
+        question="A rebuild lengthens the pieces from 225 pages to 1,767 (of 8 KB). How many times faster is the scan?",
+        kind="times", low=0.5, high=30,
+        because="Both lie above the half-speed size, where longer pieces buy less and less. And Neugebauer's scan was"
+        " slower than either: it was not the disk's arm that it waited for.",
+    ),
+    Prediction(
+        id="one_head",
+        question="Eight readers share one disk instead of one reading it all. How many times as long does the same"
+        " amount of reading take?",
+        kind="times", low=0.05, high=60,
+        because="Each reader reads in a row, but the head serves them in turns: to it, every request is elsewhere.",
+    ),
+    Prediction(
+        id="eight_heads",
+        question="Now each of the eight has a disk of its own. How many times faster than one reader on one disk?",
+        kind="times", low=0.5, high=60,
+        because="Nobody takes the arm from anybody: the sequences stay whole, and eight transfer at once.",
+    ),
+    Prediction(
+        id="flash",
+        question="On flash: pieces of 64 KB instead of one whole piece. How many times slower is the scan?",
+        kind="times", low=0.3, high=30,
+        because="Nothing moves. What flash minds is the size of a request, not where the next one lies.",
+    ),
+)  # fmt: skip
+
+CLAIMS = (
+    Claim(
+        id="half_is_half",
+        says="At the half-speed size, a scan takes about twice as long as in one piece.",
+        left=lambda bench: bench.measured.seconds(fragment_bytes=_half(bench)),
+        right=lambda bench: bench.measured.seconds(fragment_bytes=ONE_PIECE),
+        left_name="pieces of half-speed size", right_name="one piece",
+        relation="within", factor=2.0, tolerance=0.3,
+        reasons=(
+            Reason(
+                says="opening the file and decoding are in both times, and they do not double",
+                when=lambda left, right, bench: left.median < 2 * right.median,
+            ),
+            Reason(says="this machine is late in waking readers; close other programs"),
+        ),
+    ),
+    Claim(
+        id="model_holds",
+        says="The model foretells the scan in short pieces.",
+        left=lambda bench: bench.measured.seconds(fragment_bytes=512 * KiB),
+        right=lambda bench: bench.model.seconds(fragment_bytes=512 * KiB),
+        left_name="measured", right_name="modeled",
+        relation="within", tolerance=0.12,
+        reasons=(
+            Reason(
+                says="reads that came out of order made the head jump more often than the model expects",
+                when=lambda left, right, bench: left.median > right.median,
+            ),
+            Reason(says="the engine was weighed while this machine was busy: python -m readahead calibrate"),
+        ),
+    ),
+    Claim(
+        id="flash_does_not_mind",
+        says="On flash, short pieces cost next to nothing.",
+        left=lambda bench: bench.measured.seconds(**on("sata-ssd", fragment_bytes=64 * KiB)),
+        right=lambda bench: bench.measured.seconds(**on("sata-ssd", fragment_bytes=ONE_PIECE)),
+        left_name="short pieces", right_name="one piece",
+        relation="within", tolerance=0.15,
+        reasons=(Reason(says="both are so short that this machine's own noise shows; repeat on a quiet machine"),),
+    ),
+)  # fmt: skip
+
+
+def _half(bench: object) -> int:
+    base = bench.base  # type: ignore[attr-defined]
+    size = fragments.half_speed_bytes(
+        seek_s=base["seek_s"], bandwidth_bytes_per_s=base["bandwidth_bytes_per_s"]
+    )
+    return int(min(max(size, 64 * KiB), ONE_PIECE))
+
+
+EXERCISES = (
+    Exercise(
+        id="hole",
+        question="Two pieces you want lie 200 KB apart on a disk of 100 MB/s. Above which latency of a read is it"
+        " faster to read through the hole than to jump it?",
+        shape=Amount(kind="s", tolerance=0.06, word="ms"),
+        answer=200e3 / 100e6,
+        equivalents=("2 ms", "0.002 s", "2,000 µs"),
+        misconceptions=(
+            Misconception(
+                name="a hole is never worth reading", example="0.02 ms",
+                hint="Reading bytes for nothing takes time, but so does asking once more. Which takes longer here?",
+            ),
+            Misconception(
+                name="the seek of the textbook", example="10 ms",
+                hint="That is one disk's seek. The question is where the two ways take the same time.",
+            ),
+        ),
+        hints=(
+            "How long does reading the hole take?",
+            "Hole / bandwidth.",
+            "It flips where the latency equals that time.",
+        ),
+        solution="Reading 200 KB at 100 MB/s takes 2 ms. A device that takes longer than that to answer should be asked"
+        " once, hole and all. Latency times bandwidth is the longest hole worth reading.",
+    ),
+    Exercise(
+        id="which_number",
+        question="An index report shows three numbers. Which one tells whether a disk with a head can read the index at"
+        " full speed?",
+        shape=Choice(options=("fragmentation in percent", "average fragment size in pages", "number of pages")),
+        answer="average fragment size in pages",
+        equivalents=("b", "Average Fragment Size in Pages"),
+        misconceptions=(
+            Misconception(
+                name="fragmentation % is what matters", example="fragmentation in percent",
+                hint="Four percent of the pages out of order: is that a few long runs, or many short ones? The"
+                " percentage does not say.",
+            ),
+            Misconception(
+                name="large is slow", example="number of pages",
+                hint="That tells how long the reading takes, not how much of it is moving.",
+            ),
+        ),
+        hints=("What does a seek cost, in bytes not read?", "Compare that with something in the report.",
+               "The length of the run."),
+        solution="A seek costs bandwidth x seek, about a megabyte. Only the length of a run, set beside that, tells"
+        " what is lost.",
+    ),
+    Exercise(
+        id="why_no_gain",
+        question="Neugebauer's disk reads 90 MB/s in a row, his scan got 21 MB/s before and after a rebuild that made"
+        " the runs eight times as long. Why did nothing change?",
+        shape=Choice(
+            options=(
+                "the runs were too short even afterwards",
+                "requests of at most 64 pages, one at a time, and the processor set the pace, not the runs",
+                "the disk was full",
+            )
+        ),
+        answer="requests of at most 64 pages, one at a time, and the processor set the pace, not the runs",
+        equivalents=("b",),
+        misconceptions=(
+            Misconception(
+                name="still too short", example="a",
+                hint="1,767 pages of 8 KB are over ten times the half-speed size of such a disk.",
+            ),
+            Misconception(
+                name="full disks are slow", example="c", hint="Nothing in the article says so. What else takes time?",
+            ),
+        ),
+        hints=("What would a disk of 90 MB/s need for the same bytes?",
+               "The article prints the processor's seconds too.", "A rebuild only shortens the seek term."),
+        solution="At either run length the arm would allow more than half of 90 MB/s. His 19 CPU seconds of 32 and the"
+        " requests that end after 64 pages are terms that a rebuild leaves as they were.",
+    ),
+    Exercise(
+        id="rank",
+        question="A scan of one file in pieces of 64 KB. Order these devices by how much of their own sequential"
+        " speed they keep.",
+        shape=Order(options=("one disk with a head", "eight disks, striped", "a SATA SSD"), first="keeps most"),
+        answer=("a SATA SSD", "eight disks, striped", "one disk with a head"),
+        equivalents=("c, b, a", "c > b > a"),
+        misconceptions=(
+            Misconception(
+                name="SSDs have no small-read penalty but disks in numbers win", example="b, c, a",
+                hint="Eight arms move at the same time, but each still moves. What moves in an SSD?",
+            ),
+            Misconception(
+                name="more disks, more seeks", example="c, a, b",
+                hint="Each of the eight moves for its own share only.",
+            ),
+        ),
+        hints=("What does each lose between two pieces?", "Flash loses no time to where a piece lies.",
+               "Eight arms share the moving."),
+        solution="Flash moves nothing. Eight disks share the moving between them, one disk does all of it.",
+    ),
+)  # fmt: skip
