@@ -16,6 +16,7 @@ PARTS = {
     "models": ("against_simpy", "curve"),
     "datasets": ("against_copy",),
     "disk": ("against_fio", "cold_scan"),
+    "browser": ("waiting",),
     "device": ("cost_per_read", "against_native", "delivered_latency"),
 }
 """The files of `readahead.bench`, in the order in which they run, and what each measures."""

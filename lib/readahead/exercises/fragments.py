@@ -17,8 +17,8 @@ PREDICTIONS = (
         " disk keep?",
         kind="1", low=0.01, high=1.5, word="%",
         because="Reading a piece takes half as long as moving to it, so two thirds of the time the disk moves."
-        " A scan also opens its file and decodes it, which short pieces do not lengthen: the smaller the table, the more"
-        " that hides.",
+        " A scan also opens its file and decodes it, which short pieces do not lengthen: the smaller the table, the"
+        " more that hides.",
     ),
     Prediction(
         id="half_speed",

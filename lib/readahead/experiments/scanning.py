@@ -18,14 +18,16 @@ from readahead.datasets.recipe import VECTOR_ROWS, Recipe
 from readahead.devices import THIS_MACHINE, Device, calibrated, device
 from readahead.errors import BadValue
 from readahead.experiments.experiment import Experiment, OnEvent, Settings
-from readahead.experiments.knobs import DISK_COLD, EMULATED
-from readahead.measure.calibrate import engine_costs
+from readahead.experiments.knobs import DISK_COLD, DISK_WARM, EMULATED
+from readahead.measure.calibrate import engine_costs, ensure_costs
 from readahead.measure.case import Case
 from readahead.measure.engine import EngineSettings, spare_threads
 from readahead.measure.sample import Sample
 from readahead.models import scan
 from readahead.models.estimate import Estimate
 
+MEMORY = Device(name="memory", latency_s=1e-6, bandwidth_bytes_per_s=1e10, channels=64)
+"""What a warm file is read from."""
 _DEVICE_KNOBS = ("latency_s", "seek_s", "bandwidth_bytes_per_s", "channels")
 
 
@@ -50,8 +52,14 @@ class Scanning(Experiment):
         """Return the device of the menu with the numbers that the sliders say.
 
         A slider of seek only counts on a device that has a head. This machine's own, before it was calibrated,
-        stands in as an NVMe drive.
+        stands in as an NVMe drive. Measured on this disk, it is this disk whatever the menu says; warm, it is memory.
         """
+        where = self.value(settings, "where")
+        if where == DISK_WARM:
+            return MEMORY
+        if where == DISK_COLD:
+            own = calibrated()
+            return own.device if own else device("nvme").but(name=THIS_MACHINE)
         name = self.value(settings, "device")
         if name == THIS_MACHINE and calibrated() is None:
             chosen = device("nvme").but(name=THIS_MACHINE)
@@ -67,7 +75,7 @@ class Scanning(Experiment):
 
     def case(self, settings: Settings) -> Case:
         """Return the case that these settings describe."""
-        lookup = self.value(settings, "query") == "lookup"
+        lookup, where = self.value(settings, "query") == "lookup", self.value(settings, "where")
         return Case(
             recipe=Recipe(
                 table=self.value(settings, "dataset"),
@@ -78,7 +86,7 @@ class Scanning(Experiment):
             engine=EngineSettings(
                 threads=self.value(settings, "threads"), queue_depth=self.value(settings, "queue_depth")
             ),
-            fragment_bytes=self.value(settings, "fragment_bytes"),
+            fragment_bytes=self.value(settings, "fragment_bytes") if where == EMULATED else 0,
             keys=self.value(settings, "rows_per_lookup") if lookup else 0,
             time_scale=float(self.value(settings, "time_scale")),
         )
@@ -99,8 +107,8 @@ class Scanning(Experiment):
         layout, own = case.layout(), case.window
         devices: Device | scan.Devices = case.device
         window = scan.Windows(slots=own.slots, depth=own.depth, threads=own.threads)
-        if name == "seek_s" and not case.device.seek_s:
-            pass  # a device without a head
+        if name in self.disabled(settings) and name != "rows_per_lookup":
+            pass  # it changes nothing: a device without a head, or this machine's own
         elif name in _DEVICE_KNOBS:
             devices = scan.Devices.like(case.device, **{name: values})
             if name == "bandwidth_bytes_per_s":
@@ -133,6 +141,7 @@ class Scanning(Experiment):
     ) -> Sample:
         """Run the query in DuckDB, on the emulated device or on this machine's disk."""
         case, where = self.case(settings), self.value(settings, "where")
+        ensure_costs(case.recipe.table, on_event=on_event, stop=stop)
         if where == EMULATED:
             return case.measure(repeats=repeats, facts=settings, on_event=on_event, stop=stop)
         return case.measure_here(

@@ -71,6 +71,13 @@ def saved_costs(table: str) -> Costs | None:
         return None
 
 
+def ensure_costs(
+    table: str, *, on_event: OnEvent | None = None, stop: threading.Event | None = None
+) -> Costs:
+    """Return the costs as weighed on this machine, weighing the engine now if that was never done."""
+    return saved_costs(table) or weigh_engine(table, repeats=3, on_event=on_event, stop=stop)
+
+
 def _costs_path(table: str) -> Path:
     return paths.cache_dir() / f"engine-{table}.json"
 

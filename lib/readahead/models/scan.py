@@ -41,7 +41,7 @@ class Layout:
     def touched(self) -> Array:
         """Return the row groups that must be read: for k random keys m(1 − (1 − 1/m)^k) (Cardenas, 1975)."""
         groups, keys = self.groups, np.asarray(self.keys, float)
-        with np.errstate(divide="ignore"):
+        with np.errstate(divide="ignore", invalid="ignore"):
             hit = groups * -np.expm1(keys * np.log1p(-1.0 / groups))
         return np.where(keys > 0, np.maximum(hit, np.minimum(keys, 1.0)), groups)
 

@@ -6,6 +6,8 @@ from dataclasses import asdict
 
 from readahead import units
 from readahead.devices import CatalogueEntry, calibrated
+from readahead.errors import ReadaheadError
+from readahead.measure.calibrate import ensure_costs
 from readahead.measure.machine import Machine, this_machine
 from readahead.panels import paper
 from readahead.progress import Facts
@@ -23,7 +25,17 @@ def disk_text(entry: CatalogueEntry | None) -> str:
     )
 
 
-def rows(machine: Machine, entry: CatalogueEntry | None) -> list[tuple[str, str]]:
+def engine_text(table: str = "comments_narrow") -> str:
+    """Return what DuckDB itself takes here, weighing it now if that was never done: a few seconds, once."""
+    try:
+        costs = ensure_costs(table)
+    except ReadaheadError as error:
+        return f"not weighed: {error}"
+    read, row = units.text(costs.dispatch_s, "s"), units.text(costs.row_s, "s")
+    return f"{read} to hand out a read, {row} to decode a row (weighed on this machine)"
+
+
+def rows(machine: Machine, entry: CatalogueEntry | None, engine: str) -> list[tuple[str, str]]:
     """Return the machine card as a table: fact, value."""
     return [
         ("CPU", f"{machine.cpu}, {machine.cores} cores"),
@@ -31,6 +43,7 @@ def rows(machine: Machine, entry: CatalogueEntry | None) -> list[tuple[str, str]
         ("System", machine.system),
         ("File system", machine.file_system),
         ("Disk", disk_text(entry)),
+        ("Engine", engine),
         ("Versions", f"Readahead {machine.readahead}, DuckDB {machine.duckdb}, Python {machine.python}"),
     ]
 
@@ -42,4 +55,4 @@ def facts() -> Facts:
 
 def html() -> str:
     """Return this machine's card as HTML."""
-    return paper.table(("This machine", ""), rows(this_machine(), calibrated()))
+    return paper.table(("This machine", ""), rows(this_machine(), calibrated(), engine_text()))

@@ -1,0 +1,60 @@
+"""How long does a learner wait? The browser tests' own stopwatch, in the Lab that we start and in a stock one."""
+
+from __future__ import annotations
+
+import importlib.util
+import shutil
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from readahead import paths
+from readahead.bench.figure import Figure
+
+AIMS_MS = {
+    "make lab: slider to redraw": 55.0,
+    "make lab: slider to redraw while measuring": 100.0,
+    "stock lab: slider to redraw": 100.0,
+    "make lab: Cancel to cancelled": 250.0,
+}
+"""Aims of the 95th percentile, in milliseconds."""
+
+
+def waiting() -> list[Figure]:
+    """Open the start notebook in headless Chromium and time it, key by key."""
+    if shutil.which("chromium") is None:
+        return [
+            Figure(
+                name="waiting in the browser", value=float("nan"), unit="", note="Chromium is not installed"
+            )
+        ]
+    samples: dict[str, Sequence[float]] = _stopwatch().everything()
+    return [_figure(name, found) for name, found in samples.items()]
+
+
+def _figure(name: str, found: Sequence[float]) -> Figure:
+    if name == "requests off the machine":
+        return Figure(name=name, value=found[0], unit="requests", aim=0, samples={"requests": found})
+    p50, p95 = (float(value) * 1e3 for value in np.quantile(found, (0.5, 0.95)))
+    return Figure(
+        name=f"{name}, 95th percentile" if len(found) > 1 else name,
+        value=p95,
+        unit="ms",
+        aim=AIMS_MS.get(name),
+        samples={"seconds": list(found)},
+        note=f"median {p50:.0f} ms of {len(found)}" if len(found) > 1 else "",
+    )
+
+
+def _stopwatch() -> Any:
+    """Load the stopwatch from the tests, where the reading room is."""
+    path = paths.ROOT / "tests" / "browser" / "timing.py"
+    spec = importlib.util.spec_from_file_location("readahead_timing", path)
+    if spec is None or spec.loader is None:
+        raise FileNotFoundError(f"{path} is missing: run make bench from a clone of the repository.")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    return module

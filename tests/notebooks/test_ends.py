@@ -1,0 +1,60 @@
+"""Every notebook runs by itself: as it is, and with each of its knobs at either end. No list of exceptions."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from papermill import inspect_notebook
+
+from readahead import paths
+from readahead.commands.run import run_notebook
+from readahead.exercises.chapters import chapter
+from readahead.experiments.experiment import Experiment
+from readahead.experiments.start_here import EXPERIMENT
+
+NOTEBOOKS = sorted(paths.NOTEBOOKS.glob("[0-9][0-9]_*.ipynb"))
+
+
+def experiment(path: Path) -> Experiment:
+    """Return the experiment that a notebook shows."""
+    topic = path.stem[3:]
+    return EXPERIMENT if topic == "start_here" else chapter(topic).experiment
+
+
+def ends() -> list[tuple[Path, dict]]:
+    """Return (notebook, parameters): the default, and both ends of every numeric knob that is a parameter."""
+    found = []
+    for path in NOTEBOOKS:
+        found.append((path, {}))
+        named = inspect_notebook(str(path))
+        for knob in experiment(path).knobs:
+            if knob.name in named and knob.kind != "choice":
+                found += [(path, {knob.name: knob.check(end)}) for end in (knob.low, knob.high)]
+    return found
+
+
+@pytest.mark.notebook
+@pytest.mark.parametrize(("path", "changes"), ends(), ids=lambda x: x.stem if isinstance(x, Path) else str(x))
+def test_a_notebook_runs_at_both_ends_of_its_knobs(path: Path, changes: dict, tmp_path: Path) -> None:
+    executed = run_notebook(path, tmp_path, {"size": "tiny", "reveal": True, **changes})
+    assert [
+        cell for cell in executed.cells if cell.cell_type == "code" and cell.source and cell.execution_count
+    ]
+    assert not list(tmp_path.glob("*.failed.ipynb"))
+
+
+@pytest.mark.notebook
+def test_the_start_notebook_writes_its_result_beside_itself(tmp_path: Path) -> None:
+    run_notebook(paths.NOTEBOOKS / "00_start_here.ipynb", tmp_path, {"size": "tiny", "latency_s": 0.004})
+    told = json.loads((tmp_path / "00_start_here.json").read_text(encoding="utf-8"))
+    assert told["settings"]["latency_s"] == 0.004
+    assert len(json.dumps(told["machine"])) > 20
+
+
+@pytest.mark.notebook
+@pytest.mark.parametrize("changes", [{"latency_s": 4.0}, {"row_group_rows": 1}, {"device": "floppy"}])
+def test_a_value_out_of_range_fails_the_run_and_names_the_parameter(changes: dict, tmp_path: Path) -> None:
+    with pytest.raises(Exception, match=next(iter(changes))):
+        run_notebook(paths.NOTEBOOKS / "00_start_here.ipynb", tmp_path, changes)
