@@ -149,11 +149,8 @@ def calibrated() -> CatalogueEntry | None:
 
 
 def save_calibrated(own: Device, *, title: str, source: str) -> Path:
-    """Keep `own` as this machine's device. Written beside and renamed, so that it is never half there."""
+    """Keep `own` as this machine's device. It replaces the one before."""
     path = paths.cache_dir() / "calibrated.json"
-    path.parent.mkdir(parents=True, exist_ok=True)
-    beside = path.with_suffix(".part")
     facts = {"device": asdict(own), "title": title, "source": source}
-    beside.write_text(json.dumps(facts, indent=1), encoding="utf-8")
-    beside.replace(path)
+    paths.write_whole(path, json.dumps(facts, indent=1))
     return path

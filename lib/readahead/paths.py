@@ -19,6 +19,23 @@ NOTEBOOKS = ROOT / "notebooks"
 """The chapters."""
 
 
+def write_whole(path: Path, text: str) -> None:
+    """Write a text file so that it is never half there: beside it, then renamed. Its folder is made if need be.
+
+    Raises OSError as the system does, and then leaves the old file as it was.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    beside = path.with_name(f"{path.name}.{os.getpid()}.part")
+    try:
+        with beside.open("w", encoding="utf-8") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        beside.replace(path)
+    finally:
+        beside.unlink(missing_ok=True)
+
+
 def cache_dir() -> Path:
     """Return the folder of built files, which need not exist yet."""
     return Path(os.environ.get("READAHEAD_CACHE") or DATA / "cache").expanduser().resolve()

@@ -272,13 +272,4 @@ def _checked(facts: Any) -> Facts:
 
 
 def _write(path: Path, facts: Facts) -> None:
-    """Write beside and rename, so that no reader ever sees half a file."""
-    beside = path.with_name(f"{path.name}.{os.getpid()}.part")
-    try:
-        with beside.open("w", encoding="utf-8") as file:
-            json.dump(facts, file, indent=1, ensure_ascii=False, default=_number)
-            file.flush()
-            os.fsync(file.fileno())
-        beside.replace(path)
-    finally:
-        beside.unlink(missing_ok=True)
+    paths.write_whole(path, json.dumps(facts, indent=1, ensure_ascii=False, default=_number))

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import click
 
+from readahead import paths
 from readahead.bench.figure import Figure
 from readahead.measure.machine import this_machine
 
@@ -42,12 +43,9 @@ def bench(parts: tuple[str, ...], json_path: Path) -> None:
             figures.extend(found)
     missed = sum(figure.met is False for figure in figures)
     click.echo(f"\n{sum(figure.met is True for figure in figures)} aims met, {missed} missed.")
-    json_path.parent.mkdir(parents=True, exist_ok=True)
-    beside = json_path.with_name(json_path.name + ".part")
     told = {
         "machine": asdict(machine),
         "figures": [asdict(figure) | {"met": figure.met} for figure in figures],
     }
-    beside.write_text(json.dumps(told, indent=1), encoding="utf-8")
-    beside.replace(json_path)
+    paths.write_whole(json_path, json.dumps(told, indent=1))
     click.echo(f"Raw samples: {json_path}")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from readahead import units
+from readahead import paths, units
 from readahead.measure.events import Event
 from readahead.measure.validate import Row, examine, report
 
@@ -38,10 +38,7 @@ def validate(seed: int, configs: int, repeats: int, json_path: Path | None) -> N
     exact = sum(r.reads_modeled == r.reads_measured and r.bytes_modeled == r.bytes_measured for r in rows)
     click.echo(f"{'reads':>12}: number and bytes predicted exactly in {exact} of {len(rows)} settings")
     if json_path is not None:
-        json_path.parent.mkdir(parents=True, exist_ok=True)
-        beside = json_path.with_name(json_path.name + ".part")
-        beside.write_text(json.dumps(found, indent=1), encoding="utf-8")
-        beside.replace(json_path)
+        paths.write_whole(json_path, json.dumps(found, indent=1))
 
 
 def _progress(event: Event) -> None:

@@ -100,10 +100,8 @@ def weigh_engine(
         trials.append(Trial(case=case, sample=case.measure(repeats=repeats, stop=stop)))
     costs = read_costs(trials)
     path = _costs_path(table)
-    beside = path.with_suffix(".part")
     facts = {"machine": asdict(this_machine()), "costs": asdict(costs)}
-    beside.write_text(json.dumps(facts, indent=1), encoding="utf-8")
-    beside.replace(path)
+    paths.write_whole(path, json.dumps(facts, indent=1))
     tell(on_event, len(cases), len(cases), "done")
     return costs
 

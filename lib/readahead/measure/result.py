@@ -14,6 +14,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from readahead import paths
 from readahead.errors import DataError
 from readahead.measure.machine import this_machine
 from readahead.measure.sample import Sample
@@ -79,10 +80,8 @@ def write(found: Mapping[str, Any], name: str) -> Path | None:
         return None
     number = len(_written) + 1
     path = Path(folder) / (f"{name}.json" if number == 1 else f"{name}.{number}.json")
-    beside = path.with_suffix(".part")
     try:
-        beside.write_text(json.dumps(_plain(found), indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-        beside.replace(path)
+        paths.write_whole(path, json.dumps(_plain(found), indent=1, ensure_ascii=False) + "\n")
     except OSError as error:
         raise DataError(
             f"The result {path} cannot be written: {error}. Give a folder that can be."

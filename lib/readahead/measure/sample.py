@@ -14,6 +14,8 @@ from readahead.storage.trace import Read
 
 FEW = 5
 """Repeats below which no claim is printed."""
+MANY = 50
+"""Repeats above which repeating is no advice."""
 UNSTEADY = 0.10
 """Half-width of the interval, as a share of the median, above which a result is in doubt."""
 
@@ -82,9 +84,9 @@ class Sample:
             said.append(f"Measured {len(self.seconds)} times: for a claim, repeat at least {FEW} times.")
         elif width > UNSTEADY:
             more = int(np.ceil(len(self.seconds) * (width / UNSTEADY) ** 2))
+            cure = f"or repeat about {more} times" if more <= MANY else "and measure again when it is quiet"
             said.append(
-                f"The median is only known within ±{units.text(width, '1', 2)}: close other programs,"
-                f" or repeat about {more} times."
+                f"The median is only known within ±{units.text(width, '1', 2)}: close other programs, {cure}."
             )
         if self.time_scale > 1 and np.median(self.cpu_s) > 0.3 * self.median_s * self.time_scale:
             said.append(

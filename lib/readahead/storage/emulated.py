@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 from fsspec import AbstractFileSystem
 
@@ -22,6 +22,7 @@ from readahead.devices import Device
 from readahead.errors import require_range
 from readahead.models.queue import DeviceQueue
 from readahead.storage.clock import Clock, RealClock
+from readahead.storage.descriptor import Descriptor
 from readahead.storage.trace import Trace
 
 PROTOCOL = "dev"
@@ -116,12 +117,12 @@ class EmulatedFileSystem(AbstractFileSystem):  # type: ignore[misc]
         return datetime.fromtimestamp(Path(self._strip_protocol(path)).stat().st_mtime, tz=UTC)
 
 
-class EmulatedFile:
+class EmulatedFile(Descriptor):
     """An open file whose position belongs to the thread that set it."""
 
     def __init__(self, device: EmulatedFileSystem, path: str) -> None:
         self._device = device
-        self._fd = os.open(path, os.O_RDONLY | getattr(os, "O_BINARY", 0))
+        super().__init__(os.open(path, os.O_RDONLY | getattr(os, "O_BINARY", 0)))
         self.size = os.fstat(self._fd).st_size
         self._mine = threading.local()
         self._last = 0
@@ -149,18 +150,6 @@ class EmulatedFile:
         device.wait_until(due_s)
         device.trace.note(offset, size_bytes, submitted_s, due_s, device.clock.now_s(), seeks)
         return data
-
-    def close(self) -> None:
-        """Give the file back to the system; closing twice is fine."""
-        if self._fd >= 0:
-            fd, self._fd = self._fd, -1
-            os.close(fd)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
 
 def _pread_for(fd: int) -> Callable[[int, int], bytes]:

@@ -7,15 +7,15 @@ import mmap
 import os
 import threading
 from pathlib import Path
-from typing import Self
 
 from readahead.storage import page_cache
+from readahead.storage.descriptor import Descriptor
 
 ALIGNMENT = 4_096
 """O_DIRECT wants offsets, lengths and addresses in multiples of the disk's sector; this serves all."""
 
 
-class RawFile:
+class RawFile(Descriptor):
     """A file opened for timing. `how` says in words what its reads go past: a doubt is better said than hidden."""
 
     def __init__(self, path: Path, largest_bytes: int) -> None:
@@ -23,7 +23,8 @@ class RawFile:
         self.size = path.stat().st_size
         self._largest = largest_bytes
         self._mine = threading.local()
-        self._fd, self.how = _open(path)
+        descriptor, self.how = _open(path)
+        super().__init__(descriptor)
 
     def read(self, offset: int, size_bytes: int) -> int:
         """Read into a buffer of the calling thread and return how many bytes came."""
@@ -38,18 +39,6 @@ class RawFile:
         """Empty the page cache of the file where reads do go through it."""
         if self.how == "cold: the page cache is emptied before each run":
             page_cache.evict(self.path)
-
-    def close(self) -> None:
-        """Give the file back."""
-        if self._fd >= 0:
-            fd, self._fd = self._fd, -1
-            os.close(fd)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
 
 def _open(path: Path) -> tuple[int, str]:

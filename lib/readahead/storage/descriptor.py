@@ -1,0 +1,25 @@
+"""A ticket from the cloakroom: the system's number for an open file, to be given back exactly once."""
+
+from __future__ import annotations
+
+import os
+from typing import Self
+
+
+class Descriptor:
+    """Owns an open file's number; closing twice is fine."""
+
+    def __init__(self, number: int) -> None:
+        self._fd = number
+
+    def close(self) -> None:
+        """Give the file back to the system."""
+        if self._fd >= 0:
+            number, self._fd = self._fd, -1
+            os.close(number)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
