@@ -5,12 +5,11 @@ far away, in the engine; and the tables that N. Neugebauer measured, worked out 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from readahead import units
 from readahead.datasets import store
 from readahead.datasets.recipe import COMPRESSIONS, VECTOR_ROWS
 from readahead.datasets.tables import TABLES
@@ -23,8 +22,7 @@ from readahead.experiments.scanning import Scanning
 from readahead.measure.calibrate import engine_costs
 from readahead.measure.case import Case
 from readahead.measure.engine import spare_threads
-from readahead.models import row_groups, scan
-from readahead.models.row_groups import TableScan
+from readahead.models import columnstore, row_groups
 from readahead.models.scan import Layout
 from readahead.models.schedule import Window
 from readahead.published import Figure, figure
@@ -44,7 +42,9 @@ class _Packed(Case):
         known = Case.layout(self)
         if store.is_built(self.recipe):
             return known
-        return replace(known, bytes_per_row=self.recipe.source.bytes_per_row * _WIDTH[self.recipe.compression])
+        return replace(
+            known, bytes_per_row=self.recipe.source.bytes_per_row * _WIDTH[self.recipe.compression]
+        )
 
 
 class RowGroups(Scanning):
@@ -65,9 +65,20 @@ class RowGroups(Scanning):
         if name != "row_group_rows" or self.value(settings, "device") != "usb-disk":
             return ()
         wide = self.value(settings, "dataset") == "comments"
-        kind, size_bytes = ("wide", _told("wide_columnstore_bytes")) if wide else ("narrow", narrow_bytes())
+        kind, size_bytes = (
+            ("wide", figure("row_groups", "wide_columnstore_bytes").best)
+            if wide
+            else ("narrow", columnstore.narrow_bytes())
+        )
         elapsed = figure("row_groups", f"{kind}_columnstore_elapsed_s")
-        return ((_told("table_rows") / (wide_groups() if wide else full_groups()), size_bytes / elapsed.value, elapsed),)
+        return (
+            (
+                figure("row_groups", "table_rows").best
+                / (columnstore.wide_groups() if wide else columnstore.full_groups()),
+                size_bytes / elapsed.value,
+                elapsed,
+            ),
+        )
 
 
 _START = device(NEAR)
@@ -80,7 +91,7 @@ EXPERIMENT = RowGroups(
         knob("row_group_rows", default=32_768),
         knob("latency_s", default=_START.latency_s),
         knob("queue_depth", folded=False),
-        knob("dataset", default="comments", choices=("comments", "comments_narrow")),
+        knob("dataset", default="comments_narrow", choices=("comments", "comments_narrow")),
         Knob(
             name="compression", label="Compression", kind="choice", default="snappy", choices=COMPRESSIONS,
             folded=True, help="How the column chunks are packed.",
@@ -99,7 +110,9 @@ EXPERIMENT = RowGroups(
 def on(name: str) -> dict[str, Any]:
     """Return the knobs that put the bench on a device of the catalogue, its own numbers on the sliders."""
     there = EXPERIMENT.follow(EXPERIMENT.settings(device=name), "device")
-    return {knob: there[knob] for knob in ("device", "latency_s", "bandwidth_bytes_per_s", "channels", "seek_s")}
+    return {
+        knob: there[knob] for knob in ("device", "latency_s", "bandwidth_bytes_per_s", "channels", "seek_s")
+    }
 
 
 def one_each(settings: Settings) -> int:
@@ -143,7 +156,7 @@ def _window(queue_depth: int) -> Window:
     return Window(slots=queue_depth + threads - 1, depth=queue_depth, threads=threads)
 
 
-def latency_moves(queue_depth: int, table: str = "comments") -> float:
+def latency_moves(queue_depth: int = 1, table: str = "comments") -> float:
     """Return how many times larger the smallest good row group is with the store's latency than with the drive's.
 
     The drive stays what it is in all else, and the table is the full one.
@@ -153,157 +166,26 @@ def latency_moves(queue_depth: int, table: str = "comments") -> float:
     return far.smallest_rows / near.smallest_rows
 
 
-# -- what Neugebauer printed, worked out -----------------------------------------------------------------
-PAGE_BYTES = 8 * units.KiB
-DRIVE_BYTES_PER_S = 90e6
-
-
-def _told(name: str) -> float:
-    return figure("row_groups", name).best
-
-
-def full_groups() -> int:
-    """Return the row groups of the table without text: full ones, 35."""
-    return row_groups.groups(int(_told("table_rows")))
-
-
-def narrow_bytes() -> float:
-    """Return the bytes of the table without text: its row store's pages; its columnstore is "similar"."""
-    return _told("narrow_rowstore_logical_reads_pages") * PAGE_BYTES
-
-
-def text_bytes_per_row() -> float:
-    """Return what the text adds to a row: the two row stores' difference, over the rows."""
-    wide = _told("wide_rowstore_logical_reads_pages") * PAGE_BYTES
-    return (wide - narrow_bytes()) / _told("table_rows")
-
-
-def wide_groups() -> int:
-    """Return the row groups of the table with text, whose dictionary fills first."""
-    return row_groups.groups(int(_told("table_rows")), row_groups.rows_per_group(text_bytes_per_row()))
-
-
-def counted_bytes_per_s() -> float:
-    """Return what the read-ahead counter counts, a second."""
-    pages = _told("narrow_columnstore_physical_reads_pages") + _told("narrow_columnstore_readahead_pages")
-    return pages * PAGE_BYTES / _told("narrow_columnstore_elapsed_s")
-
-
-def delivered_bytes_per_s() -> float:
-    """Return what the drive delivered: the table once, in the printed time."""
-    return narrow_bytes() / _told("narrow_columnstore_elapsed_s")
-
-
-def _scans() -> tuple[list[TableScan], list[float]]:
-    known = {"narrow_columnstore": row_groups.COLUMNSTORE_READ_BYTES, "wide_columnstore": 0}
-    names = ("narrow_columnstore", "narrow_rowstore", "wide_columnstore", "wide_rowstore")
-    bytes_of = dict.fromkeys(names[:2], narrow_bytes()) | {
-        names[2]: _told("wide_columnstore_bytes"),
-        names[3]: _told("wide_rowstore_logical_reads_pages") * PAGE_BYTES,
-    }
-    scans = [
-        TableScan(
-            name=name,
-            size_bytes=bytes_of[name],
-            cpu_s=_told(f"{name}_cpu_s"),
-            read_bytes=known.get(name, row_groups.READ_AHEAD_BYTES),
-        )
-        for name in names
-    ]
-    return scans, [_told(f"{name}_elapsed_s") for name in names]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Against:
-    """One table of published figures beside the model's."""
-
-    table: str
-    fitted: int
-    """Parameters taken from these very figures."""
-    rows: tuple[tuple[str, float, float, str], ...]
-    """(figure, modeled, published, kind)."""
-    misses: str = ""
-    """Why the figures are missed that are missed by more than a tenth."""
-
-    @property
-    def errors(self) -> list[float]:
-        """Return the relative errors."""
-        return [abs(modeled / printed - 1.0) for _, modeled, printed, _ in self.rows]
-
-
-def against_published() -> tuple[Against, ...]:
-    """Return every table of the chapter, the model beside what was printed."""
-    scans, elapsed = _scans()
-    fit = row_groups.fit_disk(scans, elapsed, DRIVE_BYTES_PER_S)
-    times = [row_groups.disk_scan_s(s, fit.seek_s, DRIVE_BYTES_PER_S, fit.read_bytes) for s in scans]
-    narrow_row = narrow_bytes() / _told("table_rows")
-    number_bytes = np.log2(row_groups.rows_per_group(text_bytes_per_row())) / 8
-    more = wide_groups() / full_groups()
-    groups = (
-        ("groups, times as many", more, _told("row_group_number_factor"), "times"),
-        ("rows in a group, times fewer", more, _told("row_group_rows_factor"), "times"),
-        (
-            "bytes of a group, times smaller",
-            more * narrow_row / (narrow_row + number_bytes),
-            _told("row_group_bytes_factor"),
-            "times",
-        ),
-    )
-    share = _told("wide_columnstore_elapsed_s") / _told("wide_rowstore_elapsed_s") - 1.0
-    sums = (
-        ("the counter", counted_bytes_per_s(), _told("narrow_columnstore_counted_bytes_per_s"), "bytes_per_s"),
-        ("the difference of the two wide scans", share, _told("wide_elapsed_difference_share"), "1"),
-        (
-            "the wide row store",
-            _told("wide_rowstore_logical_reads_pages") * PAGE_BYTES,
-            _told("wide_rowstore_bytes"),
-            "bytes",
-        ),
-    )
-    timed = tuple((s.name, t, e, "s") for s, t, e in zip(scans, times, elapsed, strict=True))
-    return (
-        Against(table="Four scan times", fitted=2, rows=timed),
-        Against(
-            table="Row groups with and without text",
-            fitted=0,
-            rows=groups,
-            misses="the sizes stand in a picture as 'almost 8 times'; a number in the dictionary may take more bits",
-        ),
-        Against(table="Sums", fitted=0, rows=sums),
-    )
-
-
-def report() -> str:
-    """Return the tables as text: each figure, and median, worst and degrees of freedom."""
-    lines: list[str] = []
-    for one in against_published():
-        lines.append(f"{one.table} ({len(one.rows)} figures, {one.fitted} fitted, {len(one.rows) - one.fitted} free)")
-        for (name, modeled, printed, kind), error in zip(one.rows, one.errors, strict=True):
-            lines.append(f"  {name:38} {units.text(modeled, kind):>12} {units.text(printed, kind):>12} {error:7.1%}")
-        lines.append(f"  median {np.median(one.errors):.1%}, worst {max(one.errors):.1%}")
-        if one.misses:
-            lines.append(f"  missed: {one.misses}")
-    return "\n".join(lines)
-
-
 # -- the rounds ------------------------------------------------------------------------------------------
 ROUNDS = {
-    "groups": Round(model=lambda bench: full_groups(), measures=False),
+    "groups": Round(model=lambda bench: columnstore.full_groups(), measures=False),
     "text": Round(
-        model=lambda bench: wide_groups() / full_groups(),
+        model=lambda bench: columnstore.wide_groups() / columnstore.full_groups(),
         measures=False,
         published=lambda: (figure("row_groups", "row_group_number_factor"),),
     ),
     "near": Round(ask=_against_one_each(SMALL_ROWS, NEAR)),
     "far": Round(ask=_against_one_each(SMALL_ROWS, FAR)),
-    "moves": Round(model=lambda bench: latency_moves(bench.base["queue_depth"]), measures=False),
+    "moves": Round(model=lambda bench: latency_moves(), measures=False),
     "too_large": Round(ask=_against_one_each(LARGE_ROWS, FAR)),
     "packed": Round(
-        ask=lambda see: see.seconds(**on(FAR), row_group_rows=LITTLE_ROWS, compression="uncompressed")
-        / see.seconds(**on(FAR), row_group_rows=LITTLE_ROWS, compression="zstd")
+        ask=lambda see: (
+            see.seconds(**on(FAR), dataset="comments", row_group_rows=LITTLE_ROWS, compression="uncompressed")
+            / see.seconds(**on(FAR), dataset="comments", row_group_rows=LITTLE_ROWS, compression="zstd")
+        )
     ),
     "counter": Round(
-        model=lambda bench: delivered_bytes_per_s(),
+        model=lambda bench: columnstore.delivered_bytes_per_s(),
         measures=False,
         published=lambda: (figure("row_groups", "narrow_columnstore_counted_bytes_per_s"),),
     ),
@@ -339,7 +221,9 @@ def _sweet_spots(bench: Bench) -> Picture:
         lines.append(_points(bench, f"{words}, measured", sizes, **on(name)))
         curve = lines[-2].points
         best = max(speed for _, speed in curve)
-        marks[f"good enough: {words}"] = min(rows for rows, speed in curve if speed * (1 + row_groups.NEAR) >= best)
+        marks[f"good enough: {words}"] = min(
+            rows for rows, speed in curve if speed * (1 + row_groups.NEAR) >= best
+        )
     near, far = marks.values()
     return Picture(
         title="One table, two distances",
@@ -356,23 +240,23 @@ def _sweet_spots(bench: Bench) -> Picture:
 
 def _latency(bench: Bench) -> Picture:
     latencies = np.geomspace(20e-6, 0.05, 30)
-    depth = bench.base["queue_depth"]
+    costs = engine_costs("comments")
     lines = []
-    for table, words, in_flight in (
-        ("comments", "with text", depth),
-        ("comments_narrow", "without text", depth),
-        ("comments", "with text, four times as many reads in flight", min(128, 4 * depth)),
-    ):
+    for depth in (1, 8, 32):
         rows = row_groups.smallest_good_rows(
-            device(NEAR), latencies, _table(table, "full"), _window(in_flight), engine_costs(table)
+            device(NEAR), latencies, _table("comments", "full"), _window(depth), costs
         )
-        lines.append(Line(name=words, points=list(zip(latencies.tolist(), rows.tolist(), strict=True))))
+        lines.append(
+            Line(
+                name=f"queue depth {depth}", points=list(zip(latencies.tolist(), rows.tolist(), strict=True))
+            )
+        )
     return Picture(
         title="The smallest good row group moves with the latency",
         sentence=(
-            "On an otherwise equal device, the smallest row group that comes within a tenth of the best scan is"
-            f" {latency_moves(depth):,.0f} times larger at the object store's latency than at the drive's."
-            " More reads in flight bring it down again."
+            "The full table with text, on devices that differ in nothing but latency: from the drive's latency to the"
+            f" store's the smallest good row group grows {latency_moves(1):,.0f} times with a queue depth of 1,"
+            f" {latency_moves(8):,.0f} times with 8, and {latency_moves(32):,.0f} times with 32."
         ),
         x=Axis(label="latency of the device", kind="s"),
         y=_ROWS,
@@ -397,7 +281,7 @@ def _in_flight(bench: Bench) -> Picture:
 
 
 def _scan_times(bench: Bench) -> Picture:
-    [timed, *_] = against_published()
+    [timed, *_] = columnstore.against_published()
     printed = [row[2] for row in timed.rows]
     ends = (min(printed) * 0.7, max(printed) * 1.4)
     return Picture(
@@ -419,4 +303,9 @@ def _scan_times(bench: Bench) -> Picture:
     )  # fmt: skip
 
 
-FIGURES = {"sweet_spots": _sweet_spots, "latency": _latency, "in_flight": _in_flight, "scan_times": _scan_times}
+FIGURES = {
+    "sweet_spots": _sweet_spots,
+    "latency": _latency,
+    "in_flight": _in_flight,
+    "scan_times": _scan_times,
+}

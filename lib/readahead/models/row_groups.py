@@ -6,7 +6,6 @@ Everything here is arithmetic on counts, bytes and a `Device`; the sweet spot is
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -16,7 +15,7 @@ from readahead.devices import Device
 from readahead.errors import require_range
 from readahead.models.scan import Devices, Layout, Windows, scan_times
 from readahead.models.schedule import Costs, Window
-from readahead.units import KiB, MiB
+from readahead.units import MiB
 
 LARGEST_GROUP_ROWS = 2**20
 """Rows of a full row group in SQL Server's columnstore."""
@@ -110,57 +109,3 @@ def smallest_good_rows(
     seconds = scan_times(devices, replace(layout, row_group_rows=rows), windows, costs).seconds
     sweet = seconds <= seconds.min(axis=1, keepdims=True) * (1.0 + near)
     return np.asarray(rows[0][sweet.argmax(axis=1)])
-
-
-# -- a scan on one spindle, seen from outside ------------------------------------------------------------
-READ_AHEAD_BYTES = 64 * 8 * KiB
-"""The most that a row store of SQL Server reads at once: 64 pages (N. Neugebauer, part 50)."""
-COLUMNSTORE_READ_BYTES = 8 * MiB
-"""The most that its columnstore reads at once, as he says."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TableScan:
-    """A scan of which only the outside is known."""
-
-    name: str
-    size_bytes: float
-    cpu_s: float
-    read_bytes: float
-    """Length of one contiguous read; 0 for one that is to be found."""
-
-
-def disk_scan_s(scan: TableScan, seek_s: float, rate_bytes_per_s: float, read_bytes: float = 0.0) -> float:
-    """Return the seconds of a scan: sqrt(io² + cpu²), io = size / rate + reads · seek.
-
-    The root of squares stands between an engine that overlaps disk and processor wholly (the larger counts) and one
-    that takes turns (their sum); which one it was, nobody printed. An assumption of this workbook.
-    """
-    reads = scan.size_bytes / (scan.read_bytes or read_bytes)
-    return float(np.hypot(scan.size_bytes / rate_bytes_per_s + reads * seek_s, scan.cpu_s))
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DiskFit:
-    """What the elapsed times of some scans say of the drive, and of the one scan whose reads are not known."""
-
-    seek_s: float
-    read_bytes: float
-
-
-def fit_disk(scans: Sequence[TableScan], elapsed_s: Sequence[float], rate_bytes_per_s: float) -> DiskFit:
-    """Return the seek, and the read length of the scan that has none, with the least sum of squared log errors."""
-    seeks = np.linspace(1e-3, 30e-3, 2901)
-    known = [(s, t) for s, t in zip(scans, elapsed_s, strict=True) if s.read_bytes]
-    misses = [
-        sum(np.log(disk_scan_s(s, float(seek), rate_bytes_per_s) / t) ** 2 for s, t in known)
-        for seek in seeks
-    ]
-    seek_s = float(seeks[int(np.argmin(misses))])
-    read_bytes = READ_AHEAD_BYTES
-    found: float = read_bytes
-    for scan, total_s in zip(scans, elapsed_s, strict=True):
-        if not scan.read_bytes:  # it meets its own time exactly: io = sqrt(t² − cpu²)
-            seeking_s = np.sqrt(total_s**2 - scan.cpu_s**2) - scan.size_bytes / rate_bytes_per_s
-            found = float(scan.size_bytes * seek_s / seeking_s)
-    return DiskFit(seek_s=seek_s, read_bytes=found)
