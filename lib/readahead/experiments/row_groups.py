@@ -17,7 +17,7 @@ from readahead.devices import device
 from readahead.experiments.experiment import Knob, Settings
 from readahead.experiments.knobs import knob
 from readahead.experiments.picture import Axis, Line, Picture
-from readahead.experiments.round import Bench, Round
+from readahead.experiments.round import Bench, Question, Round
 from readahead.experiments.scanning import Scanning
 from readahead.measure.calibrate import engine_costs
 from readahead.measure.case import Case
@@ -65,20 +65,14 @@ class RowGroups(Scanning):
         if name != "row_group_rows" or self.value(settings, "device") != "usb-disk":
             return ()
         wide = self.value(settings, "dataset") == "comments"
-        kind, size_bytes = (
-            ("wide", figure("row_groups", "wide_columnstore_bytes").best)
-            if wide
-            else ("narrow", columnstore.narrow_bytes())
-        )
-        elapsed = figure("row_groups", f"{kind}_columnstore_elapsed_s")
-        return (
-            (
-                figure("row_groups", "table_rows").best
-                / (columnstore.wide_groups() if wide else columnstore.full_groups()),
-                size_bytes / elapsed.value,
-                elapsed,
-            ),
-        )
+        elapsed = figure("row_groups", f"{'wide' if wide else 'narrow'}_columnstore_elapsed_s")
+        size_bytes = _printed("wide_columnstore_bytes") if wide else columnstore.narrow_bytes()
+        groups = columnstore.wide_groups() if wide else columnstore.full_groups()
+        return ((_printed("table_rows") / groups, size_bytes / elapsed.value, elapsed),)
+
+
+def _printed(name: str) -> float:
+    return figure("row_groups", name).best
 
 
 _START = device(NEAR)
@@ -122,9 +116,11 @@ def one_each(settings: Settings) -> int:
     return int(min(-(-rows // VECTOR_ROWS) * VECTOR_ROWS, LARGE_ROWS))
 
 
-def _against_one_each(rows: int, name: str, **more: Any) -> Any:
+def against_one_each(rows: int, name: str) -> Question:
+    """Return the question how many times longer a scan takes than with one group for each read in flight."""
+
     def ask(see: Any) -> Any:
-        there = on(name) | more
+        there = on(name)
         return see.seconds(**there, row_group_rows=rows) / see.seconds(
             **there, row_group_rows=one_each(see.bench.base)
         )
@@ -132,19 +128,10 @@ def _against_one_each(rows: int, name: str, **more: Any) -> Any:
     return ask
 
 
-def sweet_rows(
-    device_name: str, table: str, queue_depth: int, latency_s: float | None = None, size: str = "full"
-) -> row_groups.SweetSpot:
-    """Return the sweet spot of a table of comments on a device, with its own latency or another."""
-    chosen = device(device_name)
-    chosen = chosen.but(latency_s=latency_s) if latency_s is not None else chosen
-    return row_groups.sweet_spot(chosen, _table(table, size), _window(queue_depth), engine_costs(table))
-
-
-def _table(table: str, size: str) -> Layout:
+def _table(table: str) -> Layout:
     source = TABLES[table]
     return Layout(
-        rows=source.rows[size],
+        rows=source.rows["full"],
         row_group_rows=VECTOR_ROWS,
         bytes_per_row=source.bytes_per_row,
         footer_bytes_per_group=80.0 * len(source.columns),
@@ -161,9 +148,21 @@ def latency_moves(queue_depth: int = 1, table: str = "comments") -> float:
 
     The drive stays what it is in all else, and the table is the full one.
     """
-    near = sweet_rows(NEAR, table, queue_depth)
-    far = sweet_rows(NEAR, table, queue_depth, latency_s=device(FAR).latency_s)
-    return far.smallest_rows / near.smallest_rows
+    latencies = [device(NEAR).latency_s, device(FAR).latency_s]
+    near, far = _smallest_good(latencies, queue_depth, table)
+    return float(far / near)
+
+
+def _smallest_good(latencies_s: Sequence[float], queue_depth: int, table: str) -> list[float]:
+    rows = row_groups.smallest_good_rows(
+        device(NEAR), latencies_s, _table(table), _window(queue_depth), engine_costs(table)
+    )
+    return [float(count) for count in rows]
+
+
+def packed(see: Any, compression: str) -> Any:
+    """Return the scan time of the table with text, in small groups on the far store, compressed in one way."""
+    return see.seconds(**on(FAR), dataset="comments", row_group_rows=LITTLE_ROWS, compression=compression)
 
 
 # -- the rounds ------------------------------------------------------------------------------------------
@@ -174,16 +173,11 @@ ROUNDS = {
         measures=False,
         published=lambda: (figure("row_groups", "row_group_number_factor"),),
     ),
-    "near": Round(ask=_against_one_each(SMALL_ROWS, NEAR)),
-    "far": Round(ask=_against_one_each(SMALL_ROWS, FAR)),
+    "near": Round(ask=against_one_each(SMALL_ROWS, NEAR)),
+    "far": Round(ask=against_one_each(SMALL_ROWS, FAR)),
     "moves": Round(model=lambda bench: latency_moves(), measures=False),
-    "too_large": Round(ask=_against_one_each(LARGE_ROWS, FAR)),
-    "packed": Round(
-        ask=lambda see: (
-            see.seconds(**on(FAR), dataset="comments", row_group_rows=LITTLE_ROWS, compression="uncompressed")
-            / see.seconds(**on(FAR), dataset="comments", row_group_rows=LITTLE_ROWS, compression="zstd")
-        )
-    ),
+    "too_large": Round(ask=against_one_each(LARGE_ROWS, FAR)),
+    "packed": Round(ask=lambda see: packed(see, "uncompressed") / packed(see, "zstd")),
     "counter": Round(
         model=lambda bench: columnstore.delivered_bytes_per_s(),
         measures=False,
@@ -238,19 +232,15 @@ def _sweet_spots(bench: Bench) -> Picture:
     )
 
 
-def _latency(bench: Bench) -> Picture:
-    latencies = np.geomspace(20e-6, 0.05, 30)
-    costs = engine_costs("comments")
-    lines = []
-    for depth in (1, 8, 32):
-        rows = row_groups.smallest_good_rows(
-            device(NEAR), latencies, _table("comments", "full"), _window(depth), costs
+def _latency(_: Bench) -> Picture:
+    latencies = np.geomspace(20e-6, 0.05, 30).tolist()
+    lines = [
+        Line(
+            name=f"queue depth {depth}",
+            points=list(zip(latencies, _smallest_good(latencies, depth, "comments"), strict=True)),
         )
-        lines.append(
-            Line(
-                name=f"queue depth {depth}", points=list(zip(latencies.tolist(), rows.tolist(), strict=True))
-            )
-        )
+        for depth in (1, 8, 32)
+    ]
     return Picture(
         title="The smallest good row group moves with the latency",
         sentence=(
@@ -280,7 +270,7 @@ def _in_flight(bench: Bench) -> Picture:
     )
 
 
-def _scan_times(bench: Bench) -> Picture:
+def _scan_times(_: Bench) -> Picture:
     [timed, *_] = columnstore.against_published()
     printed = [row[2] for row in timed.rows]
     ends = (min(printed) * 0.7, max(printed) * 1.4)

@@ -98,6 +98,12 @@ def wide_groups() -> int:
     return row_groups.groups(int(_told("table_rows")), row_groups.rows_per_group(text_bytes_per_row()))
 
 
+def dictionary_from_groups() -> float:
+    """Return the dictionary that was full, in bytes, if the groups became as many times more as is printed."""
+    groups = full_groups() * _told("row_group_number_factor")
+    return row_groups.dictionary_bytes(_told("table_rows"), groups, text_bytes_per_row())
+
+
 def counted_bytes_per_s() -> float:
     """Return what the read-ahead counter counts, a second."""
     pages = _told("narrow_columnstore_physical_reads_pages") + _told("narrow_columnstore_readahead_pages")
