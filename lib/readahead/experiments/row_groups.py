@@ -96,7 +96,6 @@ EXPERIMENT = RowGroups(
         knob("threads", default=spare_threads()),
         knob("size", default="tiny"),
         knob("where"),
-        knob("time_scale"),
     ),
 )  # fmt: skip
 
@@ -266,12 +265,12 @@ def _in_flight(bench: Bench) -> Picture:
         x=_ROWS,
         y=_SPEED,
         lines=lines,
-        marks={"one group each": float(one_each(bench.base))},
+        marks={},
     )
 
 
 def _scan_times(_: Bench) -> Picture:
-    [timed, *_] = columnstore.against_published()
+    timed = columnstore.against_published()[0]
     printed = [row[2] for row in timed.rows]
     ends = (min(printed) * 0.7, max(printed) * 1.4)
     return Picture(
