@@ -150,11 +150,11 @@ EXERCISES = (
         question="A table has 10,000,000 rows, and its row groups hold up to 122,880. How many row groups?",
         shape=Choice(options=("81 row groups", "82 row groups", "1,220,704 row groups")),
         answer="82 row groups",
-        equivalents=("82", "b"),
+        equivalents=("82 row", "b"),
         misconceptions=(
-            Misconception(name="round down", example="81", hint="Where do the last rows go?"),
+            Misconception(name="round down", example="81 row groups", hint="Where do the last rows go?"),
             Misconception(
-                name="row groups are pages", example="1,220,704",
+                name="row groups are pages", example="c",
                 hint="A page is a unit of bytes, often 8 KiB. A row group is a unit of rows, and has many pages.",
             ),
         ),
@@ -293,6 +293,6 @@ EXERCISES = (
             ),
         ),
         hints=("Transfer must outweigh the trip.", "Bytes in flight ≥ latency × bandwidth.", "What makes more bytes?"),
-        solution="Rows × bytes per row × reads in flight ≥ latency × bandwidth. A higher bandwidth asks for more of it.",
+        solution="Rows × bytes per row × reads in flight ≥ latency × bandwidth. A higher bandwidth asks for more.",
     ),
 )  # fmt: skip

@@ -57,11 +57,8 @@ class Trial:
         return self.sample.reads[footer].submitted_s - self.sample.reads[footer - 1].done_s
 
 
-TYPICAL = {
-    "comments": Costs(dispatch_s=250e-6, group_s=1e-6, row_s=110e-9),
-    "comments_narrow": Costs(dispatch_s=170e-6, group_s=180e-6, row_s=18e-9),
-}
-"""As weighed on a machine of 2 cores with one worker: text takes its time."""
+TYPICAL = {"comments": Costs(dispatch_s=250e-6, group_s=1e-6, row_s=110e-9)}
+"""As weighed on a machine of 2 cores with one worker, where that is far from the usual: text takes its time."""
 
 
 def engine_costs(table: str) -> Costs:
