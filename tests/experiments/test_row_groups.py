@@ -19,6 +19,18 @@ def test_the_engine_reads_each_group_once_and_the_model_knows_the_bytes(rows: in
     assert sample.bytes_read == sum(size for spans in (footer, *groups) for _, size in spans)
 
 
+def test_a_native_group_is_read_in_several_pieces_and_gives_the_same_answer() -> None:
+    parquet, native = (
+        EXPERIMENT.settings(row_group_rows=1_048_576, format=form) for form in ("parquet", "native")
+    )
+    one, other = (EXPERIMENT.measure(settings, repeats=1) for settings in (parquet, native))
+    assert EXPERIMENT.case(parquet).recipe.row_groups == 1
+    assert len(other.reads) > len(one.reads)
+    assert other.answer == one.answer
+    assert EXPERIMENT.model(native).seconds > 0
+    assert "compression" in EXPERIMENT.disabled(native) and "compression" not in EXPERIMENT.disabled(parquet)
+
+
 def test_there_is_one_group_for_each_read_in_flight() -> None:
     for depth in (1, 8, 32):
         settings = EXPERIMENT.settings(queue_depth=depth)
