@@ -19,13 +19,14 @@ def test_the_engine_reads_each_group_once_and_the_model_knows_the_bytes(rows: in
     assert sample.bytes_read == sum(size for spans in (footer, *groups) for _, size in spans)
 
 
-def test_a_native_group_is_read_in_several_pieces_and_gives_the_same_answer() -> None:
+def test_a_native_file_gives_the_same_answer_in_reads_that_do_not_follow_its_groups() -> None:
     parquet, native = (
-        EXPERIMENT.settings(row_group_rows=1_048_576, format=form) for form in ("parquet", "native")
+        EXPERIMENT.settings(row_group_rows=8_192, format=form) for form in ("parquet", "native")
     )
     one, other = (EXPERIMENT.measure(settings, repeats=1) for settings in (parquet, native))
-    assert EXPERIMENT.case(parquet).recipe.row_groups == 1
-    assert len(other.reads) > len(one.reads)
+    groups = EXPERIMENT.case(native).recipe.row_groups
+    assert len(one.reads) == groups + 1
+    assert len(other.reads) not in (groups, groups + 1)
     assert other.answer == one.answer
     assert EXPERIMENT.model(native).seconds > 0
     assert "compression" in EXPERIMENT.disabled(native) and "compression" not in EXPERIMENT.disabled(parquet)
