@@ -1,0 +1,295 @@
+"""The same table in smaller and larger crates. Row-group size against throughput, on a drive at hand and on a store
+far away, in the engine; and the tables that N. Neugebauer measured, worked out from his own figures.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from readahead import units
+from readahead.datasets.recipe import VECTOR_ROWS
+from readahead.datasets.tables import TABLES
+from readahead.devices import device
+from readahead.experiments.experiment import Settings
+from readahead.experiments.knobs import knob
+from readahead.experiments.packing import COMPRESSION, FORMAT, Packing
+from readahead.experiments.picture import Axis, Line, Picture
+from readahead.experiments.round import Bench, Question, Round
+from readahead.measure.calibrate import engine_costs
+from readahead.measure.engine import spare_threads
+from readahead.models import columnstore, row_groups
+from readahead.models.scan import Layout
+from readahead.models.schedule import Window
+from readahead.published import Figure, figure
+
+NEAR, FAR = "nvme", "object-store"
+SMALL_ROWS, LITTLE_ROWS, LARGE_ROWS = 2_048, 8_192, 1_048_576
+
+
+# -- the bench -------------------------------------------------------------------------------------------
+class RowGroups(Packing):
+    """Row groups of any size, packed in any way."""
+
+    def published(self, settings: Settings, name: str) -> Sequence[tuple[float, float, Figure]]:
+        """Return Neugebauer's two columnstores on his USB disk, by their rows in a group."""
+        if name != "row_group_rows" or self.value(settings, "device") != "usb-disk":
+            return ()
+        wide = self.value(settings, "dataset") == "comments"
+        elapsed = figure("row_groups", f"{'wide' if wide else 'narrow'}_columnstore_elapsed_s")
+        size_bytes = _printed("wide_columnstore_bytes") if wide else columnstore.narrow_bytes()
+        groups = columnstore.wide_groups() if wide else columnstore.full_groups()
+        return ((_printed("table_rows") / groups, size_bytes / elapsed.value, elapsed),)
+
+
+def _printed(name: str) -> float:
+    return figure("row_groups", name).best
+
+
+_START = device(NEAR)
+
+EXPERIMENT = RowGroups(
+    topic="row_groups",
+    title="Row groups: how many rows belong together?",
+    knobs=(
+        knob("device", default=NEAR),
+        knob("row_group_rows", default=32_768),
+        knob("latency_s", default=_START.latency_s),
+        knob("queue_depth", folded=False),
+        knob("dataset", default="comments_narrow", choices=("comments", "comments_narrow")),
+        FORMAT,
+        COMPRESSION,
+        knob("bandwidth_bytes_per_s", default=_START.bandwidth_bytes_per_s),
+        knob("channels", default=_START.channels),
+        knob("seek_s"),
+        knob("threads", default=spare_threads()),
+        knob("size", default="tiny"),
+        knob("where"),
+    ),
+)
+
+
+def on(name: str) -> dict[str, Any]:
+    """Return the knobs that put the bench on a device of the catalogue, its own numbers on the sliders."""
+    there = EXPERIMENT.follow(EXPERIMENT.settings(device=name), "device")
+    return {
+        knob: there[knob] for knob in ("device", "latency_s", "bandwidth_bytes_per_s", "channels", "seek_s")
+    }
+
+
+def one_each(settings: Settings) -> int:
+    """Return the row-group size that gives every read in flight one group of the table."""
+    case = EXPERIMENT.case(settings)
+    rows = -(-case.recipe.rows // case.window.slots)
+    return int(min(-(-rows // VECTOR_ROWS) * VECTOR_ROWS, LARGE_ROWS))
+
+
+def against_one_each(rows: int, name: str) -> Question:
+    """Return the question how many times longer a scan takes than with one group for each read in flight."""
+
+    def ask(see: Any) -> Any:
+        there = on(name)
+        return see.seconds(**there, row_group_rows=rows) / see.seconds(
+            **there, row_group_rows=one_each(see.bench.base)
+        )
+
+    return ask
+
+
+def _table(table: str) -> Layout:
+    source = TABLES[table]
+    return Layout(
+        rows=source.rows["full"],
+        row_group_rows=VECTOR_ROWS,
+        bytes_per_row=source.bytes_per_row,
+        footer_bytes_per_group=80.0 * len(source.columns),
+    )
+
+
+def _window(queue_depth: int) -> Window:
+    threads = spare_threads()
+    return Window(slots=queue_depth + threads - 1, depth=queue_depth, threads=threads)
+
+
+def latency_moves(queue_depth: int = 1, table: str = "comments") -> float:
+    """Return how many times larger the smallest good row group is with the store's latency than with the drive's.
+
+    The drive stays what it is in all else, and the table is the full one.
+    """
+    latencies = [device(NEAR).latency_s, device(FAR).latency_s]
+    near, far = _smallest_good(latencies, queue_depth, table)
+    return float(far / near)
+
+
+def _smallest_good(latencies_s: Sequence[float], queue_depth: int, table: str) -> list[float]:
+    rows = row_groups.smallest_good_rows(
+        device(NEAR), latencies_s, _table(table), _window(queue_depth), engine_costs(table)
+    )
+    return [float(count) for count in rows]
+
+
+def packed(see: Any, compression: str) -> Any:
+    """Return the scan time of the table with text, in small groups on the far store, compressed in one way."""
+    return see.seconds(**on(FAR), dataset="comments", row_group_rows=LITTLE_ROWS, compression=compression)
+
+
+# -- the rounds ------------------------------------------------------------------------------------------
+ROUNDS = {
+    "groups": Round(model=lambda bench: columnstore.full_groups(), measures=False),
+    "text": Round(
+        model=lambda bench: columnstore.wide_groups() / columnstore.full_groups(),
+        measures=False,
+        published=lambda: (figure("row_groups", "row_group_number_factor"),),
+    ),
+    "near": Round(ask=against_one_each(SMALL_ROWS, NEAR)),
+    "far": Round(ask=against_one_each(SMALL_ROWS, FAR)),
+    "moves": Round(model=lambda bench: latency_moves(), measures=False),
+    "too_large": Round(ask=against_one_each(LARGE_ROWS, FAR)),
+    "packed": Round(ask=lambda see: packed(see, "uncompressed") / packed(see, "zstd")),
+    "counter": Round(
+        model=lambda bench: columnstore.delivered_bytes_per_s(),
+        measures=False,
+        published=lambda: (figure("row_groups", "narrow_columnstore_counted_bytes_per_s"),),
+    ),
+}
+
+
+# -- the pictures ----------------------------------------------------------------------------------------
+_ROWS = Axis(label="rows in a row group", kind="rows")
+_SPEED = Axis(label="throughput", kind="bytes_per_s")
+
+
+def _line(bench: Bench, name: str, **changes: Any) -> Line:
+    settings = bench.settings(**changes)
+    rows = row_groups.sizes(points=60)
+    speeds = EXPERIMENT.curve(settings, "row_group_rows", rows)
+    return Line(name=name, points=list(zip(rows.tolist(), speeds.tolist(), strict=True)))
+
+
+def _points(bench: Bench, name: str, sizes: Sequence[int], **changes: Any) -> Line:
+    all_rows = EXPERIMENT.case(bench.base).recipe.rows
+    points = [
+        (float(min(rows, all_rows)), bench.measured.throughput(**changes, row_group_rows=rows).median)
+        for rows in sizes
+    ]
+    return Line(name=name, points=points, source="measured", joined=False)
+
+
+def _sweet_spots(bench: Bench) -> Picture:
+    sizes = sorted({SMALL_ROWS, one_each(bench.base), LARGE_ROWS})
+    lines, marks = [], {}
+    for name, words in ((NEAR, "NVMe drive"), (FAR, "object store")):
+        lines.append(_line(bench, f"{words}, model", **on(name)))
+        lines.append(_points(bench, f"{words}, measured", sizes, **on(name)))
+        curve = lines[-2].points
+        best = max(speed for _, speed in curve)
+        marks[f"good enough: {words}"] = min(
+            rows for rows, speed in curve if speed * (1 + row_groups.NEAR) >= best
+        )
+    near, far = marks.values()
+    return Picture(
+        title="One table, two distances",
+        sentence=(
+            f"Groups of {near:,.0f} rows are good enough on the NVMe drive; the object store asks for {far:,.0f}."
+            " Beyond the sweet spot both fall again: too few groups are left for the reads in flight."
+        ),
+        x=_ROWS,
+        y=_SPEED,
+        lines=tuple(lines),
+        marks=marks,
+    )
+
+
+def _latency(_: Bench) -> Picture:
+    latencies = np.geomspace(20e-6, 0.05, 30).tolist()
+    lines = [
+        Line(
+            name=f"queue depth {depth}",
+            points=list(zip(latencies, _smallest_good(latencies, depth, "comments"), strict=True)),
+        )
+        for depth in (1, 8, 32)
+    ]
+    return Picture(
+        title="The smallest good row group moves with the latency",
+        sentence=(
+            "The full table with text, on devices that differ in nothing but latency: from the drive's latency to the"
+            f" store's the smallest good row group grows {latency_moves(1):,.0f} times with a queue depth of 1,"
+            f" {latency_moves(8):,.0f} times with 8, and {latency_moves(32):,.0f} times with 32."
+        ),
+        x=Axis(label="latency of the device", kind="s"),
+        y=_ROWS,
+        lines=tuple(lines),
+        marks={"NVMe": device(NEAR).latency_s, "object store": device(FAR).latency_s},
+    )
+
+
+def _in_flight(bench: Bench) -> Picture:
+    lines = tuple(_line(bench, f"queue depth {d}", **on(FAR), queue_depth=d) for d in (1, 8, 64))
+    return Picture(
+        title="Reads in flight and row groups",
+        sentence=(
+            "With one read in flight the largest group is the best; the more reads in flight, the smaller the groups"
+            " that serve them all, and the more a few large ones cost."
+        ),
+        x=_ROWS,
+        y=_SPEED,
+        lines=lines,
+        marks={},
+    )
+
+
+def _scan_times(_: Bench) -> Picture:
+    timed = columnstore.against_published()[0]
+    printed = [row[2] for row in timed.rows]
+    ends = (min(printed) * 0.7, max(printed) * 1.4)
+    return Picture(
+        title="Neugebauer's four scans",
+        sentence=(
+            f"One seek time and one read length, fitted, give his four times with a median error of"
+            f" {np.median(timed.errors):.1%} and {max(timed.errors):.1%} at worst; two figures are left to test them."
+        ),
+        x=Axis(label="published", kind="s"),
+        y=Axis(label="model", kind="s"),
+        lines=(
+            Line(name="equal", points=[(e, e) for e in ends], source="other"),
+            Line(
+                name="scans", source="published", joined=False,
+                points=[(p, m) for _, m, p, _ in sorted(timed.rows, key=lambda row: row[2])],
+            ),
+        ),
+        marks={},
+    )  # fmt: skip
+
+
+def _formats(bench: Bench) -> Picture:
+    sizes = (one_each(bench.base), LARGE_ROWS)
+    lines = [
+        _points(bench, f"{form}, measured", sizes, **on(FAR), format=form) for form in ("parquet", "native")
+    ]
+    parquet, native = (
+        bench.sample(**on(FAR), row_group_rows=sizes[0], format=form) for form in ("parquet", "native")
+    )
+    return Picture(
+        title="Another format, another unit of reading",
+        sentence=(
+            f"In groups of {sizes[0]:,} rows Parquet took {len(parquet.reads)} reads"
+            f" ({units.text(parquet.bytes_read, 'bytes')}), DuckDB's own format {len(native.reads)}"
+            f" ({units.text(native.bytes_read, 'bytes')}): its reads are runs of blocks and do not follow the groups."
+            " What a Parquet footer tells it learned when the file was attached, before the clock ran."
+        ),
+        x=_ROWS,
+        y=_SPEED,
+        lines=(_line(bench, "Parquet, model", **on(FAR)), *lines),
+        marks={},
+    )
+
+
+FIGURES = {
+    "sweet_spots": _sweet_spots,
+    "latency": _latency,
+    "in_flight": _in_flight,
+    "formats": _formats,
+    "scan_times": _scan_times,
+}
