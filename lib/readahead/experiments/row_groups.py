@@ -174,20 +174,18 @@ def _points(bench: Bench, name: str, sizes: Sequence[int], **changes: Any) -> Li
         (float(min(rows, all_rows)), bench.measured.throughput(**changes, row_group_rows=rows).median)
         for rows in sizes
     ]
-    return Line(name=name, points=points, source="measured", joined=False)
+    return Line(name=name, points=points, source="measured", joined=changes.get("format") == "native")
 
 
 def _sweet_spots(bench: Bench) -> Picture:
     sizes = sorted({SMALL_ROWS, one_each(bench.base), LARGE_ROWS})
     lines, marks = [], {}
-    for name, words in ((NEAR, "NVMe drive"), (FAR, "object store")):
-        lines.append(_line(bench, f"{words}, model", **on(name)))
+    for name, words in ((NEAR, "NVMe"), (FAR, "store")):
         lines.append(_points(bench, f"{words}, measured", sizes, **on(name)))
-        curve = lines[-2].points
+        lines.append(_line(bench, f"{words}, model", **on(name)))
+        curve = lines[-1].points
         best = max(speed for _, speed in curve)
-        marks[f"good enough: {words}"] = min(
-            rows for rows, speed in curve if speed * (1 + row_groups.NEAR) >= best
-        )
+        marks[words] = min(rows for rows, speed in curve if speed * (1 + row_groups.NEAR) >= best)
     near, far = marks.values()
     return Picture(
         title="One table, two distances",
