@@ -15,7 +15,7 @@ from readahead import __version__
 from readahead.errors import Cancelled, ReadaheadError
 
 COMMANDS = {
-    "bench": "Measure the workbook itself: its emulated device, models and datasets.",
+    "bench": "Measure the workbook itself: device, models, waiting.",
     "calibrate": "Measure this machine: its disk, and what DuckDB itself takes.",
     "lab": "Open the workbook in JupyterLab.",
     "run": "Run a notebook from end to end, with parameters.",

@@ -152,5 +152,5 @@ def save_calibrated(own: Device, *, title: str, source: str) -> Path:
     """Keep `own` as this machine's device. It replaces the one before."""
     path = paths.cache_dir() / "calibrated.json"
     facts = {"device": asdict(own), "title": title, "source": source}
-    paths.write_whole(path, json.dumps(facts, indent=1))
+    paths.write_whole(path, json.dumps(facts, indent=1), make_folder=True)
     return path

@@ -19,12 +19,13 @@ NOTEBOOKS = ROOT / "notebooks"
 """The chapters."""
 
 
-def write_whole(path: Path, text: str) -> None:
-    """Write a text file so that it is never half there: beside it, then renamed. Its folder is made if need be.
+def write_whole(path: Path, text: str, *, make_folder: bool = False) -> None:
+    """Write a text file so that it is never half there: beside it, then renamed.
 
     Raises OSError as the system does, and then leaves the old file as it was.
     """
-    path.parent.mkdir(parents=True, exist_ok=True)
+    if make_folder:
+        path.parent.mkdir(parents=True, exist_ok=True)
     beside = path.with_name(f"{path.name}.{os.getpid()}.part")
     try:
         with beside.open("w", encoding="utf-8") as file:

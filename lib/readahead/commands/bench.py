@@ -47,5 +47,5 @@ def bench(parts: tuple[str, ...], json_path: Path) -> None:
         "machine": asdict(machine),
         "figures": [asdict(figure) | {"met": figure.met} for figure in figures],
     }
-    paths.write_whole(json_path, json.dumps(told, indent=1))
+    paths.write_whole(json_path, json.dumps(told, indent=1), make_folder=True)
     click.echo(f"Raw samples: {json_path}")

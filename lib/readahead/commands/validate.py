@@ -38,7 +38,7 @@ def validate(seed: int, configs: int, repeats: int, json_path: Path | None) -> N
     exact = sum(r.reads_modeled == r.reads_measured and r.bytes_modeled == r.bytes_measured for r in rows)
     click.echo(f"{'reads':>12}: number and bytes predicted exactly in {exact} of {len(rows)} settings")
     if json_path is not None:
-        paths.write_whole(json_path, json.dumps(found, indent=1))
+        paths.write_whole(json_path, json.dumps(found, indent=1), make_folder=True)
 
 
 def _progress(event: Event) -> None:

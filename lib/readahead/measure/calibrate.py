@@ -105,7 +105,7 @@ def weigh_engine(
     costs = read_costs(trials)
     path = _costs_path(table)
     facts = {"machine": asdict(this_machine()), "costs": asdict(costs)}
-    paths.write_whole(path, json.dumps(facts, indent=1))
+    paths.write_whole(path, json.dumps(facts, indent=1), make_folder=True)
     tell(on_event, len(cases), len(cases), "done")
     return costs
 
