@@ -6,17 +6,8 @@ from readahead.exercises.answers import Amount, Choice, Several
 from readahead.exercises.claim import Claim, Reason
 from readahead.exercises.exercise import Exercise, Misconception
 from readahead.exercises.prediction import Prediction
-from readahead.experiments.read_ahead import (
-    ALONE,
-    FILE_COPY_BYTES,
-    NATIVE,
-    OFF,
-    ON,
-    SSD_BYTES_PER_S,
-    SSD_LATENCY_S,
-    sheas_device,
-    switched,
-)
+from readahead.experiments.read_ahead import FILE_COPY_BYTES, SSD_BYTES_PER_S, SSD_LATENCY_S, sheas_device, switched
+from readahead.experiments.switching import ALONE, NATIVE, OFF, ON
 from readahead.models import read_ahead
 from readahead.units import KiB
 
@@ -59,10 +50,10 @@ PREDICTIONS = (
     ),
     Prediction(
         id="alone",
-        question="Now set only async_threads from 1 to 128, and leave read_ahead_depth to DuckDB. How many times"
-        " faster?",
+        question="Now set only async_threads to 128, and leave read_ahead_depth to DuckDB. How many times faster than a"
+        " queue depth of 1?",
         kind="times", low=0.8, high=500,
-        because="Threads that may read are no orders to read. Left to itself, DuckDB keeps as many row groups under way as"
+        because="Threads that may read are no orders to read. DuckDB itself keeps as many row groups under way as"
         " a memory rule allows: four for each worker, however many threads stand ready.",
     ),
     Prediction(
@@ -75,7 +66,7 @@ PREDICTIONS = (
     ),
     Prediction(
         id="hole",
-        question="Two columns with a hole of three others between them: jumping the hole against reading through it, one"
+        question="Two columns with three others between them: jumping that hole against reading through it, one"
         " read at a time. How many times as long does jumping take?",
         kind="times", low=0.1, high=20,
         because="The hole is shorter than latency times bandwidth, so the bytes in it cost less than another question."
@@ -181,7 +172,7 @@ EXERCISES = (
             "(210 - 80) seconds over (2,000,000 - 2,000,000 × 8 / 350) reads.",
         ),
         solution="The bytes pass equally long in both, so they drop out of the difference: 130 s for 1.95 million reads"
-        " more. Then the bandwidth follows from either scan. Two numbers from two: the fit is perfect and proves nothing,"
+        " more. Then the bandwidth follows from either scan. Two numbers from two: a perfect fit that proves nothing"
         " until a third figure agrees.",
     ),
     Exercise(
@@ -204,7 +195,7 @@ EXERCISES = (
             "Turn each figure into bytes a second.", "A page is 8 KB.", "Pages a second × 80 s: is it the whole table?",
         ),
         solution="20,000 pages a second for 80 s are 1.6 million of the 2 million pages; it takes 25,000. Perhaps the"
-        " counter was read early, or not every page came by read-ahead. His time, size and rate agree among each other.",
+        " counter was read early, or not every page came by read-ahead. His time, size and rate agree.",
     ),
     Exercise(
         id="window_disk",
@@ -229,12 +220,12 @@ EXERCISES = (
             "How many bytes could the disk have delivered in that time?",
             "200 MB/s × (5 ms + 512 KB / 200 MB/s), in requests of 512 KB, rounded up.",
         ),
-        solution="One takes 5 ms to be answered and about 2.6 ms to pass. In 7.6 ms the disk could deliver 1.5 MB: three"
-        " requests. Bandwidth × delay is what must be under way.",
+        solution="One takes 5 ms to be answered and about 2.6 ms to pass. In 7.6 ms the disk could deliver 1.5 MB,"
+        " three requests. Bandwidth × delay is what must be under way.",
     ),
     Exercise(
         id="window_ssd",
-        question="An SSD of 3 GB/s that answers in 100 µs: at 256 KB a request, what is the least that must be under way?",
+        question="An SSD of 3 GB/s that answers in 100 µs: how many requests of 256 KB must be under way?",
         shape=Amount(kind="count", tolerance=0.0),
         answer=lambda bench: read_ahead.depth_to_ask_for(
             FILE_COPY_BYTES, latency_s=SSD_LATENCY_S, bandwidth_bytes_per_s=SSD_BYTES_PER_S
@@ -251,7 +242,7 @@ EXERCISES = (
             ),
         ),
         hints=("The same sum as for the disk.", "256 KB pass in under 100 µs.", "3 GB/s × (100 µs + 87 µs) / 256 KB."),
-        solution="187 µs at 3 GB/s are some 560 KB: three requests of 256 KB. A faster drive that also answers sooner may"
+        solution="187 µs at 3 GB/s are some 560 KB: three requests of 256 KB. A drive that also answers sooner may"
         " need no deeper a window; one that is only faster does.",
     ),
     Exercise(
@@ -272,8 +263,8 @@ EXERCISES = (
             ),
         ),
         hints=("What does another read cost?", "How many bytes pass in that time?", "Bandwidth × delay."),
-        solution="5 ms × 200 MB/s = 1 MB: the same product that tells how much to keep under way. DuckDB fits it from its"
-        " own reads and merges what lies nearer (parquet_prefetch_column_gap pins it).",
+        solution="5 ms × 200 MB/s = 1 MB: the same product that tells how much to keep under way. DuckDB fits it from"
+        " its own reads and merges what lies nearer (parquet_prefetch_column_gap pins it).",
     ),
     Exercise(
         id="when",
@@ -297,7 +288,7 @@ EXERCISES = (
             ),
         ),
         hints=("Is there a delay to hide?", "Will what is asked for be needed?", "Both must be so."),
-        solution="Read-ahead hides a delay behind other work. In memory there is none, and for ten rows there is no other"
-        " work: the rest of the window is read for nobody.",
+        solution="Read-ahead hides a delay behind other work. In memory there is none, and for ten rows there is"
+        " no other work: the rest of the window is read for nobody.",
     ),
 )  # fmt: skip
