@@ -6,7 +6,13 @@ from readahead.exercises.answers import Amount, Choice, Several
 from readahead.exercises.claim import Claim, Reason
 from readahead.exercises.exercise import Exercise, Misconception
 from readahead.exercises.prediction import Prediction
-from readahead.experiments.read_ahead import FILE_COPY_BYTES, SSD_BYTES_PER_S, SSD_LATENCY_S, sheas_device, switched
+from readahead.experiments.read_ahead import (
+    FILE_COPY_BYTES,
+    SSD_BYTES_PER_S,
+    SSD_LATENCY_S,
+    sheas_device,
+    switched,
+)
 from readahead.experiments.switching import ALONE, NATIVE, OFF, ON
 from readahead.models import read_ahead
 from readahead.units import KiB
@@ -145,6 +151,16 @@ def _near(way: str) -> dict[str, object]:
 _HOLE_S, _HOLE_RATE = 0.005, 200e6
 _COUNTS = ("350 KB a read", "80 seconds", "20,000 read-ahead pages a second", "16,000 MB of table")
 
+_WINDOWS = ("1 request", "2 requests", "3 requests", "15 requests", "128 requests")
+
+
+def _window_of(request_bytes: float, *, latency_s: float, bandwidth_bytes_per_s: float) -> str:
+    depth = read_ahead.depth_to_ask_for(
+        request_bytes, latency_s=latency_s, bandwidth_bytes_per_s=bandwidth_bytes_per_s
+    )
+    return next(window for window in _WINDOWS if window.split()[0] == str(depth))
+
+
 EXERCISES = (
     Exercise(
         id="latency",
@@ -201,18 +217,17 @@ EXERCISES = (
         id="window_disk",
         question="Requests of 512 KB on a disk of 200 MB/s that takes 5 ms to answer. How many must be under way to"
         " saturate it?",
-        shape=Amount(kind="count", tolerance=0.0),
-        answer=lambda bench: read_ahead.depth_to_ask_for(512 * KiB, latency_s=0.005, bandwidth_bytes_per_s=200e6),
-        equivalents=("3", "3.0"),
+        shape=Choice(options=_WINDOWS),
+        answer=_window_of(512 * KiB, latency_s=0.005, bandwidth_bytes_per_s=200e6),
+        equivalents=("c", "3 REQUESTS"),
         misconceptions=(
             Misconception(
-                name="one is enough if it is large", example="1",
+                name="one is enough if it is large", example="1 request",
                 hint="While the disk answers one request for 5 ms, it delivers nothing.",
             ),
             Misconception(
-                name="more depth is always better", example="128",
+                name="more depth is always better", example="128 requests",
                 hint="Past saturation, more requests only wait in the queue, and hold memory meanwhile.",
-                matches=lambda given: given > 10,
             ),
         ),
         hints=(
@@ -226,19 +241,17 @@ EXERCISES = (
     Exercise(
         id="window_ssd",
         question="An SSD of 3 GB/s that answers in 100 µs: how many requests of 256 KB must be under way?",
-        shape=Amount(kind="count", tolerance=0.0),
-        answer=lambda bench: read_ahead.depth_to_ask_for(
-            FILE_COPY_BYTES, latency_s=SSD_LATENCY_S, bandwidth_bytes_per_s=SSD_BYTES_PER_S
-        ),
-        equivalents=("3", "3.0"),
+        shape=Choice(options=_WINDOWS),
+        answer=_window_of(FILE_COPY_BYTES, latency_s=SSD_LATENCY_S, bandwidth_bytes_per_s=SSD_BYTES_PER_S),
+        equivalents=("c", "3 requests"),
         misconceptions=(
             Misconception(
-                name="a fast drive needs no read-ahead", example="1",
+                name="a fast drive needs no read-ahead", example="1 request",
                 hint="It answers 50 times sooner and delivers 15 times as fast. Multiply the two.",
             ),
             Misconception(
-                name="fifteen times faster, fifteen times deeper", example="15",
-                hint="Depth is bandwidth × delay. The delay has fallen too.", matches=lambda given: given > 10,
+                name="fifteen times faster, fifteen times deeper", example="15 requests",
+                hint="Depth is bandwidth × delay. The delay has fallen too.",
             ),
         ),
         hints=("The same sum as for the disk.", "256 KB pass in under 100 µs.", "3 GB/s × (100 µs + 87 µs) / 256 KB."),
