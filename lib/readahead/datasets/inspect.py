@@ -76,3 +76,38 @@ def _key_ranges(path: Path, column: str, _modified: int) -> list[tuple[int, int]
             "SELECT stats_min_value::BIGINT, stats_max_value::BIGINT"
             f" FROM parquet_metadata({literal(path)}) WHERE path_in_schema = {literal(column)} ORDER BY row_group_id"
         ).fetchall()
+
+
+def pages(path: Path) -> dict[str, int]:
+    """Return how many pages a chunk of each column has in a file that DuckDB wrote: one, and perhaps a dictionary."""
+    return _pages(path, path.stat().st_mtime_ns)
+
+
+@functools.lru_cache(maxsize=64)
+def _pages(path: Path, _modified: int) -> dict[str, int]:
+    with duckdb.connect() as connection:
+        return dict(
+            connection.execute(
+                "SELECT path_in_schema, 1 + max((dictionary_page_offset IS NOT NULL)::INTEGER)"
+                f" FROM parquet_metadata({literal(path)}) GROUP BY 1"
+            ).fetchall()
+        )
+
+
+def blocks(path: Path, columns: tuple[str, ...]) -> list[tuple[int, frozenset[int]]]:
+    """Return, for each row group of a native file, its rows and the blocks in which these columns lie."""
+    return _blocks(path, columns, path.stat().st_mtime_ns)
+
+
+@functools.lru_cache(maxsize=64)
+def _blocks(path: Path, columns: tuple[str, ...], _modified: int) -> list[tuple[int, frozenset[int]]]:
+    listed = ", ".join(literal(column) for column in columns)
+    with duckdb.connect() as connection:
+        connection.execute(f"ATTACH {literal(path)} AS file (READ_ONLY)")
+        found = connection.execute(
+            "SELECT row_group_id,"
+            f" sum(count) FILTER (segment_type <> 'VALIDITY' AND column_name = {literal(columns[0])}),"
+            " list(DISTINCT block_id) FILTER (block_id >= 0) FROM pragma_storage_info('file.t')"
+            f" WHERE column_name IN ({listed}) GROUP BY 1 ORDER BY 1"
+        ).fetchall()
+    return [(int(rows), frozenset(numbers)) for _, rows, numbers in found]

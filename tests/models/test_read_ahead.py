@@ -1,0 +1,64 @@
+"""What a window gets out of a device, and the device that two times betray."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from readahead.errors import BadValue
+from readahead.models import read_ahead
+from readahead.units import KiB
+
+FAR = {"latency_s": 0.005, "bandwidth_bytes_per_s": 200e6}
+
+
+@given(st.floats(1e3, 1e8), st.integers(1, 200), st.floats(1e-6, 0.1), st.floats(1e6, 1e10))
+def test_a_larger_window_never_gets_less_and_never_more_than_the_device_has(
+    size: float, depth: int, latency_s: float, bandwidth: float
+) -> None:
+    device = {"latency_s": latency_s, "bandwidth_bytes_per_s": bandwidth}
+    one = read_ahead.window_rate(size, depth, **device)
+    assert one <= read_ahead.window_rate(size, depth + 1, **device) <= bandwidth
+    assert one <= read_ahead.window_rate(size * 2, depth, **device)
+
+
+@given(st.floats(1e4, 1e7), st.floats(1e-5, 0.1), st.floats(1e6, 1e10))
+def test_the_depth_to_ask_for_saturates_and_one_less_does_not(
+    size: float, latency_s: float, bandwidth: float
+) -> None:
+    device = {"latency_s": latency_s, "bandwidth_bytes_per_s": bandwidth}
+    depth = read_ahead.depth_to_ask_for(size, **device)
+    assert float(read_ahead.window_rate(size, depth, **device)) == pytest.approx(bandwidth, rel=1e-6)
+    if depth > 1:
+        assert float(read_ahead.window_rate(size, depth - 1, **device)) < bandwidth * (1 - 1e-12)
+
+
+@given(st.floats(1e-6, 1e-2), st.floats(1e7, 1e10))
+def test_two_times_give_back_the_device_that_made_them(latency_s: float, bandwidth: float) -> None:
+    device = {"latency_s": latency_s, "bandwidth_bytes_per_s": bandwidth}
+    scans = [(size, read_ahead.scan_s(16e9, size, **device)) for size in (8192.0, 358_400.0)]
+    found = read_ahead.device_of(scans[0], scans[1], total_bytes=16e9)
+    assert found == pytest.approx((latency_s, bandwidth), rel=1e-4)
+    assert found == pytest.approx(read_ahead.device_of(scans[1], scans[0], total_bytes=16e9))
+
+
+@pytest.mark.parametrize("times", [(80.0, 210.0), (1e9, 1.0)])
+def test_times_that_no_device_takes_are_refused(times: tuple[float, float]) -> None:
+    with pytest.raises(BadValue, match="fit no device"):
+        read_ahead.device_of((8192.0, times[0]), (358_400.0, times[1]), total_bytes=16e9)
+
+
+def test_bandwidth_times_delay_is_a_megabyte_at_5_ms_and_200_mb_a_second() -> None:
+    assert read_ahead.bytes_to_ask_for(**FAR) == pytest.approx(1e6)
+    assert read_ahead.depth_to_ask_for(512 * KiB, **FAR) == 3
+
+
+def test_blocks_shared_by_two_groups_are_read_once_unless_the_window_is_deep() -> None:
+    groups = [{0, 1, 5}, {2, 5}]
+    alone = read_ahead.block_reads(groups, KiB, ahead=False, depth=1)
+    assert [len(reads) for reads in alone] == [3, 1]
+    shallow = read_ahead.block_reads(groups, KiB, ahead=True, depth=1)
+    deep = read_ahead.block_reads(groups, KiB, ahead=True, depth=8)
+    assert [[size // KiB for _, size in reads] for reads in shallow] == [[2, 1], [1]]
+    assert [[size // KiB for _, size in reads] for reads in deep] == [[2, 1], [1, 1]]
