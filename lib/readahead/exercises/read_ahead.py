@@ -97,10 +97,6 @@ CLAIMS = (
                 says="the device has fewer channels than the window has reads",
                 when=lambda left, right, bench: bench.base["channels"] < 64,
             ),
-            Reason(
-                says="there are too few row groups to fill the window, or so many that decoding counts",
-                when=lambda left, right, bench: bench.base["row_group_rows"] != 2_048,
-            ),
             Reason(says="this machine is slow to wake readers, or busy; close other programs"),
         ),
     ),
@@ -154,10 +150,8 @@ _COUNTS = ("350 KB a read", "80 seconds", "20,000 read-ahead pages a second", "1
 _WINDOWS = ("1 request", "2 requests", "3 requests", "15 requests", "128 requests")
 
 
-def _window_of(request_bytes: float, *, latency_s: float, bandwidth_bytes_per_s: float) -> str:
-    depth = read_ahead.depth_to_ask_for(
-        request_bytes, latency_s=latency_s, bandwidth_bytes_per_s=bandwidth_bytes_per_s
-    )
+def _window_of(request_bytes: float, **device: float) -> str:
+    depth = read_ahead.depth_to_ask_for(request_bytes, **device)
     return next(window for window in _WINDOWS if window.split()[0] == str(depth))
 
 
