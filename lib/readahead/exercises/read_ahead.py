@@ -93,10 +93,6 @@ CLAIMS = (
                 says="the latency was set so low that the engine's own work is most of the time",
                 when=lambda left, right, bench: bench.base["latency_s"] < 0.004,
             ),
-            Reason(
-                says="the device has fewer channels than the window has reads",
-                when=lambda left, right, bench: bench.base["channels"] < 64,
-            ),
             Reason(says="this machine is slow to wake readers, or busy; close other programs"),
         ),
     ),
