@@ -3,6 +3,7 @@
 A house with floors. A file imports only from the floors beneath it, never a neighbour on its own:
 
     commands               what is typed                    click
+    bench                  the workbook on its own scales
     lab                    the JupyterLab we start
     panels                 what the learner touches         ipywidgets, plotly
     exercises | advisor    questions; findings              no widgets

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -21,12 +23,13 @@ from readahead.measure.validate import Row, examine, report
 @click.option(
     "--json", "json_path", type=click.Path(dir_okay=False, path_type=Path), help="Write all figures here too."
 )
-def validate(seed: int, configs: int, repeats: int, json_path: Path | None) -> None:
+@click.option("--chapter", "topic", help="Draw from the knobs of one chapter, such as fragments.")
+def validate(seed: int, configs: int, repeats: int, json_path: Path | None, topic: str | None) -> None:
     """Draw settings, model each, measure each on the emulated device, and print how far apart they are."""
     click.echo("Weighing the engine on this machine ...", err=True)
     rows: list[Row] = []
     click.echo(f"{'modeled':>10} {'measured':>10} {'ratio':>6}  bound   setting")
-    for row in examine(seed=seed, configs=configs, repeats=repeats, on_event=_progress):
+    for row in _examine(topic, seed=seed, configs=configs, repeats=repeats, on_event=_progress):
         rows.append(row)
         bound = "device" if row.device_bound else "engine"
         modeled, measured = units.text(row.modeled_s, "s"), units.text(row.measured_s, "s")
@@ -35,10 +38,22 @@ def validate(seed: int, configs: int, repeats: int, json_path: Path | None) -> N
     click.echo()
     for name in ("all", "device_bound"):
         click.echo(f"{name.replace('_', '-'):>12}: {_line(found[name])}")
-    exact = sum(r.reads_modeled == r.reads_measured and r.bytes_modeled == r.bytes_measured for r in rows)
-    click.echo(f"{'reads':>12}: number and bytes predicted exactly in {exact} of {len(rows)} settings")
+    known = [row for row in rows if row.reads_modeled is not None]
+    exact = sum(r.reads_modeled == r.reads_measured and r.bytes_modeled == r.bytes_measured for r in known)
+    if known:
+        click.echo(f"{'reads':>12}: number and bytes predicted exactly in {exact} of {len(known)} settings")
     if json_path is not None:
         paths.write_whole(json_path, json.dumps(found, indent=1), make_folder=True)
+
+
+def _examine(topic: str | None, **asked: Any) -> Iterator[Row]:
+    """Return the rows of all settings, or of one chapter's."""
+    if topic is None:
+        return examine(**asked)
+    from readahead.exercises.chapters import chapter
+    from readahead.experiments import examine as oral
+
+    return oral.examine(chapter(topic).experiment, **asked)
 
 
 def _progress(event: Event) -> None:

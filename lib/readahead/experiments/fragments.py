@@ -4,6 +4,7 @@ time can be told from the engine's."""
 from __future__ import annotations
 
 import threading
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -241,3 +242,30 @@ def _readers(bench: Bench) -> Picture:
 
 
 FIGURES = {"yield": _yield, "readers": _readers}
+
+
+def held_to_print() -> Sequence[tuple[str, float, float]]:
+    """Return (figure, model, printed) for every printed figure that the model foretells; nothing is fitted."""
+
+    def printed(name: str) -> float:
+        return published.figure("fragments", name).best
+
+    seek_s, drive = printed("seek_s"), devices.device("usb-disk")
+    disk_rate = printed("seek_costs_bytes") / seek_s
+    share = fragments.yield_share(printed("fragment_bytes"), seek_s=seek_s, bandwidth_bytes_per_s=disk_rate)
+    small = printed("drive_4k_read_bytes")
+    small_s = drive.latency_s + drive.seek_s + small / drive.channel_bandwidth_bytes_per_s
+    return (
+        ("yield_share", float(share), printed("yield_share")),
+        ("fragment_bytes", printed("fragment_pages") * PAGE_BYTES, printed("fragment_bytes")),
+        ("drive_4k_bytes_per_s", small / small_s, printed("drive_4k_bytes_per_s")),
+        (
+            "drive_sequential_bytes_per_s",
+            drive.channel_bandwidth_bytes_per_s,
+            printed("drive_sequential_bytes_per_s"),
+        ),
+    )
+
+
+FITTED = 2
+"""Seek and bandwidth of the catalogue's USB disk come from two of the figures."""

@@ -77,6 +77,10 @@ def _shea_rate(size_bytes: float) -> float:
     return float(read_ahead.window_rate(size_bytes, 1, latency_s=latency_s, bandwidth_bytes_per_s=bandwidth))
 
 
+FITTED = 0
+"""The figures to which the model's three numbers were fitted are not among those it is held to."""
+
+
 def held_to_print() -> Sequence[tuple[str, float, float]]:
     """Return (figure, model, printed) for every printed figure that the model foretells.
 

@@ -291,3 +291,16 @@ FIGURES = {
     "formats": _formats,
     "scan_times": _scan_times,
 }
+
+
+def held_to_print() -> Sequence[tuple[str, float, float]]:
+    """Return (figure, model, printed) for every printed figure that the model foretells."""
+    return [
+        (name, modeled, told)
+        for one in columnstore.against_published()
+        for name, modeled, told, _ in one.rows
+    ]
+
+
+FITTED = sum(one.fitted for one in columnstore.against_published())
+"""A seek time and a length of read, fitted to his four scans."""

@@ -39,9 +39,10 @@ class Row:
     seconds: tuple[float, ...]
     """Every repeat, raw."""
     device_bound: bool
-    reads_modeled: int
+    reads_modeled: int | None
+    """None where only the time is modeled."""
     reads_measured: int
-    bytes_modeled: int
+    bytes_modeled: int | None
     bytes_measured: int
 
     @property

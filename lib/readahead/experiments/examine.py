@@ -1,0 +1,71 @@
+"""An oral examination of one chapter: its own knobs, turned at random, the model first and then DuckDB."""
+
+from __future__ import annotations
+
+import math
+import random
+import threading
+from collections.abc import Iterator
+from typing import Any
+
+from readahead.experiments.experiment import Experiment, Knob
+from readahead.measure.calibrate import weigh_engine
+from readahead.measure.events import OnEvent, tell
+from readahead.measure.validate import DEVICE_BOUND, LONGEST_S, Row
+
+
+def draw(experiment: Experiment, rng: random.Random) -> dict[str, Any]:
+    """Return settings at size tiny with every visible knob of the chapter drawn over its range."""
+    drawn: dict[str, Any] = {"size": "tiny"}
+    for knob in experiment.knobs:
+        if knob.kind == "choice" or (knob.folded and knob.name != "queue_depth"):
+            continue
+        drawn[knob.name] = _between(knob, rng)
+    known = {knob.name for knob in experiment.knobs}
+    return experiment.settings(**{name: value for name, value in drawn.items() if name in known})
+
+
+def _between(knob: Knob, rng: random.Random) -> Any:
+    if knob.steps:
+        return knob.check(rng.choice(knob.steps))
+    return knob.check(math.exp(rng.uniform(math.log(knob.low), math.log(knob.high))))
+
+
+def examine(
+    experiment: Experiment,
+    *,
+    seed: int,
+    configs: int,
+    repeats: int = 3,
+    on_event: OnEvent | None = None,
+    stop: threading.Event | None = None,
+) -> Iterator[Row]:
+    """Weigh the engine, then yield one row a setting. Raises `Cancelled` when `stop` is set."""
+    weigh_engine("comments_narrow", on_event=on_event, stop=stop)
+    rng, done = random.Random(seed), 0
+    while done < configs:
+        settings = draw(experiment, rng)
+        if experiment.model(settings).seconds > LONGEST_S:
+            continue
+        said = ", ".join(
+            f"{knob.label.lower()} {knob.text(settings[knob.name])}"
+            for knob in experiment.knobs
+            if knob.kind != "choice" and (not knob.folded or knob.name == "queue_depth")
+        )
+        tell(on_event, done, configs, said)
+        sample = experiment.measure(settings, on_event, stop, repeats=repeats)
+        estimate = experiment.model(settings)  # the file is built now, so the model knows its exact reads
+        terms = {**estimate.terms_s}
+        cpu_s = terms.pop("cpu", 0.0) + estimate.overlapped_s.get("cpu", 0.0)
+        yield Row(
+            case=said,
+            modeled_s=estimate.seconds,
+            measured_s=sample.median_s,
+            seconds=sample.seconds,
+            device_bound=sum(terms.values()) - terms.get("open", 0.0) > DEVICE_BOUND * cpu_s,
+            reads_modeled=None,
+            reads_measured=len(sample.reads),
+            bytes_modeled=None,
+            bytes_measured=sample.bytes_read,
+        )
+        done += 1
