@@ -21,6 +21,7 @@ from readahead.experiments.round import Bench, Question, Round
 from readahead.measure.calibrate import engine_costs
 from readahead.measure.engine import spare_threads
 from readahead.models import columnstore, row_groups
+from readahead.models.columnstore import FITTED, held_to_print
 from readahead.models.scan import Layout
 from readahead.models.schedule import Window
 from readahead.published import Figure, figure
@@ -292,15 +293,4 @@ FIGURES = {
     "scan_times": _scan_times,
 }
 
-
-def held_to_print() -> Sequence[tuple[str, float, float]]:
-    """Return (figure, model, printed) for every printed figure that the model foretells."""
-    return [
-        (name, modeled, told)
-        for one in columnstore.against_published()
-        for name, modeled, told, _ in one.rows
-    ]
-
-
-FITTED = sum(one.fitted for one in columnstore.against_published())
-"""A seek time and a length of read, fitted to his four scans."""
+__all__ = ["EXPERIMENT", "FIGURES", "FITTED", "ROUNDS", "held_to_print"]
