@@ -2,33 +2,14 @@
 
 from __future__ import annotations
 
-import math
 import random
 import threading
 from collections.abc import Iterator
-from typing import Any
 
-from readahead.experiments.experiment import Experiment, Knob
+from readahead.experiments.experiment import Experiment
 from readahead.measure.calibrate import weigh_engine
 from readahead.measure.events import OnEvent, tell
 from readahead.measure.validate import DEVICE_BOUND, LONGEST_S, Row
-
-
-def draw(experiment: Experiment, rng: random.Random) -> dict[str, Any]:
-    """Return settings at size tiny with every visible knob of the chapter drawn over its range."""
-    drawn: dict[str, Any] = {"size": "tiny"}
-    for knob in experiment.knobs:
-        if knob.kind == "choice" or (knob.folded and knob.name != "queue_depth"):
-            continue
-        drawn[knob.name] = _between(knob, rng)
-    known = {knob.name for knob in experiment.knobs}
-    return experiment.settings(**{name: value for name, value in drawn.items() if name in known})
-
-
-def _between(knob: Knob, rng: random.Random) -> Any:
-    if knob.steps:
-        return knob.check(rng.choice(knob.steps))
-    return knob.check(math.exp(rng.uniform(math.log(knob.low), math.log(knob.high))))
 
 
 def examine(
@@ -44,13 +25,13 @@ def examine(
     weigh_engine("comments_narrow", on_event=on_event, stop=stop)
     rng, done = random.Random(seed), 0
     while done < configs:
-        settings = draw(experiment, rng)
+        settings = experiment.draw(rng)
         if experiment.model(settings).seconds > LONGEST_S:
             continue
         said = ", ".join(
             f"{knob.label.lower()} {knob.text(settings[knob.name])}"
             for knob in experiment.knobs
-            if knob.kind != "choice" and (not knob.folded or knob.name == "queue_depth")
+            if experiment.in_sight(knob)
         )
         tell(on_event, done, configs, said)
         sample = experiment.measure(settings, on_event, stop, repeats=repeats)

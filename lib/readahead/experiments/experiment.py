@@ -5,6 +5,8 @@ this way, so that there is one panel and many experiments.
 
 from __future__ import annotations
 
+import math
+import random
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
@@ -56,6 +58,14 @@ class Knob:
         """Write a value of this knob for people."""
         return str(value) if self.kind == "choice" else units.text(value, self.kind)
 
+    def draw(self, rng: random.Random) -> Any:
+        """Return a value at random: one of the steps, else evenly on a log scale."""
+        if self.kind == "choice":
+            return rng.choice(self.choices)
+        if self.steps:
+            return self.check(rng.choice(self.steps))
+        return self.check(math.exp(rng.uniform(math.log(self.low), math.log(self.high))))
+
     def grid(self, points: int = 200) -> np.ndarray:
         """Return `points` values over the whole range, evenly spaced on a log scale."""
         return np.geomspace(self.low, self.high, points)
@@ -89,6 +99,20 @@ class Experiment(ABC):
     def disabled(self, settings: Settings) -> dict[str, str]:
         """Return the knobs that do nothing now, each with the reason to show."""
         return {}
+
+    def draw(self, rng: random.Random) -> dict[str, Any]:
+        """Return settings at size tiny with the knobs in sight, and the queue depth, turned at random.
+
+        What an examination draws from (`validate --chapter`); a topic whose knobs need care overrides it.
+        """
+        seen = [knob for knob in self.knobs if knob.kind != "choice" and self.in_sight(knob)]
+        drawn = {knob.name: knob.draw(rng) for knob in seen}
+        small = {"size": "tiny"} if any(knob.name == "size" for knob in self.knobs) else {}
+        return self.settings(**small, **drawn)
+
+    def in_sight(self, knob: Knob) -> bool:
+        """Return whether an examination turns this knob and names it."""
+        return not knob.folded or knob.name == "queue_depth"
 
     # -- the three sources of truth ----------------------------------------------------------------
     @abstractmethod

@@ -1,17 +1,20 @@
 """A picture before it is painted: its lines, and beside them the sentence and the table that say the same.
 
-A topic's experiment offers `FIGURES`, a mapping of names to functions `bench -> Picture`. The painter
-stands upstairs in `panels`; here nothing is drawn, so that a figure without its words cannot be made.
+A topic's experiment offers `FIGURES`, a mapping of names to functions `bench -> Picture`, or `-> Traces` where the
+reads themselves are the lesson. The painter stands upstairs in `panels`; here nothing is drawn, so that a figure
+without its words cannot be made.
 """
 
 from __future__ import annotations
 
 import math
+import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from readahead import units
 from readahead.errors import BadValue, require_choice
+from readahead.storage.trace import Read, in_flight
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,10 +67,70 @@ class Picture:
                         )
 
     @property
-    def rows(self) -> list[tuple[str, str, str]]:
+    def head(self) -> tuple[str, ...]:
+        """Return the heading of the table."""
+        return ("Line", self.x.label, self.y.label)
+
+    @property
+    def rows(self) -> list[tuple[str, ...]]:
         """Return the table that says what the chart says: (line, x, y), as text."""
         return [
             (line.name, units.text(x, self.x.kind), units.text(y, self.y.kind))
             for line in self.lines
             for x, y in line.points
         ]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Traces:
+    """The reads of a few runs, one below the other on one clock: when each was asked for, and when it was there."""
+
+    title: str
+    sentence: str
+    """What the chart shows, in one sentence."""
+    runs: tuple[tuple[str, Sequence[Read]], ...]
+    """(name, reads), of samples that have a trace."""
+
+    def __post_init__(self) -> None:
+        if not self.sentence.strip() or not self.runs:
+            raise BadValue(
+                f"Traces {self.title!r} need a sentence and at least one run. Give runs=((name, reads),)."
+            )
+        for name, reads in self.runs:
+            if not reads:
+                raise BadValue(
+                    f"Run {name!r} of {self.title!r} has no reads to draw. Only the emulated device keeps a trace;"
+                    " give a sample that was measured on it."
+                )
+
+    @property
+    def head(self) -> tuple[str, ...]:
+        """Return the heading of the table."""
+        return (
+            "Run",
+            "reads",
+            "bytes",
+            "middling read",
+            "most in flight",
+            "mean in flight",
+            "last byte after",
+        )
+
+    @property
+    def rows(self) -> list[tuple[str, ...]]:
+        """Return the table that says what the chart says, as text."""
+        return [(name, *_told(reads)) for name, reads in self.runs]
+
+
+def _told(reads: Sequence[Read]) -> tuple[str, ...]:
+    sizes = [read.size_bytes for read in reads]
+    last_s = max(read.done_s for read in reads)
+    waited_s = sum(read.done_s - read.submitted_s for read in reads)
+    return (
+        units.text(len(reads), "count"),
+        units.text(sum(sizes), "bytes"),
+        units.text(statistics.median(sizes), "bytes"),
+        units.text(max(in_flight(reads)[1]), "count"),
+        f"{waited_s / last_s:.1f}",
+        units.text(last_s, "s"),
+    )

@@ -9,8 +9,8 @@ from typing import Any
 from readahead import devices, published
 from readahead.experiments.experiment import Knob
 from readahead.experiments.knobs import knob, powers
-from readahead.experiments.picture import Axis, Line, Picture
-from readahead.experiments.round import Bench, Round
+from readahead.experiments.picture import Axis, Line, Picture, Traces
+from readahead.experiments.round import Bench, Round, traces
 from readahead.experiments.switching import ALONE, LIMIT, NATIVE, OFF, ON, PARQUET, SCAN, TWO, Switching
 from readahead.models import read_ahead
 from readahead.units import GB, KiB, MiB
@@ -254,4 +254,27 @@ def _waste(bench: Bench) -> Picture:
     )
 
 
-FIGURES = {"window": _window, "printed": _printed, "depth": _depth, "waste": _waste}
+def _asked(bench: Bench) -> Traces:
+    """Draw the reads with the engine's switch on and off."""
+    return traces(
+        bench,
+        title="On, and off",
+        sentence="With read-ahead, some reads are always under way and each is as long as a row group; without it there"
+        " is one at a time, and every second one only asks how long the next has to be.",
+        runs={"read-ahead on": switched(ON), "read-ahead off": switched(OFF)},
+    )
+
+
+def _deep(bench: Bench) -> Traces:
+    """Draw the reads at three depths."""
+    return traces(
+        bench,
+        title="How many at a time",
+        sentence="The same reads: one after the other, eight side by side, and as many as there are groups.",
+        runs={f"queue depth {depth}": {"queue_depth": depth} for depth in (1, 8, 128)},
+    )
+
+
+FIGURES = {
+    "window": _window, "printed": _printed, "asked": _asked, "depth": _depth, "deep": _deep, "waste": _waste,
+}  # fmt: skip

@@ -13,12 +13,13 @@ from __future__ import annotations
 
 import threading
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from readahead.errors import BadValue
 from readahead.experiments.experiment import Experiment, OnEvent
+from readahead.experiments.picture import Traces
 from readahead.measure.sample import FEW, Sample
 from readahead.measure.value import Value, exactly, seconds, value
 from readahead.models.estimate import Estimate
@@ -100,6 +101,12 @@ class Bench:
     def listen(self, on_event: OnEvent | None, stop: threading.Event | None) -> None:
         """Send news of this thread's measurements to `on_event`, and end them when `stop` is set."""
         self._listening.ears = (on_event, stop)
+
+
+def traces(bench: Bench, *, title: str, sentence: str, runs: Mapping[str, Mapping[str, Any]]) -> Traces:
+    """Return the reads of a few runs as one picture: `runs` gives each run's name, and its knobs to change."""
+    seen = tuple((name, bench.sample(**changes).reads) for name, changes in runs.items())
+    return Traces(title=title, sentence=sentence, runs=seen)
 
 
 Question = Callable[[Any], Value | float]

@@ -21,10 +21,10 @@ from IPython import display as ipython
 
 from readahead.errors import ReadaheadError
 from readahead.exercises.chapters import Chapter, chapter
-from readahead.experiments.picture import Picture
+from readahead.experiments.picture import Picture, Traces
 from readahead.experiments.round import Bench
 from readahead.measure.sample import FEW
-from readahead.panels import calibration_curve, card, claims, paper, svg, theme
+from readahead.panels import calibration_curve, card, claims, paper, seismograph, svg, theme
 from readahead.panels import exercise as desk
 from readahead.panels import predict as asking
 from readahead.panels import reveal as curtain
@@ -181,11 +181,11 @@ class Printed:
         self.face = widgets.VBox([self.body])
 
 
-def painted(picture: Picture, *, is_open: bool = False) -> str:
+def painted(picture: Picture | Traces, *, is_open: bool = False) -> str:
     """Return a picture as HTML: sentence, chart, and the table, folded unless `is_open`."""
-    head = ("Line", picture.x.label, picture.y.label)
-    numbers = paper.folded("The numbers", paper.table(head, picture.rows), is_open=is_open)
-    return paper.words(f"**{picture.title}.** {picture.sentence}") + svg.chart(picture) + numbers
+    numbers = paper.folded("The numbers", paper.table(picture.head, picture.rows), is_open=is_open)
+    chart = seismograph.chart(picture) if isinstance(picture, Traces) else svg.chart(picture)
+    return paper.words(f"**{picture.title}.** {picture.sentence}") + chart + numbers
 
 
 def _words(settings: Mapping[str, Any]) -> dict[str, str]:

@@ -26,7 +26,8 @@ class Mark:
     high: float | None = None
 
 
-def _frame(width: int, height: int, said: str, body: str) -> str:
+def frame(width: float, height: float, said: str, body: str) -> str:
+    """Return a whole drawing, with the sentence that a screen reader speaks."""
     return (
         f"<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 {width} {height}' width='100%' role='img'"
         f" style='max-width:{width}px;font:12px sans-serif' aria-label='{html.escape(said, quote=True)}'"
@@ -41,7 +42,8 @@ def _tag(name: str, **given: object) -> str:
     return f"<{name} {' '.join(said)}/>"
 
 
-def _line(x1: float, y1: float, x2: float, y2: float, **more: object) -> str:
+def line(x1: float, y1: float, x2: float, y2: float, **more: object) -> str:
+    """Return a stroke."""
     return _tag("line", x1=float(x1), y1=float(y1), x2=float(x2), y2=float(y2), **more)
 
 
@@ -58,7 +60,8 @@ def _shape(source: str, x: float, y: float, size: float = 6) -> str:
     return _tag("circle", cx=float(x), cy=float(y), r=size, fill=colour)
 
 
-def _text(x: float, y: float, said: str, anchor: str = "middle", more: str = "") -> str:
+def text(x: float, y: float, said: str, anchor: str = "middle", more: str = "") -> str:
+    """Return a word; `more` is put into the tag as it is."""
     return f"<text x='{x:.1f}' y='{y:.1f}' text-anchor='{anchor}' {more}>{html.escape(said)}</text>"
 
 
@@ -91,32 +94,33 @@ def _span(values: Sequence[float], *, log: bool) -> tuple[float, float]:
     return (0.0 if low >= 0 else low - air), high + air
 
 
-_FAINT = {"stroke": "currentColor", "opacity": 0.2}
+FAINT: dict[str, object] = {"stroke": "currentColor", "opacity": 0.2}
+"""The pen of a grid."""
 _DASHES = ("none", "7 4", "2 3", "9 3 2 3")
 
 
 def strip(marks: Sequence[Mark], kind: str, said: str) -> str:
     """Draw marks on one log axis, each on its own line with its name and value. All must be above 0."""
-    width, left, right, line = 720, 210, 24, 30
+    width, left, right, row_high = 720, 210, 24, 30
     every = [n for mark in marks for n in (mark.value, mark.low, mark.high) if n is not None and n > 0]
     low, high = _span(every, log=True)
-    bottom = 14 + line * len(marks)
+    bottom = 14 + row_high * len(marks)
 
     def at(value: float) -> float:
         return left + (width - left - right) * math.log(max(value, low) / low) / math.log(high / low)
 
     parts = []
     for place in ticks(low, high, kind=kind):
-        parts.append(_line(at(place), 6, at(place), bottom, **_FAINT))
-        parts.append(_text(at(place), bottom + 16, units.text(place, kind)))
+        parts.append(line(at(place), 6, at(place), bottom, **FAINT))
+        parts.append(text(at(place), bottom + 16, units.text(place, kind)))
     for row, mark in enumerate(marks):
-        y = 14 + line * (row + 0.5)
-        parts.append(_text(left - 14, y + 4, f"{mark.name}: {units.text(mark.value, kind)}", "end"))
+        y = 14 + row_high * (row + 0.5)
+        parts.append(text(left - 14, y + 4, f"{mark.name}: {units.text(mark.value, kind)}", "end"))
         if mark.low is not None and mark.high is not None and mark.high > mark.low:
             ends = (at(mark.low), y, at(mark.high), y)
-            parts.append(_line(*ends, stroke=COLOURS[mark.source], stroke_width=3))
+            parts.append(line(*ends, stroke=COLOURS[mark.source], stroke_width=3))
         parts.append(_shape(mark.source, at(mark.value), y))
-    return _frame(width, bottom + 26, said, "".join(parts))
+    return frame(width, bottom + 26, said, "".join(parts))
 
 
 class _Plane:
@@ -125,7 +129,7 @@ class _Plane:
     def __init__(self, picture: Picture, width: int, height: int) -> None:
         self.left, self.right, self.top = 86, width - 16, 14
         self.bottom = height - 52 - 18 * len(picture.lines)
-        points = [point for line in picture.lines for point in line.points]
+        points = [point for drawn in picture.lines for point in drawn.points]
         self._x, self._y = picture.x, picture.y
         self.x_ends = _span([x for x, _ in points] + list(picture.marks.values()), log=picture.x.log)
         self.y_ends = _span([y for _, y in points], log=picture.y.log)
@@ -150,21 +154,21 @@ def chart(picture: Picture) -> str:
     parts = _grid(picture, plane)
     for name, place in picture.marks.items():
         x = plane.across(place)
-        parts.append(_line(x, plane.top, x, plane.bottom, stroke="currentColor", stroke_dasharray="4 4"))
-        parts.append(_text(x + 4, plane.top + 10, name, "start"))
-    for row, line in enumerate(picture.lines):
-        places = [(plane.across(x), plane.up(y)) for x, y in sorted(line.points)]
-        pen = {"stroke": COLOURS[line.source], "stroke_width": 2, "stroke_dasharray": _DASHES[row % 4]}
+        parts.append(line(x, plane.top, x, plane.bottom, stroke="currentColor", stroke_dasharray="4 4"))
+        parts.append(text(x + 4, plane.top + 10, name, "start"))
+    for row, drawn in enumerate(picture.lines):
+        places = [(plane.across(x), plane.up(y)) for x, y in sorted(drawn.points)]
+        pen = {"stroke": COLOURS[drawn.source], "stroke_width": 2, "stroke_dasharray": _DASHES[row % 4]}
         y = plane.bottom + 42 + 18 * row
-        if line.joined and len(places) > 1:
+        if drawn.joined and len(places) > 1:
             run = " ".join(f"{i:.1f},{j:.1f}" for i, j in places)
             parts.append(_tag("polyline", points=run, fill="none", **pen))
-            parts.append(_line(plane.left, y, plane.left + 26, y, **pen))
+            parts.append(line(plane.left, y, plane.left + 26, y, **pen))
         else:
-            parts.extend(_shape(line.source, i, j, 5) for i, j in places)
-            parts.append(_shape(line.source, plane.left + 13, y, 5))
-        parts.append(_text(plane.left + 34, y + 4, line.name, "start"))
-    return _frame(width, height, picture.sentence, "".join(parts))
+            parts.extend(_shape(drawn.source, i, j, 5) for i, j in places)
+            parts.append(_shape(drawn.source, plane.left + 13, y, 5))
+        parts.append(text(plane.left + 34, y + 4, drawn.name, "start"))
+    return frame(width, height, picture.sentence, "".join(parts))
 
 
 def _grid(picture: Picture, plane: _Plane) -> list[str]:
@@ -172,13 +176,13 @@ def _grid(picture: Picture, plane: _Plane) -> list[str]:
     parts = []
     for place in ticks(*plane.x_ends, log=picture.x.log, kind=picture.x.kind):
         x = plane.across(place)
-        parts.append(_line(x, plane.top, x, plane.bottom, **_FAINT))
-        parts.append(_text(x, plane.bottom + 16, units.text(place, picture.x.kind)))
+        parts.append(line(x, plane.top, x, plane.bottom, **FAINT))
+        parts.append(text(x, plane.bottom + 16, units.text(place, picture.x.kind)))
     for place in ticks(*plane.y_ends, log=picture.y.log, most=6, kind=picture.y.kind):
         y = plane.up(place)
-        parts.append(_line(plane.left, y, plane.right, y, **_FAINT))
-        parts.append(_text(plane.left - 8, y + 4, units.text(place, picture.y.kind), "end"))
-    parts.append(_text(plane.right, plane.bottom + 32, picture.x.label, "end"))
+        parts.append(line(plane.left, y, plane.right, y, **FAINT))
+        parts.append(text(plane.left - 8, y + 4, units.text(place, picture.y.kind), "end"))
+    parts.append(text(plane.right, plane.bottom + 32, picture.x.label, "end"))
     middle = (plane.top + plane.bottom) / 2
-    parts.append(_text(14, middle, picture.y.label, more=f"transform='rotate(-90 14 {middle})'"))
+    parts.append(text(14, middle, picture.y.label, more=f"transform='rotate(-90 14 {middle})'"))
     return parts
