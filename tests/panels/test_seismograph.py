@@ -27,7 +27,7 @@ def reads(count: int, each_s: float, apart_s: float) -> tuple[Read, ...]:
 TWO = Traces(
     title="Two runs",
     sentence="One after the other, and side by side.",
-    runs=(("alone", reads(10, 0.01, 0.01)), ("together", reads(10, 0.01, 0.001))),
+    runs=(("alone", reads(10, 0.009, 0.01)), ("together", reads(10, 0.0095, 0.001))),
 )
 
 
