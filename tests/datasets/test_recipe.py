@@ -54,7 +54,7 @@ def test_row_groups_are_whole_vectors_and_hold_all_rows(recipe: Recipe) -> None:
         {"order": "shuffled"},
         {"order": "score"},
         {"compression": "zstd"},
-        {"dictionary_bytes": 1_000},
+        {"dictionary_values": 1_000},
     ],
 )
 def test_what_changes_the_bytes_changes_the_name(change: dict[str, object]) -> None:
@@ -95,7 +95,7 @@ def test_a_name_can_be_read() -> None:
         ({"block_bytes": 5_000}, "16384"),
         ({"compression": "rar"}, "snappy"),
         ({"index": True}, "Give format='native'"),
-        ({"dictionary_bytes": 0}, "at least 1"),
+        ({"dictionary_values": 0}, "at least 1"),
     ],
 )
 def test_a_wrong_card_says_what_is_allowed(wrong: dict[str, object], words: str) -> None:

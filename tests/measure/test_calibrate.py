@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from readahead import devices
 from readahead.errors import Cancelled
 from readahead.measure import calibrate
 from readahead.measure.calibrate import Trial, engine_costs, saved_costs, weigh_engine
@@ -28,12 +29,26 @@ def test_weighing_finds_positive_costs_and_keeps_them_for_this_machine_only() ->
     costs = weigh_engine("comments_narrow", repeats=2)
     assert all(value > 0 for value in asdict(costs).values())
     assert saved_costs("comments_narrow") == costs
-    path = calibrate._costs_path("comments_narrow")
+    path = calibrate._costs_path("comments_narrow", here="")
     told = json.loads(path.read_text(encoding="utf-8"))
-    path.write_text(json.dumps({**told, "machine": {**told["machine"], "cpu": "another"}}), encoding="utf-8")
+    weighed = {**told["weighed"], "machine": {**told["weighed"]["machine"], "cpu": "another"}}
+    path.write_text(json.dumps({**told, "weighed": weighed}), encoding="utf-8")
     assert saved_costs("comments_narrow") is None
     path.write_text("{", encoding="utf-8")
     assert engine_costs("comments_narrow") == Costs()
+
+
+def test_this_disk_is_weighed_apart_and_anew_after_a_calibration(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("READAHEAD_CACHE", str(tmp_path))
+    costs = calibrate.ensure_costs("comments_narrow", here="cold")
+    assert saved_costs("comments_narrow", here="cold") == costs
+    assert saved_costs("comments_narrow", here="warm") is not None
+    assert saved_costs("comments_narrow") != costs
+    devices.save_calibrated(devices.device("nvme"), title="A disk", source="a test")
+    assert saved_costs("comments_narrow", here="cold") is None  # its share in the old costs is not known
+    assert saved_costs("comments_narrow", here="warm") is not None
 
 
 def test_one_read_at_a_time_pauses_longer_for_more_rows() -> None:

@@ -8,7 +8,7 @@ import numpy as np
 from readahead import devices, units
 from readahead.datasets.tables import TABLES
 from readahead.measure import disk
-from readahead.measure.calibrate import weigh_engine
+from readahead.measure.calibrate import engine_costs, weigh_engine, weigh_here
 from readahead.measure.machine import this_machine
 
 
@@ -42,7 +42,9 @@ def calibrate(*, quick: bool) -> None:
     )
     for table in TABLES:
         costs = weigh_engine(table)
+        weigh_here(table)
         click.echo(
-            f"DuckDB on {table}: {units.text(costs.dispatch_s, 's')} a read, {units.text(costs.row_s, 's')} a row"
+            f"DuckDB on {table}: {units.text(costs.dispatch_s, 's')} a read, {units.text(costs.row_s, 's')} a row;"
+            f" on this disk {units.text(engine_costs(table, here='cold').group_s, 's')} a row group"
         )
     click.echo(f"Kept in {where.parent}")

@@ -45,8 +45,8 @@ def copy_sql(recipe: Recipe, target: Path, generated: Path | None = None) -> str
         f"ROW_GROUP_SIZE {recipe.effective_row_group_rows}",
         f"COMPRESSION {recipe.compression}",
     ]
-    if recipe.dictionary_bytes is not None:
-        options.append(f"STRING_DICTIONARY_PAGE_SIZE_LIMIT {recipe.dictionary_bytes}")
+    if recipe.dictionary_values is not None:
+        options.append(f"DICTIONARY_SIZE_LIMIT {recipe.dictionary_values}")
     return f"COPY ({select(recipe, generated)}) TO {literal(target)} ({', '.join(options)})"
 
 

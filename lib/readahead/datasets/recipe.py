@@ -21,6 +21,8 @@ ROW_GROUP_LOW, ROW_GROUP_HIGH = 2_048, 1_048_576
 SIZES = ("tiny", "small", "full")
 FORMATS = ("parquet", "native")
 COMPRESSIONS = ("snappy", "zstd", "uncompressed")
+MOST_VALUES = 10_000_000
+"""DuckDB sets memory aside for as many values as a dictionary may have."""
 MADE_BY = 2
 """Raised whenever the same recipe would give other bytes, so that older files are not taken for it."""
 
@@ -42,8 +44,9 @@ class Recipe:
     """Of a Parquet file."""
     index: bool = False
     """Whether a native file has a unique index on the key."""
-    dictionary_bytes: int | None = None
-    """Largest dictionary of a Parquet column chunk; None leaves DuckDB's own rule."""
+    dictionary_values: int | None = None
+    """Most values in the dictionary of a Parquet column chunk, which is written without one if it has more; None leaves
+    DuckDB's own rule, a fifth of the rows of a row group."""
 
     def __post_init__(self) -> None:
         require_choice("table", self.table, TABLES)
@@ -62,12 +65,13 @@ class Recipe:
             raise BadValue(
                 f"row_group_rows={self.row_group_rows!r} must be a whole number. Give rows, such as 122880."
             )
-        if self.dictionary_bytes is not None:
+        if self.dictionary_values is not None:
             require_range(
-                "dictionary_bytes",
-                self.dictionary_bytes,
+                "dictionary_values",
+                self.dictionary_values,
                 low=1,
-                advice="Give bytes, or None for DuckDB's own rule.",
+                high=MOST_VALUES,
+                advice="Give a number of values, or None for DuckDB's own rule.",
             )
         require_choice("index", self.index, (True, False))
         require_choice("block_bytes", self.block_bytes, (16_384, 32_768, 65_536, 131_072, 262_144))
@@ -126,7 +130,7 @@ class Recipe:
         only: dict[str, object] = (
             {"block_bytes": self.block_bytes, "index": self.index}
             if self.format == "native"
-            else {"compression": self.compression, "dictionary_bytes": self.dictionary_bytes}
+            else {"compression": self.compression, "dictionary_values": self.dictionary_values}
         )
         return {
             "table": self.table,

@@ -15,7 +15,7 @@ from readahead.exercises.claim import Claim
 from readahead.exercises.exercise import Exercise
 from readahead.exercises.prediction import Prediction
 from readahead.experiments.experiment import Experiment
-from readahead.experiments.picture import Picture, Traces
+from readahead.experiments.picture import Drawing
 from readahead.experiments.round import Bench, Round
 
 
@@ -49,7 +49,7 @@ CONTENTS = (
 )
 """Every chapter of the book, written or not, in reading order."""
 
-Paint = Callable[[Bench], Picture | Traces]
+Paint = Callable[[Bench], Drawing]
 _Item = TypeVar("_Item", Prediction, Claim, Exercise)
 
 

@@ -190,8 +190,36 @@ EXERCISES = (
         ),
         hints=("What would a disk of 90 MB/s need for the same bytes?",
                "The article prints the processor's seconds too.", "A rebuild only shortens the seek term."),
-        solution="At either run length the arm would allow more than half of 90 MB/s. His 19 CPU seconds of 32 and the"
-        " requests that end after 64 pages are terms that a rebuild leaves as they were.",
+        solution="At either run length the arm would allow more than half of 90 MB/s. His 32 s in terms: 86,944 pages"
+        " at 90 MB/s are 8 s of transfer, 19 s are the processor's, and the 5 s that remain are 4 ms of waiting for"
+        " each of some 1,360 requests of 64 pages. A rebuild shortens none of the three.",
+    ),
+    Exercise(
+        id="small_reads",
+        question="A SATA SSD answers in 100 µs and reads 500 MB/s. One read of 4 KB at a time: what share of its"
+        " bandwidth is left?",
+        shape=Amount(kind="1", tolerance=0.08, word="%"),
+        answer=4096 / 500e6 / (100e-6 + 4096 / 500e6),
+        equivalents=("7.6 %", "0.0757", "7.57%"),
+        misconceptions=(
+            Misconception(
+                name="SSDs have no small-read penalty", example="100 %",
+                hint="No arm moves, but each read still waits for its answer. How long, and how long for its bytes?",
+                matches=lambda given: given > 0.5,
+            ),
+            Misconception(
+                name="the size of the read is all that counts", example="0.8 %",
+                hint="4 KB of 512 KB is a share of another read's bytes, not of this device's time.",
+                matches=lambda given: given < 0.02,
+            ),
+        ),
+        hints=(
+            "In how long do 4 KB pass at 500 MB/s?",
+            "What part of (answer + passing) is passing?",
+            "8 µs of 108 µs.",
+        ),
+        solution="8 µs of every 108 µs are transfer, 7.6 %. Flash removed the seek and kept the latency: its half-speed"
+        " size is 100 µs × 500 MB/s, 50 KB. Small reads want many in flight.",
     ),
     Exercise(
         id="rank",

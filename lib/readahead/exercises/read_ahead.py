@@ -48,6 +48,14 @@ PREDICTIONS = (
         " so less is lost than with Parquet.",
     ),
     Prediction(
+        id="switch_here",
+        question="The same Parquet switch on your own machine's disk, from which nothing is in memory. How many times"
+        " slower is the scan without DuckDB's read-ahead?",
+        kind="times", low=0.2, high=100,
+        because="The model knows the disk and DuckDB and not the third reader: the operating system. It saw short reads"
+        " in a row and fetched what follows before anybody asked. Two who read ahead of one another gain little.",
+    ),
+    Prediction(
         id="depth",
         question="From a queue depth of 1 to a queue depth of 128: how many times faster is the scan?",
         kind="times", low=1, high=500,
@@ -86,8 +94,7 @@ CLAIMS = (
         says="With both settings, the deepest window is many times faster than one read at a time.",
         left=lambda bench: bench.measured.seconds(queue_depth=128),
         right=lambda bench: bench.measured.seconds(queue_depth=1),
-        left_name="depth 128", right_name="depth 1",
-        relation="faster than", factor=15.0,
+        left_name="depth 128", right_name="depth 1", relation="faster than", factor=15.0,
         reasons=(
             Reason(
                 says="the latency was set so low that the engine's own work is most of the time",
@@ -101,8 +108,7 @@ CLAIMS = (
         says="async_threads alone gains nothing from 16 to 128.",
         left=lambda bench: bench.measured.seconds(queue_depth=128, read_ahead=ALONE),
         right=lambda bench: bench.measured.seconds(queue_depth=16, read_ahead=ALONE),
-        left_name="128 threads", right_name="16 threads",
-        relation="within", tolerance=0.15,
+        left_name="128 threads", right_name="16 threads", relation="within", tolerance=0.15,
         reasons=(
             Reason(
                 says="with many workers the memory rule allows more row groups under way",
@@ -116,21 +122,17 @@ CLAIMS = (
         says="The model foretells the scan at a middling depth.",
         left=lambda bench: bench.measured.seconds(queue_depth=8),
         right=lambda bench: bench.model.seconds(queue_depth=8),
-        left_name="measured", right_name="modeled",
-        relation="within", tolerance=0.12,
+        left_name="measured", right_name="modeled", relation="within", tolerance=0.12,
         reasons=(Reason(says="the engine was weighed while this machine was busy: python -m readahead calibrate"),),
     ),
     Claim(
         id="in_memory",
         says="On a device that answers at once, read-ahead gains little beside what it gains on a distant one.",
-        left=lambda bench: (
-            bench.measured.seconds(**_near(OFF)) / bench.measured.seconds(**_near(ON))
-        ),
+        left=lambda bench: bench.measured.seconds(**_near(OFF)) / bench.measured.seconds(**_near(ON)),
         right=lambda bench: (
             bench.measured.seconds(**switched(OFF, NATIVE)) / bench.measured.seconds(**switched(ON, NATIVE))
         ),
-        left_name="gain nearby", right_name="gain far away",
-        relation="at most", factor=1.0, kind="times",
+        left_name="gain nearby", right_name="gain far away", relation="at most", factor=1.0, kind="times",
         reasons=(Reason(says="both runs are so short that this machine's own noise shows; repeat on a quiet machine"),),
     ),
 )  # fmt: skip

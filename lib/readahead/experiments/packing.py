@@ -4,6 +4,7 @@ that. Of a native file the model knows only what it knows of Parquet: that is wh
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from readahead.datasets import store
@@ -12,8 +13,9 @@ from readahead.experiments.experiment import Knob, Settings
 from readahead.experiments.scanning import Scanning
 from readahead.measure.calibrate import engine_costs
 from readahead.measure.case import Case
-from readahead.models import scan
+from readahead.models import columnstore, scan
 from readahead.models.estimate import Estimate
+from readahead.published import Figure, figure
 
 _WIDTH = {"zstd": 0.70, "snappy": 1.0, "uncompressed": 2.13, "native": 0.75}
 """Bytes of the comments table against those of the usual file, before the file is there to be asked."""
@@ -64,6 +66,19 @@ class Packing(Scanning):
             return Scanning.model(self, settings)
         costs = engine_costs(case.recipe.table)
         return scan.estimate(scan.scan_times(case.device, case.layout(), case.window, costs))
+
+    def published(self, settings: Settings, name: str) -> Sequence[tuple[float, float, Figure]]:
+        """Return Neugebauer's two columnstores on his USB disk, by their rows in a group."""
+        if name != "row_group_rows" or self.value(settings, "device") != "usb-disk":
+            return ()
+        wide = self.value(settings, "dataset") == "comments"
+        elapsed = figure("row_groups", f"{'wide' if wide else 'narrow'}_columnstore_elapsed_s")
+        size_bytes = (
+            figure("row_groups", "wide_columnstore_bytes").best if wide else columnstore.narrow_bytes()
+        )
+        groups = columnstore.wide_groups() if wide else columnstore.full_groups()
+        rows = figure("row_groups", "table_rows").best
+        return ((rows / groups, size_bytes / elapsed.value, elapsed),)
 
     def disabled(self, settings: Settings) -> dict[str, str]:
         """Say which knobs do nothing now, and why."""

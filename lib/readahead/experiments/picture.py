@@ -134,3 +134,39 @@ def _told(reads: Sequence[Read]) -> tuple[str, ...]:
         f"{waited_s / last_s:.1f}",
         units.text(last_s, "s"),
     )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Proof:
+    """Printed figures, and beside each what the model foretells."""
+
+    title: str
+    sentence: str
+    """How far they are apart, in one sentence."""
+    figures: tuple[tuple[str, float, float], ...]
+    """(name, modeled, printed), both above 0."""
+
+    def __post_init__(self) -> None:
+        if not self.sentence.strip() or not self.figures:
+            raise BadValue(
+                f"Proof {self.title!r} needs a sentence and at least one figure. Give (name, model, print)."
+            )
+        for name, modeled, printed in self.figures:
+            if not (modeled > 0 and printed > 0):
+                raise BadValue(f"{name!r}: model {modeled!r} and print {printed!r} must both be above 0.")
+
+    @property
+    def head(self) -> tuple[str, ...]:
+        """Return the heading of the table."""
+        return ("Figure", "printed", "modeled", "modeled / printed")
+
+    @property
+    def rows(self) -> list[tuple[str, ...]]:
+        """Return the table that says what the chart says, as text."""
+        return [
+            (name, f"{told:.6g}", f"{model:.4g}", f"{model / told:.3f}") for name, model, told in self.figures
+        ]
+
+
+Drawing = Picture | Traces | Proof
+"""Whatever a chapter's figure may be."""

@@ -8,11 +8,13 @@ from typing import Any
 
 from readahead import devices, published
 from readahead.experiments.experiment import Knob
-from readahead.experiments.knobs import knob, powers
-from readahead.experiments.picture import Axis, Line, Picture, Traces
+from readahead.experiments.in_print import against_print
+from readahead.experiments.knobs import DISK_COLD, DISK_WARM, knob, powers
+from readahead.experiments.picture import Axis, Line, Picture, Proof, Traces
 from readahead.experiments.round import Bench, Round, traces
 from readahead.experiments.switching import ALONE, LIMIT, NATIVE, OFF, ON, PARQUET, SCAN, TWO, Switching
 from readahead.models import read_ahead
+from readahead.storage import page_cache
 from readahead.units import GB, KiB, MiB
 
 _NETWORK = devices.device("object-store")
@@ -37,6 +39,7 @@ EXPERIMENT = Switching(
         knob("bandwidth_bytes_per_s", default=_NETWORK.bandwidth_bytes_per_s),
         knob("threads", default=1),
         knob("size", default="tiny"),
+        knob("where"),
     ),
 )  # fmt: skip
 
@@ -50,6 +53,12 @@ LIMIT_DEPTH = 32
 def switched(way: str, stored: str = PARQUET) -> dict[str, Any]:
     """Return the knobs of the on-and-off rounds: groups and a latency at which "off" ends within a breath."""
     return {"read_ahead": way, "stored": stored, "row_group_rows": 16_384, "latency_s": 0.002}
+
+
+def switched_here(way: str) -> dict[str, Any]:
+    """Return the knobs of the on-and-off round on this machine's own disk, cold where the system can forget."""
+    own = DISK_COLD if page_cache.can_evict() else DISK_WARM
+    return {"read_ahead": way, "row_group_rows": 16_384, "where": own}
 
 
 def holed(gap_bytes: int) -> dict[str, Any]:
@@ -142,6 +151,9 @@ ROUNDS = {
     "switch_native": Round(
         ask=lambda see: see.seconds(**switched(OFF, NATIVE)) / see.seconds(**switched(ON, NATIVE))
     ),
+    "switch_here": Round(
+        ask=lambda see: see.seconds(**switched_here(OFF)) / see.seconds(**switched_here(ON)),
+    ),
     "depth": Round(ask=lambda see: see.seconds(queue_depth=1) / see.seconds(queue_depth=128)),
     "alone": Round(
         ask=lambda see: see.seconds(queue_depth=1) / see.seconds(queue_depth=128, read_ahead=ALONE)
@@ -214,24 +226,9 @@ def _window(_bench: Bench) -> Picture:
     )
 
 
-def _printed(_bench: Bench) -> Picture:
+def _printed(_bench: Bench) -> Proof:
     """Set the model against each printed figure."""
-    rows = held_to_print()
-    errors = [abs(model / said - 1) for _, model, said in rows]
-    worst = max(range(len(rows)), key=errors.__getitem__)
-    middle = sorted(errors)[len(errors) // 2]
-    return Picture(
-        title="Model against print",
-        sentence=f"{len(rows)} printed figures, {printed_freedom()} degrees of freedom: the median is off by"
-        f" {middle:.1%}; the one that disagrees is {rows[worst][0]}, off by {errors[worst]:.0%}.",
-        x=Axis(label="figure, in order", kind="count", log=False),
-        y=Axis(label="model / printed", kind="times", log=False),
-        lines=tuple(
-            Line(name=name, points=[(float(n + 1), model / said)], source="published", joined=False)
-            for n, (name, model, said) in enumerate(rows)
-        ),
-        marks={},
-    )
+    return against_print(held_to_print(), len(held_to_print()) - printed_freedom())
 
 
 def _waste(bench: Bench) -> Picture:

@@ -13,45 +13,30 @@ from readahead import units
 from readahead.datasets.recipe import VECTOR_ROWS
 from readahead.datasets.tables import TABLES
 from readahead.devices import device
+from readahead.experiments import dictionaries
 from readahead.experiments.experiment import Settings
-from readahead.experiments.knobs import knob
+from readahead.experiments.in_print import against_print
+from readahead.experiments.knobs import DISK_COLD, DISK_WARM, knob
 from readahead.experiments.packing import COMPRESSION, FORMAT, Packing
-from readahead.experiments.picture import Axis, Line, Picture
-from readahead.experiments.round import Bench, Question, Round
+from readahead.experiments.picture import Axis, Line, Picture, Traces
+from readahead.experiments.round import Bench, Question, Round, traces
 from readahead.measure.calibrate import engine_costs
 from readahead.measure.engine import spare_threads
 from readahead.models import columnstore, row_groups
 from readahead.models.columnstore import FITTED, held_to_print
 from readahead.models.scan import Layout
 from readahead.models.schedule import Window
-from readahead.published import Figure, figure
+from readahead.published import figure
+from readahead.storage import page_cache
 
 NEAR, FAR = "nvme", "object-store"
 SMALL_ROWS, LITTLE_ROWS, LARGE_ROWS = 2_048, 8_192, 1_048_576
 
 
 # -- the bench -------------------------------------------------------------------------------------------
-class RowGroups(Packing):
-    """Row groups of any size, packed in any way."""
-
-    def published(self, settings: Settings, name: str) -> Sequence[tuple[float, float, Figure]]:
-        """Return Neugebauer's two columnstores on his USB disk, by their rows in a group."""
-        if name != "row_group_rows" or self.value(settings, "device") != "usb-disk":
-            return ()
-        wide = self.value(settings, "dataset") == "comments"
-        elapsed = figure("row_groups", f"{'wide' if wide else 'narrow'}_columnstore_elapsed_s")
-        size_bytes = _printed("wide_columnstore_bytes") if wide else columnstore.narrow_bytes()
-        groups = columnstore.wide_groups() if wide else columnstore.full_groups()
-        return ((_printed("table_rows") / groups, size_bytes / elapsed.value, elapsed),)
-
-
-def _printed(name: str) -> float:
-    return figure("row_groups", name).best
-
-
 _START = device(NEAR)
 
-EXPERIMENT = RowGroups(
+EXPERIMENT = Packing(
     topic="row_groups",
     title="Row groups: how many rows belong together?",
     knobs=(
@@ -136,6 +121,17 @@ def packed(see: Any, compression: str) -> Any:
     return see.seconds(**on(FAR), dataset="comments", row_group_rows=LITTLE_ROWS, compression=compression)
 
 
+def here(see: Any) -> Any:
+    """Return how many times longer small groups take than large ones on this machine's own disk.
+
+    Cold where the system can empty its page cache, warm elsewhere; the table is large enough to be timed.
+    """
+    own = {"where": DISK_COLD if page_cache.can_evict() else DISK_WARM, "size": "small"}
+    return see.seconds(**own, row_group_rows=SMALL_ROWS) / see.seconds(
+        **own, row_group_rows=one_each(see.bench.base)
+    )
+
+
 # -- the rounds ------------------------------------------------------------------------------------------
 ROUNDS = {
     "groups": Round(model=lambda bench: columnstore.full_groups(), measures=False),
@@ -144,11 +140,16 @@ ROUNDS = {
         measures=False,
         published=lambda: (figure("row_groups", "row_group_number_factor"),),
     ),
+    "dictionary": Round(
+        model=lambda _: dictionaries.modeled_bytes(dictionaries.NONE) / dictionaries.modeled_bytes(None),
+        measured=lambda _: dictionaries.written_bytes(dictionaries.NONE) / dictionaries.written_bytes(None),
+    ),
     "near": Round(ask=against_one_each(SMALL_ROWS, NEAR)),
     "far": Round(ask=against_one_each(SMALL_ROWS, FAR)),
     "moves": Round(model=lambda bench: latency_moves(), measures=False),
     "too_large": Round(ask=against_one_each(LARGE_ROWS, FAR)),
     "packed": Round(ask=lambda see: packed(see, "uncompressed") / packed(see, "zstd")),
+    "here": Round(ask=here),
     "counter": Round(
         model=lambda bench: columnstore.delivered_bytes_per_s(),
         measures=False,
@@ -239,29 +240,6 @@ def _in_flight(bench: Bench) -> Picture:
     )
 
 
-def _scan_times(_: Bench) -> Picture:
-    timed = columnstore.against_published()[0]
-    printed = [row[2] for row in timed.rows]
-    ends = (min(printed) * 0.7, max(printed) * 1.4)
-    return Picture(
-        title="Neugebauer's four scans",
-        sentence=(
-            f"One seek time and one read length, fitted, give his four times with a median error of"
-            f" {np.median(timed.errors):.1%} and {max(timed.errors):.1%} at worst; two figures are left to test them."
-        ),
-        x=Axis(label="published", kind="s"),
-        y=Axis(label="model", kind="s"),
-        lines=(
-            Line(name="equal", points=[(e, e) for e in ends], source="other"),
-            Line(
-                name="scans", source="published", joined=False,
-                points=[(p, m) for _, m, p, _ in sorted(timed.rows, key=lambda row: row[2])],
-            ),
-        ),
-        marks={},
-    )  # fmt: skip
-
-
 def _formats(bench: Bench) -> Picture:
     sizes = (one_each(bench.base), LARGE_ROWS)
     lines = [
@@ -285,12 +263,28 @@ def _formats(bench: Bench) -> Picture:
     )
 
 
+def _trips(bench: Bench) -> Traces:
+    many = one_each(bench.base)
+    return traces(
+        bench,
+        title="Small groups, good ones, too large ones",
+        sentence="The same rows from the object store: a long row of short trips, one trip for each read in flight, and"
+        " a single trip that nobody shares.",
+        runs={
+            f"{rows:,} rows a group": {**on(FAR), "row_group_rows": rows}
+            for rows in (SMALL_ROWS, many, LARGE_ROWS)
+        },
+    )
+
+
 FIGURES = {
     "sweet_spots": _sweet_spots,
     "latency": _latency,
     "in_flight": _in_flight,
     "formats": _formats,
-    "scan_times": _scan_times,
+    "trips": _trips,
+    "dictionaries": dictionaries.picture,
+    "printed": lambda _: against_print(held_to_print(), FITTED),
 }
 
 __all__ = ["EXPERIMENT", "FIGURES", "FITTED", "ROUNDS", "held_to_print"]

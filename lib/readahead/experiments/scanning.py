@@ -19,15 +19,14 @@ from readahead.devices import THIS_MACHINE, Device, calibrated, device
 from readahead.errors import BadValue
 from readahead.experiments.experiment import Experiment, OnEvent, Settings
 from readahead.experiments.knobs import DISK_COLD, DISK_WARM, EMULATED
-from readahead.measure.calibrate import engine_costs, ensure_costs
+from readahead.measure.calibrate import MEMORY, engine_costs, ensure_costs
 from readahead.measure.case import Case
 from readahead.measure.engine import EngineSettings, spare_threads
 from readahead.measure.sample import Sample
 from readahead.models import scan
 from readahead.models.estimate import Estimate
+from readahead.models.schedule import Costs
 
-MEMORY = Device(name="memory", latency_s=1e-6, bandwidth_bytes_per_s=1e10, channels=64)
-"""What a warm file is read from."""
 _DEVICE_KNOBS = ("latency_s", "seek_s", "bandwidth_bytes_per_s", "channels")
 
 
@@ -91,11 +90,19 @@ class Scanning(Experiment):
             time_scale=float(self.value(settings, "time_scale")),
         )
 
+    def costs(self, settings: Settings) -> Costs:
+        """Return what the engine takes for the table, as weighed where it is measured."""
+        return engine_costs(self.value(settings, "dataset"), here=self.here(settings))
+
+    def here(self, settings: Settings) -> str:
+        """Return 'cold' or 'warm' for this machine's own disk, and nothing for an emulated device."""
+        return {DISK_COLD: "cold", DISK_WARM: "warm"}.get(self.value(settings, "where"), "")
+
     # -- the three sources ---------------------------------------------------------------------------
     def model(self, settings: Settings) -> Estimate:
         """Return the predicted time: the schedule of the file's exact reads once it is built, else the closed form."""
         case = self.case(settings)
-        costs = engine_costs(case.recipe.table)
+        costs = self.costs(settings)
         times = scan.scan_times(case.device, case.layout(), case.window, costs)
         seconds = case.predict(costs).finished_s if store.is_built(case.recipe) else None
         return scan.estimate(times, seconds)
@@ -103,7 +110,7 @@ class Scanning(Experiment):
     def curve(self, settings: Settings, name: str, values: np.ndarray) -> np.ndarray:
         """Return the closed form's throughput along one knob."""
         case = self.case(settings)
-        costs = engine_costs(case.recipe.table)
+        costs = self.costs(settings)
         layout, own = case.layout(), case.window
         devices: Device | scan.Devices = case.device
         window = scan.Windows(slots=own.slots, depth=own.depth, threads=own.threads)
@@ -141,7 +148,7 @@ class Scanning(Experiment):
     ) -> Sample:
         """Run the query in DuckDB, on the emulated device or on this machine's disk."""
         case, where = self.case(settings), self.value(settings, "where")
-        ensure_costs(case.recipe.table, on_event=on_event, stop=stop)
+        ensure_costs(case.recipe.table, here=self.here(settings), on_event=on_event, stop=stop)
         if where == EMULATED:
             return case.measure(repeats=repeats, facts=settings, on_event=on_event, stop=stop)
         return case.measure_here(

@@ -10,11 +10,12 @@ import numpy as np
 
 from readahead.datasets import inspect, store
 from readahead.experiments.experiment import OnEvent, Settings
+from readahead.experiments.knobs import DISK_COLD, EMULATED
 from readahead.experiments.scanning import Scanning
-from readahead.measure.calibrate import engine_costs
+from readahead.measure.calibrate import ensure_costs
 from readahead.measure.case import Case
 from readahead.measure.engine import Setting
-from readahead.measure.run import Query, run_emulated
+from readahead.measure.run import Query, run_emulated, run_local
 from readahead.measure.sample import Sample
 from readahead.models import read_ahead
 from readahead.models.estimate import Estimate
@@ -120,7 +121,7 @@ class Switching(Scanning):
         """Return the schedule of the exact reads, built first if the file is not there, as named terms."""
         case, window = self.case(settings), self.window(settings)
         case.build()
-        plan, costs = self.plan(settings), self._costs(case)
+        plan, costs = self.plan(settings), self.costs(settings)
         first = (
             self.value(settings, "query") == LIMIT
         )  # the first group is enough; what is under way is dropped
@@ -142,8 +143,9 @@ class Switching(Scanning):
             overlapped_s={"cpu": max(0.0, told.decode_s / window.threads - after_s)},
         )
 
-    def _costs(self, case: Case) -> Costs:
-        costs = engine_costs(case.recipe.table)
+    def costs(self, settings: Settings) -> Costs:
+        """Return what the engine takes; a native file is opened before the clock runs."""
+        case, costs = self.case(settings), super().costs(settings)
         return costs if case.recipe.format == "parquet" else replace(costs, open_s=0.0, open_group_s=0.0)
 
     def curve(self, settings: Settings, name: str, values: np.ndarray) -> np.ndarray:
@@ -185,17 +187,18 @@ class Switching(Scanning):
         stop: threading.Event | None = None,
         repeats: int = 3,
     ) -> Sample:
-        """Run the query in DuckDB on the emulated device."""
-        case = self.case(settings)
+        """Run the query in DuckDB, on the emulated device or on this machine's disk."""
+        case, where = self.case(settings), self.value(settings, "where")
         case.build(on_event, stop)
+        query = self.query(settings)
+        if where != EMULATED:
+            ensure_costs(case.recipe.table, here=self.here(settings), on_event=on_event, stop=stop)
+            cold = where == DISK_COLD
+            return run_local(
+                query, case.engine, cold=cold, repeats=repeats, facts=settings, on_event=on_event, stop=stop
+            )
         return run_emulated(
-            self.query(settings),
-            case.device,
-            case.engine,
-            repeats=repeats,
-            facts=settings,
-            on_event=on_event,
-            stop=stop,
+            query, case.device, case.engine, repeats=repeats, facts=settings, on_event=on_event, stop=stop
         )
 
     def disabled(self, settings: Settings) -> dict[str, str]:

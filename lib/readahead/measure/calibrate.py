@@ -10,21 +10,26 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from readahead import paths
 from readahead.datasets.recipe import Recipe
-from readahead.devices import Device
+from readahead.devices import Device, calibrated
 from readahead.measure.case import Case
 from readahead.measure.engine import EngineSettings, spare_threads
 from readahead.measure.events import OnEvent, tell
 from readahead.measure.machine import this_machine
 from readahead.measure.sample import Sample
 from readahead.models.schedule import Costs
+from readahead.storage import page_cache
+
+MEMORY = Device(name="memory", latency_s=1e-6, bandwidth_bytes_per_s=1e10, channels=64)
+"""What a warm file is read from."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,29 +66,48 @@ TYPICAL = {"comments": Costs(dispatch_s=250e-6, group_s=1e-6, row_s=110e-9)}
 """As weighed on a machine of 2 cores with one worker, where that is far from the usual: text takes its time."""
 
 
-def engine_costs(table: str) -> Costs:
-    """Return what the engine takes for `table` on this machine: as last weighed, or typical figures before that."""
-    return saved_costs(table) or TYPICAL.get(table, Costs())
+def engine_costs(table: str, *, here: str = "") -> Costs:
+    """Return what the engine takes for `table` on this machine: as last weighed, or typical figures before that.
+
+    `here` is "cold" or "warm" for reads of this machine's own disk, which do not pass through the emulated device.
+    """
+    return saved_costs(table, here=here) or saved_costs(table) or TYPICAL.get(table, Costs())
 
 
-def saved_costs(table: str) -> Costs | None:
-    """Return the costs as last weighed on this very machine with these versions, or None."""
+def saved_costs(table: str, *, here: str = "") -> Costs | None:
+    """Return the costs as last weighed on this machine, with these versions and this calibration, or None."""
     try:
-        told = json.loads(_costs_path(table).read_text(encoding="utf-8"))
-        return Costs(**told["costs"]) if told["machine"] == asdict(this_machine()) else None
+        told = json.loads(_costs_path(table, here=here).read_text(encoding="utf-8"))
+        return Costs(**told["costs"]) if told["weighed"] == _weighed(here) else None
     except (OSError, ValueError, KeyError, TypeError):
         return None
 
 
+def _weighed(here: str) -> dict[str, Any]:
+    """Return what costs hold for: a cold read's are told from the disk as it is calibrated."""
+    own = calibrated() if here == "cold" else None
+    return {"machine": asdict(this_machine()), "device": asdict(own.device) if own else None}
+
+
 def ensure_costs(
-    table: str, *, on_event: OnEvent | None = None, stop: threading.Event | None = None
+    table: str, *, here: str = "", on_event: OnEvent | None = None, stop: threading.Event | None = None
 ) -> Costs:
     """Return the costs as weighed on this machine, weighing the engine now if that was never done."""
-    return saved_costs(table) or weigh_engine(table, repeats=3, on_event=on_event, stop=stop)
+    known = saved_costs(table) or weigh_engine(table, repeats=3, on_event=on_event, stop=stop)
+    if here:
+        if saved_costs(table, here=here) is None:
+            weigh_here(table, repeats=3, on_event=on_event, stop=stop)
+        return engine_costs(table, here=here)
+    return known
 
 
-def _costs_path(table: str) -> Path:
-    return paths.cache_dir() / f"engine-{table}.json"
+def _costs_path(table: str, *, here: str) -> Path:
+    return paths.cache_dir() / f"engine-{table}{f'-{here}' if here else ''}.json"
+
+
+def _keep(table: str, costs: Costs, *, here: str) -> None:
+    facts = {"weighed": _weighed(here), "costs": asdict(costs)}
+    paths.write_whole(_costs_path(table, here=here), json.dumps(facts, indent=1), make_folder=True)
 
 
 def weigh_engine(
@@ -103,11 +127,58 @@ def weigh_engine(
         tell(on_event, number, len(cases), "weighing the engine on this machine")
         trials.append(Trial(case=case, sample=case.measure(repeats=repeats, stop=stop)))
     costs = read_costs(trials)
-    path = _costs_path(table)
-    facts = {"machine": asdict(this_machine()), "costs": asdict(costs)}
-    paths.write_whole(path, json.dumps(facts, indent=1), make_folder=True)
+    _keep(table, costs, here="")
     tell(on_event, len(cases), len(cases), "done")
     return costs
+
+
+def weigh_here(
+    table: str,
+    *,
+    repeats: int = 5,
+    on_event: OnEvent | None = None,
+    stop: threading.Event | None = None,
+) -> None:
+    """Weigh what row groups and rows cost on this machine's own disk, warm and cold, and keep both.
+
+    DuckDB reads its own disk by itself, where a read of the emulated device passes through Python. Warm scans of many
+    small groups and of fewer large ones tell the price of a group and of a row. What a cold scan takes beyond the
+    calibrated device and these costs is the price of fetching its pages, and is laid on the rows: it is read off one
+    row-group size, and `make bench` holds the others to it. Takes a few seconds more than `weigh_engine`, which it
+    needs. Raises `Cancelled` when `stop` is set.
+    """
+    known = ensure_costs(table, on_event=on_event, stop=stop)
+    size = "small" if table == "comments_narrow" else "tiny"
+    cases = [
+        Case(
+            recipe=Recipe(table=table, size=size, row_group_rows=rows),
+            device=MEMORY,
+            engine=EngineSettings(threads=1),
+        )
+        for rows in (2_048, 16_384, 122_880)
+    ]
+    seen = []
+    for number, case in enumerate(cases):
+        tell(on_event, number, len(cases) + 1, "weighing the engine on this machine's own disk")
+        seen.append(case.measure_here(cold=False, repeats=repeats, stop=stop).median_s - known.plan_s)
+    groups, rows = [case.recipe.row_groups for case in cases], cases[0].recipe.rows
+    row_s, group_s = _line([(count / rows, took / rows) for count, took in zip(groups, seen, strict=True)])
+    warm = replace(
+        known,
+        dispatch_s=min(known.dispatch_s, group_s),
+        read_s=min(known.read_s, group_s),
+        open_s=min(known.open_s, group_s),
+        group_s=group_s,
+        row_s=row_s,
+    )
+    _keep(table, warm, here="warm")
+    own, more_s = calibrated(), 0.0
+    if own is not None and page_cache.can_evict():
+        middle = replace(cases[1], device=own.device)
+        cold_s = middle.measure_here(cold=True, repeats=repeats, stop=stop).median_s
+        more_s = max(0.0, cold_s - middle.predict(warm).finished_s)
+    _keep(table, replace(warm, row_s=row_s + more_s / rows), here="cold")
+    tell(on_event, len(cases) + 1, len(cases) + 1, "done")
 
 
 def calibration_cases(table: str) -> list[Case]:

@@ -21,10 +21,10 @@ from IPython import display as ipython
 
 from readahead.errors import ReadaheadError
 from readahead.exercises.chapters import Chapter, chapter
-from readahead.experiments.picture import Picture, Traces
+from readahead.experiments.picture import Drawing, Proof, Traces
 from readahead.experiments.round import Bench
 from readahead.measure.sample import FEW
-from readahead.panels import calibration_curve, card, claims, paper, seismograph, svg, theme
+from readahead.panels import calibration_curve, card, claims, paper, proof, seismograph, svg, theme
 from readahead.panels import exercise as desk
 from readahead.panels import predict as asking
 from readahead.panels import reveal as curtain
@@ -181,11 +181,15 @@ class Printed:
         self.face = widgets.VBox([self.body])
 
 
-def painted(picture: Picture | Traces, *, is_open: bool = False) -> str:
+def painted(picture: Drawing, *, is_open: bool = False) -> str:
     """Return a picture as HTML: sentence, chart, and the table, folded unless `is_open`."""
     numbers = paper.folded("The numbers", paper.table(picture.head, picture.rows), is_open=is_open)
-    chart = seismograph.chart(picture) if isinstance(picture, Traces) else svg.chart(picture)
-    return paper.words(f"**{picture.title}.** {picture.sentence}") + chart + numbers
+    if isinstance(picture, Traces):
+        chart = seismograph.chart(picture)
+    else:
+        chart = proof.chart(picture) if isinstance(picture, Proof) else svg.chart(picture)
+    title = picture.title if picture.title.endswith("?") else f"{picture.title}."
+    return paper.words(f"**{title}** {picture.sentence}") + chart + numbers
 
 
 def _words(settings: Mapping[str, Any]) -> dict[str, str]:

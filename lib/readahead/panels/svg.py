@@ -72,6 +72,9 @@ def ticks(low: float, high: float, *, log: bool = True, most: int = 8, kind: str
         every = max(1, math.ceil((last - first) / most))
         return [2.0**power for power in range(first, last + 1) if power % every == 0]
     if not log:
+        if kind == "bytes":
+            step = 2.0 ** math.ceil(math.log2((high - low) / 6 or 1))
+            return [i * step for i in range(math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9) + 1)]
         step = 10 ** math.floor(math.log10((high - low) / 4 or 1))
         step *= next((f for f in (1, 2, 5, 10) if (high - low) / (step * f) <= 6), 10)
         first = math.ceil(low / step - 1e-9)
@@ -171,17 +174,21 @@ def chart(picture: Picture) -> str:
     return frame(width, height, picture.sentence, "".join(parts))
 
 
+def _said(place: float, axis: Axis) -> str:
+    return units.text(place, axis.kind) if place else "0"
+
+
 def _grid(picture: Picture, plane: _Plane) -> list[str]:
     """Draw both axes with their labels."""
     parts = []
     for place in ticks(*plane.x_ends, log=picture.x.log, kind=picture.x.kind):
         x = plane.across(place)
         parts.append(line(x, plane.top, x, plane.bottom, **FAINT))
-        parts.append(text(x, plane.bottom + 16, units.text(place, picture.x.kind)))
+        parts.append(text(x, plane.bottom + 16, _said(place, picture.x)))
     for place in ticks(*plane.y_ends, log=picture.y.log, most=6, kind=picture.y.kind):
         y = plane.up(place)
         parts.append(line(plane.left, y, plane.right, y, **FAINT))
-        parts.append(text(plane.left - 8, y + 4, units.text(place, picture.y.kind), "end"))
+        parts.append(text(plane.left - 8, y + 4, _said(place, picture.y), "end"))
     parts.append(text(plane.right, plane.bottom + 32, picture.x.label, "end"))
     middle = (plane.top + plane.bottom) / 2
     parts.append(text(14, middle, picture.y.label, more=f"transform='rotate(-90 14 {middle})'"))

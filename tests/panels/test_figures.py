@@ -7,8 +7,9 @@ import re
 import pytest
 
 from readahead.errors import BadValue
+from readahead.experiments.in_print import against_print
 from readahead.experiments.picture import Traces
-from readahead.panels import seismograph
+from readahead.panels import proof, seismograph
 from readahead.panels.lesson import painted
 from readahead.storage.trace import Read
 
@@ -58,3 +59,15 @@ def test_a_long_trace_is_thinned_in_the_picture_and_whole_in_the_table() -> None
 def test_a_run_without_a_trace_is_refused_with_what_to_do() -> None:
     with pytest.raises(BadValue, match="emulated device"):
         Traces(title="None", sentence="Nothing.", runs=(("here", ()),))
+
+
+def test_the_proof_has_a_dot_and_a_percentage_for_every_figure() -> None:
+    rows = [("half", 0.5, 1.0), ("exact", 3.0, 3.0), ("near", 1.05, 1.0)]
+    told = against_print(rows, fitted=1)
+    drawn = proof.chart(told)
+    assert drawn.count("<circle") == 3
+    assert "-50.0 %" in drawn and "+0.0 %" in drawn and "+5.0 %" in drawn
+    assert "2 degrees of freedom" in told.sentence and "half" in told.sentence
+    assert told.rows[0] == ("half", "1", "0.5", "0.500")
+    with pytest.raises(BadValue, match="above 0"):
+        against_print([("none", 0.0, 1.0)], fitted=0)
