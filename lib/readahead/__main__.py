@@ -18,6 +18,7 @@ COMMANDS = {
     "bench": "Measure the workbook itself: device, models, waiting.",
     "calibrate": "Measure this machine: its disk, and what DuckDB itself takes.",
     "lab": "Open the workbook in JupyterLab.",
+    "progress": "Show your progress, export it, or begin anew.",
     "published": "Hold the models to the published figures.",
     "run": "Run a notebook from end to end, with parameters.",
     "validate": "Hold the models to measurements at settings drawn at random.",

@@ -108,7 +108,7 @@ def test_after_a_restart_everything_is_back_without_measuring(path: Path) -> Non
     again = start(repeats=4)
     curtain = reveal(again, "fetch")
     assert "was 6.6× high" in curtain.body.value and "easured on 20" in curtain.body.value
-    assert curtain.waiting.thread is None and curtain.again in curtain.face.children
+    assert not curtain.waiting.begun and curtain.again in curtain.face.children
     curtain.again.click()
     curtain.waiting.join(10)
     assert (Progress(path).kept("toy", "measured", "fetch") or {})["repeats"] == 4
@@ -126,7 +126,7 @@ def test_values_of_another_machine_or_other_settings_are_measured_anew(path: Pat
     path.write_text(json.dumps(facts), encoding="utf-8")
     lesson = start(rope_s=2e-3) if change == "settings" else start()
     curtain = reveal(lesson, "fetch")
-    assert curtain.waiting.thread is not None and "<svg" in curtain.body.value
+    assert curtain.waiting.begun and "<svg" in curtain.body.value
 
 
 def test_a_measurement_can_be_stopped_and_an_error_is_shown(path: Path) -> None:

@@ -3,7 +3,9 @@ engine, on one head or with a head each."""
 
 from __future__ import annotations
 
+import random
 import threading
+from typing import Any
 
 import numpy as np
 
@@ -99,6 +101,14 @@ class Sharing(Scanning):
             on_event=on_event,
             stop=stop,
         )
+
+    def draw(self, rng: random.Random) -> dict[str, Any]:
+        """Draw a scan or plain readers, as often one as the other."""
+        chosen = super().draw(rng)
+        if rng.random() < 0.5:
+            return chosen
+        readers, heads = self.knob("readers").draw(rng), self.knob("channels").draw(rng)
+        return {**chosen, "workload": READERS, "readers": readers, "channels": heads}
 
     def work(self, settings: Settings) -> float:
         """Return the bytes that are read."""

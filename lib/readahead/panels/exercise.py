@@ -13,7 +13,7 @@ from readahead.exercises.answers import Amount, Choice, Order, Several
 from readahead.exercises.exercise import Exercise, Outcome, Verdict
 from readahead.experiments.round import Bench
 from readahead.panels import paper, theme
-from readahead.panels.waiting import in_words
+from readahead.panels.job import in_words
 from readahead.progress import Facts, Progress
 
 MARKS = {

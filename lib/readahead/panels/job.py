@@ -12,17 +12,26 @@ from typing import Any
 
 import ipywidgets as widgets
 
-from readahead.errors import Cancelled
+from readahead.errors import Cancelled, ReadaheadError
 from readahead.measure.events import Event, OnEvent, check
-from readahead.panels.waiting import in_words
+from readahead.panels import paper, theme
 
 Work = Callable[[OnEvent, threading.Event], Any]
+CANCELLED, FAILED = "cancelled", "failed"
+
+
+def in_words(error: BaseException) -> str:
+    """Return an error as a box: our own as they are, others with their type."""
+    said = str(error) if isinstance(error, ReadaheadError) else f"{type(error).__name__}: {error}"
+    return paper.box("✗", "That did not work.", paper.words(said), theme.COLOURS["guess"])
 
 
 class Job:
     """Runs one piece of work at a time in a thread; of several orders the newest wins."""
 
-    def __init__(self) -> None:
+    def __init__(self, ended: Callable[[str], None] = lambda _: None) -> None:
+        self._ended = ended
+        """Told how a work ended: '', 'cancelled' or 'failed'."""
         self._lock = threading.Lock()
         self._generation = 0
         self._stop = threading.Event()
@@ -102,11 +111,12 @@ class Job:
             self.errors.value = ""
             done(result)
         except Cancelled:
-            said = "cancelled"
+            said = CANCELLED
         except Exception as error:
             self.fail(error)
-            said = "failed"
+            said = FAILED
         self._show(mine, said, running=False)
+        self._ended(said)
 
     def _heard(self, mine: int, event: Event) -> None:
         share = event.done / event.total if event.total else 0.0

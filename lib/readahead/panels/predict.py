@@ -10,7 +10,8 @@ import ipywidgets as widgets
 
 from readahead.errors import ReadaheadError
 from readahead.exercises.prediction import Prediction
-from readahead.panels import paper, waiting
+from readahead.panels import paper
+from readahead.panels.job import in_words
 from readahead.progress import Progress
 
 
@@ -57,7 +58,7 @@ class Ask:
         try:
             guess = self.prediction.read(answer)
         except ReadaheadError as error:
-            self._said.value = waiting.in_words(error)
+            self._said.value = in_words(error)
             return
         if not self._progress.keep_guess(self._topic, self.prediction.id, guess):
             self._restore()

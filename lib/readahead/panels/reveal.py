@@ -16,8 +16,9 @@ from readahead.experiments.experiment import OnEvent
 from readahead.experiments.round import Bench, Round
 from readahead.measure.value import Value
 from readahead.panels import paper, svg
+from readahead.panels.job import in_words
 from readahead.panels.predict import Ask
-from readahead.panels.waiting import Waiting, in_words
+from readahead.panels.waiting import Waiting
 from readahead.progress import Facts, Progress
 from readahead.published import Figure
 

@@ -1,79 +1,58 @@
-"""A kettle. Something slow is put on, the learner sees that it works, may take it off, and is told in
-words if it boils over. The cell that started it has long ended, so that the sliders stay free.
+"""A kettle. Something slow is put on, the learner sees that it works, may take it off, and is told in words if it boils
+over; where nothing is on, nothing is to be seen.
 """
 
 from __future__ import annotations
 
-import contextvars
 import threading
 from collections.abc import Callable
-from typing import Any, Generic, TypeVar
+from typing import Generic, TypeVar
 
 import ipywidgets as widgets
 
-from readahead.errors import Cancelled, ReadaheadError
-from readahead.experiments.experiment import Event, OnEvent
-from readahead.panels import paper, theme
+from readahead.experiments.experiment import OnEvent
+from readahead.panels import paper
+from readahead.panels.job import CANCELLED, FAILED, Job
 
 T = TypeVar("T")
 Work = Callable[[OnEvent, threading.Event], T]
 
 
-def in_words(error: BaseException) -> str:
-    """Return an error as a box: our own as they are, others with their type."""
-    said = str(error) if isinstance(error, ReadaheadError) else f"{type(error).__name__}: {error}"
-    return paper.box("✗", "That did not work.", paper.words(said), theme.COLOURS["guess"])
-
-
 class Waiting(Generic[T]):
-    """Runs `work` in a thread, one at a time; `done` gets what it returns."""
+    """Runs one and the same `work` in a thread; `done` gets what it returns. Its face is empty before and after."""
 
     def __init__(self, work: Work[T], done: Callable[[T], None]) -> None:
         self._work, self._done = work, done
-        self._stop = threading.Event()
-        self._bar = widgets.FloatProgress(min=0, max=1, layout=widgets.Layout(width="16em"))
-        self._note = widgets.HTML()
-        self.cancel = widgets.Button(description="Cancel", tooltip="Stop measuring")
-        self.cancel.on_click(lambda _: self._stop.set())
-        self._row = widgets.HBox([self._bar, self.cancel, self._note])
-        self._said = widgets.HTML()
+        self._job = Job(self._ended)
+        self.cancel = self._job.cancel_button
+        self._row = widgets.HBox([self._job.status, self.cancel])
+        self._stopped = widgets.HTML(paper.words("Stopped. Nothing half-measured was kept."))
         self.face = widgets.VBox([])
-        self.thread: threading.Thread | None = None
+        self.begun = False
+        """Whether it was ever put on."""
 
     @property
     def busy(self) -> bool:
         """Return whether it is running."""
-        return self.thread is not None and self.thread.is_alive()
+        return self._job.busy
 
     def start(self) -> None:
         """Begin, unless it is running."""
-        if self.busy:
-            return
-        self._stop = threading.Event()
-        self._bar.value, self._note.value = 0, "Starting …"
-        self.face.children = [self._row]
-        here: Any = contextvars.copy_context()  # so that output goes to the cell that started it
-        self.thread = threading.Thread(target=here.run, args=(self._run,), daemon=True)
-        self.thread.start()
+        if not self.busy:
+            self.begun = True
+            self.face.children = [self._row]
+            self._job.start(self._work, self._finish)
 
     def join(self, timeout_s: float | None = None) -> None:
         """Wait for the end of it."""
-        if self.thread is not None:
-            self.thread.join(timeout_s)
+        self._job.join(timeout_s)
 
-    def _heard(self, event: Event) -> None:
-        self._bar.value = event.done / event.total if event.total else 0
-        self._note.value = paper.words(event.note)
+    def _finish(self, found: T) -> None:
+        self.face.children = []
+        self._done(found)
 
-    def _run(self) -> None:
-        # An exception in a thread is shown nowhere by itself, so every one of them ends here.
-        try:
-            found = self._work(self._heard, self._stop)
-            self.face.children = []
-            self._done(found)
-        except Cancelled:
-            self._said.value = paper.words("Stopped. Nothing half-measured was kept.")
-            self.face.children = [self._said]
-        except Exception as error:
-            self._said.value = in_words(error)
-            self.face.children = [self._said]
+    def _ended(self, how: str) -> None:
+        if how == CANCELLED:
+            self.face.children = [self._stopped]
+        elif how == FAILED:
+            self.face.children = [self._job.errors]

@@ -1,0 +1,48 @@
+"""`python -m readahead progress`: a learner's own file, shown, handed in, or begun anew."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from readahead.exercises.chapters import CONTENTS
+from readahead.progress import Progress
+
+
+@click.command()
+@click.option(
+    "--export",
+    "target",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Write it all to one result file, to hand in.",
+)
+@click.option("--reset", is_flag=True, help="Begin anew; the old file is kept beside it as a backup.")
+def progress(target: Path | None, *, reset: bool) -> None:
+    """Show how far you are: guesses and right answers, chapter by chapter."""
+    own = Progress.open()
+    if target is not None:
+        click.echo(f"Exported to {own.export(target)}")
+    if reset:
+        backup = own.reset()
+        click.echo(
+            f"Begun anew; what was there is kept in {backup}" if backup else "There was nothing to reset."
+        )
+    if target is None and not reset:
+        _show(own)
+    for notice in own.notices:
+        click.echo(notice, err=True)
+
+
+def _show(own: Progress) -> None:
+    click.echo(f"{own.path}")
+    for place in CONTENTS:
+        guesses = own.shelf(place.topic, "guesses")
+        answers = own.shelf(place.topic, "answers")
+        right = sum(
+            any(a.get("outcome") == "Right" for a in own.answers(place.topic, name)) for name in answers
+        )
+        if guesses or answers:
+            click.echo(
+                f"  {place.title:60} {len(guesses):3} guessed {right:3} of {len(answers)} tried are right"
+            )
