@@ -89,7 +89,7 @@ class Bench:
         key = repr(sorted(settings.items()))
         with self._lock:
             if key not in self._samples:
-                on_event, stop = getattr(self._listening, "ears", (None, None))
+                on_event, stop = self.ears
                 self._samples[key] = self.experiment.measure(settings, on_event, stop, repeats=self.repeats)
             return self._samples[key]
 
@@ -101,6 +101,11 @@ class Bench:
     def listen(self, on_event: OnEvent | None, stop: threading.Event | None) -> None:
         """Send news of this thread's measurements to `on_event`, and end them when `stop` is set."""
         self._listening.ears = (on_event, stop)
+
+    @property
+    def ears(self) -> tuple[OnEvent | None, threading.Event | None]:
+        """Return who listens to this thread's measurements, and what stops them: for one that is not a sample."""
+        return getattr(self._listening, "ears", (None, None))
 
 
 def traces(bench: Bench, *, title: str, sentence: str, runs: Mapping[str, Mapping[str, Any]]) -> Traces:

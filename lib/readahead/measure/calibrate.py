@@ -105,7 +105,8 @@ def _costs_path(table: str, *, here: str) -> Path:
     return paths.cache_dir() / f"engine-{table}{f'-{here}' if here else ''}.json"
 
 
-def _keep(table: str, costs: Costs, *, here: str) -> None:
+def keep_costs(table: str, costs: Costs, *, here: str) -> None:
+    """Keep the costs for this machine, these versions and this calibration."""
     facts = {"weighed": _weighed(here), "costs": asdict(costs)}
     paths.write_whole(_costs_path(table, here=here), json.dumps(facts, indent=1), make_folder=True)
 
@@ -127,7 +128,7 @@ def weigh_engine(
         tell(on_event, number, len(cases), "weighing the engine on this machine")
         trials.append(Trial(case=case, sample=case.measure(repeats=repeats, stop=stop)))
     costs = read_costs(trials)
-    _keep(table, costs, here="")
+    keep_costs(table, costs, here="")
     tell(on_event, len(cases), len(cases), "done")
     return costs
 
@@ -171,13 +172,13 @@ def weigh_here(
         group_s=group_s,
         row_s=row_s,
     )
-    _keep(table, warm, here="warm")
+    keep_costs(table, warm, here="warm")
     own, more_s = calibrated(), 0.0
     if own is not None and page_cache.can_evict():
         middle = replace(cases[1], device=own.device)
         cold_s = middle.measure_here(cold=True, repeats=repeats, stop=stop).median_s
         more_s = max(0.0, cold_s - middle.predict(warm).finished_s)
-    _keep(table, replace(warm, row_s=row_s + more_s / rows), here="cold")
+    keep_costs(table, replace(warm, row_s=row_s + more_s / rows), here="cold")
     tell(on_event, len(cases) + 1, len(cases) + 1, "done")
 
 
