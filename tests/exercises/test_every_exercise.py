@@ -79,7 +79,7 @@ def case_name(rubbish: object) -> str:
 
 @pytest.mark.parametrize(("topic", "exercise"), ALL)
 @pytest.mark.parametrize(
-    "rubbish", ["??", object(), 7 + 2j, "8 parsecs of them", float("nan")], ids=case_name
+    "rubbish", ["??", object(), 7 + 2j, "8 furlongs/fortnight", float("nan")], ids=case_name
 )
 def test_rubbish_is_asked_back_and_never_called_wrong(
     topic: str, exercise: Exercise, rubbish: object

@@ -7,7 +7,6 @@ import threading
 from collections.abc import Iterator
 
 from readahead.experiments.experiment import Experiment
-from readahead.measure.calibrate import weigh_engine
 from readahead.measure.events import OnEvent, tell
 from readahead.measure.validate import DEVICE_BOUND, LONGEST_S, Row
 
@@ -22,7 +21,7 @@ def examine(
     stop: threading.Event | None = None,
 ) -> Iterator[Row]:
     """Weigh the engine, then yield one row a setting. Raises `Cancelled` when `stop` is set."""
-    weigh_engine("comments_narrow", on_event=on_event, stop=stop)
+    experiment.weigh(on_event, stop)
     rng, done = random.Random(seed), 0
     while done < configs:
         settings = experiment.draw(rng)

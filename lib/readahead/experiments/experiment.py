@@ -17,7 +17,7 @@ import numpy as np
 
 from readahead import units
 from readahead.errors import BadValue, require_choice, require_range
-from readahead.measure.events import Event, OnEvent
+from readahead.measure.events import Event, OnEvent, tell
 from readahead.measure.sample import Sample
 from readahead.models.estimate import Estimate
 from readahead.published import Figure
@@ -109,6 +109,10 @@ class Experiment(ABC):
         drawn = {knob.name: knob.draw(rng) for knob in seen}
         small = {"size": "tiny"} if any(knob.name == "size" for knob in self.knobs) else {}
         return self.settings(**small, **drawn)
+
+    def weigh(self, on_event: OnEvent | None = None, stop: threading.Event | None = None) -> None:
+        """Measure anew what the model takes from this machine, before an examination. Raises `Cancelled`."""
+        tell(on_event, 1, 1, "nothing to weigh")
 
     def in_sight(self, knob: Knob) -> bool:
         """Return whether an examination turns this knob and names it."""

@@ -3,8 +3,6 @@ questions put to DuckDB on this machine."""
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -13,14 +11,16 @@ from readahead import devices, published
 from readahead.datasets import store
 from readahead.datasets.recipe import Recipe
 from readahead.experiments.in_print import against_print
-from readahead.experiments.knobs import DISK_COLD, DISK_WARM, knob
+from readahead.experiments.knobs import DISK_WARM, knob
+from readahead.experiments.ledger import FITTED, ROWS, column, foretold, held_to_print, pages, sigma, summed
 from readahead.experiments.picture import Axis, Line, Picture, Traces
 from readahead.experiments.round import Bench, Round, traces
-from readahead.experiments.working import EVERY, ONE, REPORT, SEVEN, Working
+from readahead.experiments.working import EVERY, ONE, QUERY, REPORT, Working
 from readahead.measure.engine import EngineSettings
+from readahead.measure.events import tell
 from readahead.measure.machine import this_machine
-from readahead.measure.processor import cpu_more, cpu_value
-from readahead.measure.run import Query, run_local
+from readahead.measure.processor import Run, cpu_more, cpu_value
+from readahead.measure.run import Query
 from readahead.measure.value import Value
 from readahead.models import io_cpu
 from readahead.models.io_cpu import PAGE_BYTES
@@ -36,7 +36,7 @@ EXPERIMENT = Working(
         knob("device", default=_SSD.name),
         knob("bandwidth_bytes_per_s", default=_SSD.bandwidth_bytes_per_s, folded=False),
         knob("threads", default=1, folded=False),
-        REPORT,
+        QUERY,
         knob("row_group_rows", default=16_384, folded=True),
         knob("latency_s", default=_SSD.latency_s, folded=True),
         knob("queue_depth"),
@@ -47,75 +47,9 @@ EXPERIMENT = Working(
     fixed={"dataset": "lineitem"},
 )
 
-ROWS = (1, 2, 5, 10, 20, 40, 80, 158, 323)
-"""Rows on a page in Chang's table."""
 BANDWIDTHS = (50 * MB, 200 * MB, 800 * MB, 3_200 * MB)
 AMPLE, TIGHT = 1_024 * MiB, 16 * MiB
 """Memory limits above and below the table of the eviction round."""
-
-
-# -- Chang's pages ---------------------------------------------------------------------------------------
-def printed(name: str) -> float:
-    """Return a figure of this chapter, in SI units."""
-    return published.figure("io_cpu", name).best
-
-
-def column(name: str, rows: Sequence[int] = ROWS) -> list[float]:
-    """Return a column of Chang's table, in CPU seconds a page: memory, disk or aggregate."""
-    return [printed(f"cpu_per_page_s.{name}.r{count}") for count in rows]
-
-
-@functools.cache
-def pages() -> io_cpu.PageCosts:
-    """Return the five costs that his two columns of a needle in a haystack betray."""
-    return io_cpu.fit(ROWS, column("memory"), column("disk"))
-
-
-@functools.cache
-def summed() -> io_cpu.PageCosts:
-    """Return the four costs of his aggregate, fitted without the page of 323 rows."""
-    return io_cpu.fit(ROWS[:-1], column("aggregate", ROWS[:-1]))
-
-
-def foretold(rows: int) -> float:
-    """Return the CPU seconds of a page in memory, from the pages of at most 40 rows."""
-    short = [count for count in ROWS if count <= 40]
-    return float(io_cpu.page_cpu_s(io_cpu.fit(short, column("memory", short)), rows))
-
-
-def sigma() -> float:
-    """Return the contention that "6-7X" on eight cores means, taken in the middle."""
-    middle = (printed("scaling_factor.low") + printed("scaling_factor.high")) / 2
-    return io_cpu.contention(middle, int(printed("scaling_cores")))
-
-
-FITTED = 5
-"""What a page, a row, a first touch and a load cost, and how many rows touch first."""
-
-
-def held_to_print() -> Sequence[tuple[str, float, float]]:
-    """Return (figure, model, printed) for every printed figure that the model foretells."""
-    rows = []
-    for name in ("memory", "disk"):
-        told = io_cpu.page_cpu_s(pages(), ROWS, loaded=name == "disk")
-        rows += [
-            (f"{name}, {count} rows a page", float(model), figure)
-            for count, model, figure in zip(ROWS, told, column(name), strict=True)
-        ]
-    few, many = (float(io_cpu.page_cpu_s(pages(), count, loaded=True)) for count in (ROWS[0], ROWS[-1]))
-    lookups = published.figure("lookups", "cpu_per_row_s.disk_8k.n25").best
-    batched = [published.figure("lookups", f"cpu_per_row_s.disk_8k.n{n}").best for n in (30, 100, 1000)]
-    q1_bytes = (printed("q1_bytes.low") + printed("q1_bytes.high")) / 2
-    return (
-        *rows,
-        ("loading a page, low", pages().load_s, printed("load_cpu_per_page_s.low")),
-        ("evicting a page", printed("load_and_evict_cpu_per_page_s") - few, printed("evict_cpu_per_page_s")),
-        ("a core's scan, dense pages", PAGE_BYTES / many, printed("scan_bytes_per_core_s.low")),
-        ("a core's scan, sparse pages", PAGE_BYTES / few, printed("scan_bytes_per_core_s.high")),
-        ("a core's random reads, one by one", 1 / lookups, printed("random_reads_per_core_s.low")),
-        ("a core's random reads, in batches", 1 / float(np.median(batched)), printed("random_reads_per_core_s.high")),
-        ("Query 1, bytes a CPU second", q1_bytes / printed("q1_cpu_s"), printed("q1_bytes_per_cpu_s")),
-    )  # fmt: skip
 
 
 # -- this machine ----------------------------------------------------------------------------------------
@@ -124,46 +58,45 @@ def cores() -> int:
     return min(this_machine().cores, int(EXPERIMENT.knob("threads").high))
 
 
-def _page_share(bench: Bench) -> float:
-    return PAGE_BYTES / EXPERIMENT.work(bench.settings(report=EVERY))
+def _more(bench: Bench, dear: Run, cheap: Run) -> Value:
+    """Return what 8 KiB of a table cost the processor more in one way than in the other.
+
+    The table is in DuckDB's own format, whose blocks go through its buffer manager.
+    """
+    recipe = Recipe(table="comments_narrow", size="small", format="native")
+    on_event, stop = bench.ears
+    path = store.path(recipe, lambda done, total, note: tell(on_event, done, total, note), stop)
+    query = Query(sql=f"SELECT {recipe.source.every_column} FROM {{table}}", path=path)
+    share = PAGE_BYTES / path.stat().st_size
+    return cpu_more(query, dear, cheap, share, on_event=on_event, stop=stop)
+
+
+def _alone(memory_bytes: int) -> EngineSettings:
+    return EngineSettings(threads=1, more={"memory_limit": f"{memory_bytes}B"})
 
 
 def loading(bench: Bench) -> Value:
     """Return what 8 KiB cost the processor more from this disk than from memory: Chang's method."""
-    cold, warm = (bench.sample(report=EVERY, where=where) for where in (DISK_COLD, DISK_WARM))
-    return cpu_more(cold, warm, _page_share(bench))
+    return _more(bench, Run(engine=_alone(AMPLE), cold=True), Run(engine=_alone(AMPLE)))
 
 
 def evicting(bench: Bench) -> Value:
     """Return what 8 KiB cost the processor more when DuckDB's memory is smaller than the table.
 
-    The table is in DuckDB's own format, whose blocks go through its buffer manager; the operating system has it in
-    memory in both runs, so that no disk is in the difference.
+    The operating system has the file in memory in both runs, so that no disk is in the difference.
     """
-    recipe = Recipe(table="comments_narrow", size="small", format="native")
-    on_event, stop = bench.ears
-    path = store.path(recipe, stop=stop)
-    query = Query(sql=f"SELECT {recipe.source.every_column} FROM {{table}}", path=path)
-    tight, ample = (
-        run_local(
-            query,
-            EngineSettings(threads=1, more={"memory_limit": f"{limit}B"}),
-            cold=False, repeats=7, on_event=on_event, stop=stop,
-        )
-        for limit in (TIGHT, AMPLE)
-    )  # fmt: skip
-    return cpu_more(tight, ample, PAGE_BYTES / path.stat().st_size)
+    return _more(bench, Run(engine=_alone(TIGHT)), Run(engine=_alone(AMPLE)))
 
 
 def cpu_ratio(bench: Bench) -> Value:
     """Return how many times the processor seconds of one sum Query 1 takes, from memory."""
-    seven, one = (cpu_value(bench.sample(report=report, where=DISK_WARM)) for report in (SEVEN, ONE))
-    return seven / one
+    dear, cheap = (cpu_value(bench.sample(report=report, where=DISK_WARM)) for report in (REPORT, ONE))
+    return dear / cheap
 
 
 def knee_modeled(bench: Bench) -> float:
     """Return the device bandwidth, in bytes/s, at which one worker has no time to wait for a scan."""
-    settings = bench.settings(report=EVERY)
+    settings = bench.settings(report=EVERY, where=DISK_WARM)
     costs, recipe = EXPERIMENT.costs(settings), EXPERIMENT.case(settings).recipe
     cpu_s = recipe.rows * costs.row_s + recipe.row_groups * costs.group_s
     return float(io_cpu.rate_per_core(cpu_s, EXPERIMENT.work(settings)))
@@ -176,7 +109,7 @@ def knee_measured(bench: Bench) -> Value:
     )
 
 
-def on_bandwidth(bandwidth_bytes_per_s: float, report: str = SEVEN, **more: Any) -> dict[str, Any]:
+def on_bandwidth(bandwidth_bytes_per_s: float, report: str = REPORT, **more: Any) -> dict[str, Any]:
     """Return the knobs of a query on a device of another bandwidth."""
     return {"report": report, "bandwidth_bytes_per_s": bandwidth_bytes_per_s, "threads": 1, **more}
 
@@ -197,12 +130,12 @@ ROUNDS = {
     ),
     "load_here": Round(measured=loading, measures=page_cache.can_evict(), published=_LOAD),
     "evict_here": Round(measured=evicting, published=(published.figure("io_cpu", "evict_cpu_per_page_s"),)),
-    "query1": Round(model=lambda _: 7.0, measured=cpu_ratio),
+    "query1": Round(model=lambda _: 6.0, measured=cpu_ratio),
     "cores": Round(
         model=lambda _: float(io_cpu.scaling(cores(), sigma())),
         measured=lambda bench: (
-            bench.measured.seconds(report=SEVEN, where=DISK_WARM, threads=1)
-            / bench.measured.seconds(report=SEVEN, where=DISK_WARM, threads=cores())
+            bench.measured.seconds(report=REPORT, where=DISK_WARM, threads=1)
+            / bench.measured.seconds(report=REPORT, where=DISK_WARM, threads=cores())
         ),
     ),
     "knee": Round(
@@ -233,8 +166,8 @@ def _scan_cpu(_: Bench) -> Picture:
         lines.append(Line(name=f"Chang, {name}", points=told, source="published", joined=False))
     return Picture(
         title="What a page costs the processor",
-        sentence="Fetching a page costs the same however many rows lie on it, so the two lower lines run together as the"
-        " rows take over; the aggregate keeps to its line until the densest page, and leaves it there.",
+        sentence="Fetching a page costs the same however many rows lie on it, so the two lower lines run together as"
+        " the rows take over; the aggregate keeps to its line until the densest page, and leaves it there.",
         x=Axis(label="rows on a page", kind="count"),
         y=Axis(label="CPU time a page", kind="s"),
         lines=tuple(lines),
@@ -244,7 +177,7 @@ def _scan_cpu(_: Bench) -> Picture:
 
 def _row_width(bench: Bench) -> Picture:
     points = []
-    for report in (EVERY, SEVEN, ONE):
+    for report in (EVERY, REPORT, ONE):
         settings = bench.settings(report=report)
         share = PAGE_BYTES / EXPERIMENT.work(settings)
         rows = EXPERIMENT.case(settings).recipe.rows * share
@@ -252,13 +185,13 @@ def _row_width(bench: Bench) -> Picture:
     chang = [(float(count), figure) for count, figure in zip(ROWS, column("memory"), strict=True)]
     return Picture(
         title="Rows in 8 KiB, then and now",
-        sentence="A row store of 2010 and a column store of today on one paper: what a query leaves unread makes its rows"
-        " short, and the processor pays by the value.",
+        sentence="A row store of 2010 and a column store of today on one paper: what a query leaves unread makes its"
+        " rows short, and the processor pays by the value.",
         x=Axis(label="rows in 8 KiB of what is read", kind="count"),
         y=Axis(label="CPU time for 8 KiB", kind="s"),
         lines=(
             Line(name="Chang, needle in memory", points=chang, source="published", joined=False),
-            Line(name="DuckDB here, warm: all columns, Query 1, one sum", points=points, source="measured", joined=False),
+            Line(name="DuckDB, warm: all columns, Query 1, one sum", points=points, source="measured", joined=False),
         ),
         marks={},
     )  # fmt: skip
@@ -267,7 +200,7 @@ def _row_width(bench: Bench) -> Picture:
 def _roofline(bench: Bench) -> Picture:
     wide = EXPERIMENT.knob("bandwidth_bytes_per_s").grid(50)
     lines = []
-    for report in (EVERY, SEVEN):
+    for report in (EVERY, REPORT):
         curve = EXPERIMENT.curve(
             bench.settings(**on_bandwidth(500 * MB, report)), "bandwidth_bytes_per_s", wide
         )
@@ -290,8 +223,8 @@ def _roofline(bench: Bench) -> Picture:
         )  # fmt: skip
     return Picture(
         title="Two roofs",
-        sentence="On the slope the device sets the pace and money for bandwidth is well spent; on the flat the processor"
-        " does, and a faster device changes nothing.",
+        sentence="On the slope the device sets the pace and money for bandwidth is well spent; on the flat the"
+        " processor does, and a faster device changes nothing.",
         x=Axis(label="bandwidth of the device", kind="bytes_per_s"),
         y=Axis(label="throughput", kind="bytes_per_s"),
         lines=tuple(lines),
@@ -303,8 +236,8 @@ def _waiting(bench: Bench) -> Traces:
     return traces(
         bench,
         title="Who waits for whom",
-        sentence="From the slow device one read follows the other without a pause; from the fast one they come in bursts,"
-        " and between them the device waits for the processor.",
+        sentence="From the slow device one read follows the other without a pause; from the fast one they come in"
+        " bursts, and between them the device waits for the processor.",
         runs={
             "50 MB/s": on_bandwidth(50 * MB, EVERY),
             "5 GB/s": on_bandwidth(5 * GB, EVERY),
@@ -319,3 +252,5 @@ FIGURES = {
     "waiting": _waiting,
     "printed": lambda _: against_print(held_to_print(), FITTED),
 }
+
+__all__ = ["EXPERIMENT", "FIGURES", "FITTED", "ROUNDS", "held_to_print"]

@@ -19,7 +19,7 @@ from readahead.devices import THIS_MACHINE, Device, calibrated, device
 from readahead.errors import BadValue
 from readahead.experiments.experiment import Experiment, OnEvent, Settings
 from readahead.experiments.knobs import DISK_COLD, DISK_WARM, EMULATED
-from readahead.measure.calibrate import MEMORY, engine_costs, ensure_costs
+from readahead.measure.calibrate import MEMORY, engine_costs, ensure_costs, weigh_engine
 from readahead.measure.case import Case
 from readahead.measure.engine import EngineSettings, spare_threads
 from readahead.measure.sample import Sample
@@ -89,6 +89,10 @@ class Scanning(Experiment):
             keys=self.value(settings, "rows_per_lookup") if lookup else 0,
             time_scale=float(self.value(settings, "time_scale")),
         )
+
+    def weigh(self, on_event: OnEvent | None = None, stop: threading.Event | None = None) -> None:
+        """Weigh the engine on the table that the chapter opens with."""
+        weigh_engine(self.value(self.settings(), "dataset"), on_event=on_event, stop=stop)
 
     def costs(self, settings: Settings) -> Costs:
         """Return what the engine takes for the table, as weighed where it is measured."""

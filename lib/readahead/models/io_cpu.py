@@ -80,7 +80,7 @@ def rate_per_core(cpu_s: ArrayLike, size_bytes: float = PAGE_BYTES) -> Array:
 
 
 def contention(factor: float, cores: int) -> float:
-    """Return σ of Amdahl's law (1967) from one observation: `cores` cores were `factor` times as fast as one.
+    """Return s of Amdahl's law (1967) from one observation: `cores` cores were `factor` times as fast as one.
 
     Raises `BadValue` if `factor` is not from 1 to `cores`, or there is only one core.
     """
@@ -90,7 +90,7 @@ def contention(factor: float, cores: int) -> float:
 
 
 def scaling(cores: ArrayLike, sigma: float) -> Array:
-    """Return how many times faster than one core: N / (1 + σ(N − 1)) (Amdahl 1967)."""
+    """Return how many times faster than one core: N / (1 + s(N − 1)) with s the `sigma` (Amdahl 1967)."""
     n = np.asarray(cores, float)
     return np.asarray(n / (1 + sigma * (n - 1)))
 
@@ -98,7 +98,7 @@ def scaling(cores: ArrayLike, sigma: float) -> Array:
 def cores_for(bytes_per_s: float, core_bytes_per_s: float, sigma: float) -> float:
     """Return the cores that get through `bytes_per_s`: the inverse of `scaling`; infinite where no number does.
 
-    N = X(1 − σ) / (1 − σX) with X = bytes_per_s / core_bytes_per_s.
+    N = X(1 − s) / (1 − sX) with X = bytes_per_s / core_bytes_per_s.
     """
     times = bytes_per_s / core_bytes_per_s
     left = 1 - sigma * times
@@ -110,4 +110,5 @@ def roofline(device_bytes_per_s: ArrayLike, cpu_bytes_per_s: ArrayLike) -> Array
 
     After S. Williams, A. Waterman and D. Patterson, "Roofline" (2009), with the disk in the place of memory.
     """
-    return np.minimum(np.asarray(device_bytes_per_s, float), np.asarray(cpu_bytes_per_s, float))
+    device, cpu = np.asarray(device_bytes_per_s, float), np.asarray(cpu_bytes_per_s, float)
+    return np.asarray(np.minimum(device, cpu))

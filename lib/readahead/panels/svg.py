@@ -5,6 +5,7 @@ is read without a kernel, and carry their sentence as the text that a screen rea
 from __future__ import annotations
 
 import html
+import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -159,11 +160,14 @@ def chart(picture: Picture) -> str:
         x = plane.across(place)
         parts.append(line(x, plane.top, x, plane.bottom, stroke="currentColor", stroke_dasharray="4 4"))
         parts.append(text(x + 4, plane.top + 10, name, "start"))
+    dashes = itertools.cycle(
+        _DASHES
+    )  # a dash for each joined line, so that lines of one colour can be told apart
     for row, drawn in enumerate(picture.lines):
         places = [(plane.across(x), plane.up(y)) for x, y in sorted(drawn.points)]
-        pen = {"stroke": COLOURS[drawn.source], "stroke_width": 2, "stroke_dasharray": _DASHES[row % 4]}
         y = plane.bottom + 42 + 18 * row
         if drawn.joined and len(places) > 1:
+            pen = {"stroke": COLOURS[drawn.source], "stroke_width": 2, "stroke_dasharray": next(dashes)}
             run = " ".join(f"{i:.1f},{j:.1f}" for i, j in places)
             parts.append(_tag("polyline", points=run, fill="none", **pen))
             parts.append(line(plane.left, y, plane.left + 26, y, **pen))
