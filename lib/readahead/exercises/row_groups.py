@@ -53,7 +53,7 @@ PREDICTIONS = (
         because="Every group is a trip, and a handful of trips at a time is all that the queue depth allows.",
     ),
     Prediction(
-        id="moves", kind="times", low=1, high=10_000,
+        id="moves", kind="times", low=1, high=100_000,
         question="One read in flight, the full table with text, and a drive of which only the latency is moved, from"
         " NVMe to object store. By what factor does the smallest good row group grow?",
         because=(
@@ -81,7 +81,7 @@ PREDICTIONS = (
         " device. What remains is the engine's price for a group, which no device can lower.",
     ),
     Prediction(
-        id="counter", kind="bytes_per_s", low=1e6, high=3e9, word="MB/s",
+        id="counter", kind="bytes_per_s", low=1e6, high=3e10, word="MB/s",
         question="The narrow columnstore was read in 12.9 s, and is about as large as the row store's 86,944 pages of"
         " 8 KiB. How fast did the drive really deliver?",
         because=(
