@@ -17,6 +17,7 @@ from readahead.errors import Cancelled, ReadaheadError
 COMMANDS = {
     "bench": "Measure the workbook itself: device, models, waiting.",
     "calibrate": "Measure this machine: its disk, and what DuckDB itself takes.",
+    "doctor": "Check a laptop before a workshop.",
     "lab": "Open the workbook in JupyterLab.",
     "progress": "Show your progress, export it, or begin anew.",
     "published": "Hold the models to the published figures.",
