@@ -22,6 +22,7 @@ COMMANDS = {
     "progress": "Show your progress, export it, or begin anew.",
     "published": "Hold the models to the published figures.",
     "run": "Run a notebook from end to end, with parameters.",
+    "sheet": "Run the whole workbook with a set of parameters.",
     "validate": "Hold the models to measurements at settings drawn at random.",
 }
 """Name of the command (its file in `commands/`, and the function in it) and what `--help` says of it."""

@@ -1,4 +1,4 @@
-"""Every notebook runs by itself: as it is, and with each of its knobs at either end. No list of exceptions."""
+"""Every notebook runs by itself: as the sheet `ci` has it, and with each of its knobs at either end. No exceptions."""
 
 from __future__ import annotations
 
@@ -9,8 +9,10 @@ import pytest
 from papermill import inspect_notebook
 
 from readahead import paths
+from readahead.commands import batch, sheets
 from readahead.commands.run import run_notebook
 from readahead.exercises.chapters import chapter
+from readahead.exercises.claim import AGREES, DIFFERS, NOISY
 from readahead.experiments.experiment import Experiment
 from readahead.experiments.start_here import EXPERIMENT
 
@@ -24,10 +26,9 @@ def experiment(path: Path) -> Experiment:
 
 
 def ends() -> list[tuple[Path, dict]]:
-    """Return (notebook, parameters): the default, and both ends of every numeric knob that is a parameter."""
+    """Return (notebook, parameters): both ends of every numeric knob that is a parameter."""
     found = []
     for path in NOTEBOOKS:
-        found.append((path, {}))
         named = inspect_notebook(str(path))
         for knob in experiment(path).knobs:
             if knob.name in named and knob.kind != "choice":
@@ -43,6 +44,21 @@ def test_a_notebook_runs_at_both_ends_of_its_knobs(path: Path, changes: dict, tm
         cell for cell in executed.cells if cell.cell_type == "code" and cell.source and cell.execution_count
     ]
     assert not list(tmp_path.glob("*.failed.ipynb"))
+
+
+@pytest.mark.notebook
+@pytest.mark.parametrize("piece", sheets.load("ci").pieces, ids=lambda piece: piece.path.stem)
+def test_a_notebook_runs_as_the_sheet_of_ci_has_it(piece: sheets.Piece, tmp_path: Path) -> None:
+    assert piece.given["size"] == "tiny"
+    executed = run_notebook(piece.path, tmp_path, piece.given)
+    found = list(batch._claims(tmp_path / piece.path.name))
+    asked = [cell for cell in executed.cells if "lesson.claim(" in cell.source]
+    assert len(found) == len(asked)
+    assert all(told["verdict"] in (AGREES, DIFFERS, NOISY) for told in found)
+
+
+def test_the_sheet_of_ci_leaves_no_notebook_out() -> None:
+    assert [piece.path for piece in sheets.load("ci").pieces] == NOTEBOOKS
 
 
 @pytest.mark.notebook

@@ -82,7 +82,8 @@ class Lesson:
         if self.is_open:
             found = stated.on(self.bench)
             self.faces["claim", name] = found
-            self._print(claims.printed(stated, found))
+            told = {"claim": name, "says": stated.says, "verdict": found.verdict, "seen": found.says}
+            self._print(claims.printed(stated, found), told)
             return
         self._behind("claim", name, lambda: claims.Pinned(stated, self.bench))
 
@@ -160,9 +161,10 @@ class Lesson:
 
         curtain_above.on_opened.append(show)
 
-    def _print(self, text: str) -> None:
+    def _print(self, text: str, told: Mapping[str, str] | None = None) -> None:
+        """Print; `told` goes into the output's metadata, for a program that reads the executed copy."""
         self.say_notices()
-        display(HTML(text))
+        display(HTML(text), metadata={"readahead": dict(told)} if told else None)
 
     def say_notices(self) -> None:
         """Print what the progress file has to say since the last time (damaged, cannot be written)."""

@@ -1,0 +1,153 @@
+"""A sheet is checked before it is played, played side by side, goes on where it stopped, and ends in a page."""
+
+from __future__ import annotations
+
+import json
+import threading
+from html.parser import HTMLParser
+from pathlib import Path
+
+import nbformat
+import pytest
+
+from readahead.__main__ import run
+from readahead.commands import batch, sheets
+from readahead.commands.summary import page
+from readahead.errors import BadValue, Cancelled, DataError
+from readahead.measure.machine import this_machine
+
+CLAIM = {"claim": "warm", "says": "Tea is <warm>.", "verdict": "agrees", "seen": "60 °C."}
+
+
+def notebook(folder: Path, name: str, *lines: str) -> Path:
+    """Write a notebook with the parameter `cups` and some lines of code."""
+    made = nbformat.v4.new_notebook()
+    made.cells = [nbformat.v4.new_code_cell("cups = 2"), *map(nbformat.v4.new_code_cell, lines)]
+    made.cells[0].metadata["tags"] = ["parameters"]
+    path = folder / f"{name}.ipynb"
+    nbformat.write(made, path)
+    return path
+
+
+@pytest.fixture
+def book(tmp_path: Path) -> Path:
+    """Write a book of two notebooks: one makes a claim, one can be made to fail."""
+    folder = tmp_path / "book"
+    folder.mkdir()
+    notebook(
+        folder, "01_tea",
+        f"from IPython.display import display, HTML; display(HTML('tea'), metadata={{'readahead': {CLAIM!r}}})",
+    )  # fmt: skip
+    notebook(folder, "02_pot", "assert cups < 5, 'The pot is full.'")
+    return folder
+
+
+def sheet(tmp_path: Path, text: str, book: Path) -> sheets.Sheet:
+    """Write a sheet and load it for the little book."""
+    path = tmp_path / "our own.yaml"
+    path.write_text(text, encoding="utf-8")
+    return sheets.load(str(path), book)
+
+
+def test_the_sheets_of_the_house_fit_its_notebooks() -> None:
+    assert {"laptop-ssd", "cloud-volume", "spinning-disk", "object-store", "ci"} <= set(sheets.names())
+    for name in sheets.names():
+        assert len(sheets.load(name).pieces) >= 4
+
+
+@pytest.mark.parametrize(
+    ("text", "error", "words"),
+    [
+        ("- a list", BadValue, "must be a mapping"),
+        ("cups: 3", BadValue, "keys title, common"),
+        ("notebooks: {03_none: {}}", BadValue, "'03_none' is no notebook. There are: 01_tea, 02_pot"),
+        ("notebooks: {01_tea: {sugar: 1}}", BadValue, "sugar"),
+        ("notebooks: {01_tea: {cups: many}}", BadValue, "whole number"),
+        ("common: {sugar: 1}", BadValue, "no notebook takes 'sugar'"),
+        ("common: 3", BadValue, "must be a mapping of names"),
+        ("title: [", DataError, "cannot be read as a sheet"),
+    ],
+)
+def test_a_sheet_that_cannot_be_played_says_why(
+    text: str, error: type[Exception], words: str, tmp_path: Path, book: Path
+) -> None:
+    with pytest.raises(error, match=words.replace("[", r"\[")):
+        sheet(tmp_path, text, book)
+
+
+def test_an_unknown_sheet_lists_those_that_there_are(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["sheet", "organ"]) == 1
+    assert "laptop-ssd" in capsys.readouterr().err
+    assert run(["sheet"]) == 0
+    assert "ci " in capsys.readouterr().out
+
+
+@pytest.mark.notebook
+def test_a_sheet_is_played_and_goes_on_where_it_stopped(tmp_path: Path, book: Path) -> None:
+    out = tmp_path / "out"
+    full = sheet(tmp_path, "common: {cups: 7}", book)
+    tea, pot = batch.play(full, out, jobs=2)
+    assert (tea.state, pot.state) == (batch.PLAYED, batch.FAILED)
+    assert tea.claims == (CLAIM,)
+    assert "The pot is full." in pot.says
+
+    heard: list[batch.Played] = []
+    tea, pot = batch.play(
+        full, out, jobs=1, told=heard.append
+    )  # the failed one is tried again, the other kept
+    assert (tea.state, pot.state) == (batch.KEPT, batch.FAILED)
+    assert tea.claims == (CLAIM,) and len(heard) == 2
+
+    less = sheet(tmp_path, "common: {cups: 3}", book)  # other parameters are another run
+    assert [one.state for one in batch.play(less, out, jobs=2)] == [batch.PLAYED] * 2
+    (out / "02_pot.played.json").write_text("{", encoding="utf-8")
+    assert [one.state for one in batch.play(less, out, jobs=2)] == [batch.KEPT, batch.PLAYED]
+
+
+def test_no_desk_and_a_broken_off_run_are_told_in_words(tmp_path: Path, book: Path) -> None:
+    score = sheet(tmp_path, "title: Tea", book)
+    with pytest.raises(BadValue, match="at least 1"):
+        batch.play(score, tmp_path / "out", jobs=0)
+    stop = threading.Event()
+    stop.set()
+    with pytest.raises(Cancelled, match="go on"):
+        batch.play(score, tmp_path / "out", jobs=1, stop=stop)
+    assert not list((tmp_path / "out").glob("*.played.json"))
+
+
+class Links(HTMLParser):
+    """Collects what a page would fetch."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.found: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        """Keep every address."""
+        self.found += [value for name, value in attrs if name in ("src", "href") and value]
+
+
+def test_the_page_says_what_happened_and_fetches_nothing(tmp_path: Path, book: Path) -> None:
+    score = sheet(tmp_path, "title: Tea & co", book)
+    played = [
+        batch.Played(notebook="01_tea", state=batch.PLAYED, seconds=3.2, digest="a", claims=(CLAIM,)),
+        batch.Played(
+            notebook="02_pot", state=batch.FAILED, seconds=1.0, digest="b", says="The pot is <full>."
+        ),
+    ]
+    made = page(score, played, this_machine())
+    assert "1 of 2 notebooks ran through" in made and "Of 1 claims 1 agree" in made
+    assert "Tea &amp; co" in made and "Tea is &lt;warm&gt;." in made and "The pot is &lt;full&gt;." in made
+    links = Links()
+    links.feed(made)
+    assert links.found == ["01_tea.ipynb"]
+
+
+def test_claims_are_read_from_an_executed_copy_alone(tmp_path: Path) -> None:
+    made = nbformat.v4.new_notebook()
+    cell = nbformat.v4.new_code_cell("x")
+    shown = nbformat.v4.new_output("display_data", {"text/html": "tea"}, metadata={"readahead": CLAIM})
+    cell.outputs = [shown, nbformat.v4.new_output("stream", text="claim")]
+    made.cells = [nbformat.v4.new_markdown_cell("claim"), cell]
+    nbformat.write(made, tmp_path / "copy.ipynb")
+    assert list(batch._claims(tmp_path / "copy.ipynb")) == [json.loads(json.dumps(CLAIM))]
