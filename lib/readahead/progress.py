@@ -111,11 +111,11 @@ class Progress:
                 " another place in READAHEAD_PROGRESS and restart the kernel to keep it longer."
             )
 
-    def export(self, path: Path | str) -> Path:
-        """Write everything to one result file, for the class view. Raises `DataError` if that fails."""
+    def export(self, path: Path | str, more: Mapping[str, Any] | None = None) -> Path:
+        """Write everything, and `more`, to one result file for the class view. Raises `DataError` if that fails."""
         target = Path(path).expanduser()
         try:
-            _write(target, self.read() | {"exported": self._stamp()})
+            _write(target, self.read() | {"exported": self._stamp()} | dict(more or {}))
         except OSError as error:
             raise DataError(
                 f"{target} cannot be written: {error}. Give a folder that you may write."
@@ -252,6 +252,15 @@ def _load(path: Path) -> Facts:
         return _checked(json.loads(path.read_text(encoding="utf-8")))
     except FileNotFoundError:
         return _empty()
+
+
+def read_result(path: Path) -> Facts:
+    """Return a learner's book from a file that was handed in. Raises `DataError` that says what is wrong with it."""
+    try:
+        return _checked(json.loads(path.read_text(encoding="utf-8")))
+    except (OSError, UnicodeDecodeError, ValueError) as error:
+        ask = "Ask for what `python -m readahead progress --export FILE` writes."
+        raise DataError(f"{path.name} is not a result of this workbook: {error}. {ask}") from error
 
 
 def _number(thing: Any) -> Any:

@@ -6,7 +6,9 @@ from pathlib import Path
 
 import click
 
+from readahead.devices import calibrated
 from readahead.exercises.chapters import CONTENTS
+from readahead.panels.card import disk_text
 from readahead.progress import Progress
 
 
@@ -22,7 +24,7 @@ def progress(target: Path | None, *, reset: bool) -> None:
     """Show how far you are: guesses and right answers, chapter by chapter."""
     own = Progress.open()
     if target is not None:
-        click.echo(f"Exported to {own.export(target)}")
+        click.echo(f"Exported to {own.export(target, {'disk': disk_text(calibrated())})}")
     if reset:
         backup = own.reset()
         click.echo(

@@ -22,9 +22,9 @@ _STYLE = """
 body { font: 16px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto; padding: 0 1rem }
 table { border-collapse: collapse; width: 100%; margin: 1rem 0 2rem }
 th, td { text-align: left; padding: .35rem .8rem .35rem 0; border-bottom: 1px solid #8884; vertical-align: top }
-td.n { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap }
+td.n, th.n { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap }
 .agrees { color: #009E73 } .differs, .failed { color: #D55E00 } .noisy, .facts { color: #767676 }
-.scroll { overflow-x: auto }
+.scroll { overflow-x: auto } .verdict { white-space: nowrap }
 """
 
 
@@ -38,7 +38,8 @@ def page(sheet: Sheet, played: Sequence[Played], machine: Machine) -> str:
         f" {verdicts[DIFFERS]} differ and {verdicts[NOISY]} were too noisy to say."
     )
     facts = ", ".join(
-        f"{name.replace('_', ' ')} {_fact(name, value)}" for name, value in asdict(machine).items()
+        f"{name.removesuffix('_bytes').replace('_', ' ')} {_fact(name, value)}"
+        for name, value in asdict(machine).items()
     )
     rows = "".join(_row(one) for one in played)
     claims = "".join(_claim(one, claim) for one in played for claim in one.claims)
@@ -54,7 +55,8 @@ def page(sheet: Sheet, played: Sequence[Played], machine: Machine) -> str:
 
 
 def _fact(name: str, value: object) -> str:
-    return units.text(int(str(value)), "bytes") if name.endswith("_bytes") else str(value)
+    said = units.text(int(str(value)), "bytes") if name.endswith("_bytes") else str(value)
+    return f"{name.removesuffix('_bytes').replace('_', ' ')} {said}"
 
 
 def _row(one: Played) -> str:
@@ -77,6 +79,6 @@ def _claim(one: Played, claim: dict[str, str]) -> str:
     word = {NOISY: "noisy"}.get(claim["verdict"], claim["verdict"])
     mark = _MARKS.get(claim["verdict"], "")
     return (
-        f"<tr><td class='{word}'>{mark} {html.escape(claim['verdict'])}<td>{html.escape(claim['says'])}"
+        f"<tr><td class='verdict {word}'>{mark} {html.escape(claim['verdict'])}<td>{html.escape(claim['says'])}"
         f"<br><span class='facts'>{html.escape(one.notebook)}: {html.escape(claim['seen'])}</span></tr>"
     )

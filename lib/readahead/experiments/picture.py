@@ -25,7 +25,7 @@ class Line:
     points: Sequence[tuple[float, float]]
     """(x, y) in SI units."""
     source: str = "modeled"
-    """modeled, measured, published or other: sets its colour and mark."""
+    """guess, modeled, measured, published or other: sets its colour and mark."""
     joined: bool = True
     """Whether a line runs through the points."""
 
@@ -57,7 +57,7 @@ class Picture:
         if not self.sentence.strip() or not self.lines or not any(line.points for line in self.lines):
             raise BadValue(f"Picture {self.title!r} needs a sentence and at least one line with points.")
         for line in self.lines:
-            require_choice("source", line.source, ("modeled", "measured", "published", "other"))
+            require_choice("source", line.source, ("guess", "modeled", "measured", "published", "other"))
             for point in line.points:
                 for axis, number in zip((self.x, self.y), point, strict=True):
                     if not math.isfinite(number) or (axis.log and number <= 0):
