@@ -175,7 +175,8 @@ class _Walk:
         wanted: dict[Span, list[int]] = {}
         for page in pages:
             wanted.setdefault(self.index.block(page, self.read_bytes), []).append(page)
-        jobs, found = iter(sorted(wanted)), []
+        jobs = iter(sorted(wanted))
+        found: list[Page] = []
         check(self.stop)
         tell(self.on_event, 0, len(wanted), "reading by the map")
 

@@ -19,7 +19,13 @@ from readahead.models.schedule import Costs, Window, simulate
 
 Array = NDArray[np.float64]
 
-LIMITED, MAP, SAMPLED, DETAILED, COUNT = "links", "map", "links, 1 leaf in 100", "links, all leaves", "all leaves"
+LIMITED, MAP, SAMPLED, DETAILED, COUNT = (
+    "links",
+    "map",
+    "links, 1 leaf in 100",
+    "links, all leaves",
+    "all leaves",
+)
 """The upper pages by their links (LIMITED), the same pages by the map, and LIMITED with a sample of the leaves
 (SAMPLED) or with all of them (DETAILED); all leaves by the map alone, as COUNT(*) has to."""
 INDEX_WAYS = (LIMITED, MAP, SAMPLED, DETAILED, COUNT)
@@ -81,7 +87,9 @@ def chain_s(
     reads: ArrayLike, read_bytes: ArrayLike, *, latency_s: ArrayLike, bandwidth_bytes_per_s: ArrayLike
 ) -> Array:
     """Return n (L + S / B + h): a chain of n dependent reads, whatever the depth (h: the reader's own time)."""
-    one = np.asarray(latency_s, float) + np.asarray(read_bytes, float) / np.asarray(bandwidth_bytes_per_s, float)
+    one = np.asarray(latency_s, float) + np.asarray(read_bytes, float) / np.asarray(
+        bandwidth_bytes_per_s, float
+    )
     return np.asarray(np.asarray(reads, float) * (one + READER_S))
 
 
@@ -107,9 +115,7 @@ def map_s(
 
 
 # -- what a sample knows ---------------------------------------------------------------------------------
-def share_in(
-    rows: ArrayLike, hits: ArrayLike, *, of_groups: int, quantile: float
-) -> tuple[float, float]:
+def share_in(rows: ArrayLike, hits: ArrayLike, *, of_groups: int, quantile: float) -> tuple[float, float]:
     """Return (share, half the width of its interval) from whole groups drawn at random out of `of_groups`.
 
     The ratio estimator of one-stage cluster sampling with its finite-population correction (W. G. Cochran, Sampling
@@ -138,4 +144,6 @@ def shuffled_half_width(
     groups: int, of_groups: int, group_rows: float, quantile: float, share: float = 0.5
 ) -> float:
     """Return the half-width to expect where each group is a fair draw of the whole table."""
-    return quantile * math.sqrt(max(0.0, 1 - groups / of_groups) * share * (1 - share) / (groups * group_rows))
+    return quantile * math.sqrt(
+        max(0.0, 1 - groups / of_groups) * share * (1 - share) / (groups * group_rows)
+    )
