@@ -1,0 +1,150 @@
+"""An inspector with an hour. One may follow the shelf marks from book to book, or read the catalogue and send for all
+at once: the ways to learn what lies in an index of pages, beside DuckDB's ways to see a part of a table.
+"""
+
+from __future__ import annotations
+
+import random
+import threading
+from typing import Any
+
+import numpy as np
+
+from readahead.datasets.page_index import PAGE_BYTES, PageIndex, layout
+from readahead.devices import Device
+from readahead.experiments.experiment import OnEvent, Settings
+from readahead.experiments.sampling import TABLE_WAYS, Sampling
+from readahead.measure.page_chain import run_index
+from readahead.measure.sample import Sample
+from readahead.models import index_pages as arithmetic
+from readahead.models.estimate import Estimate
+from readahead.models.index_pages import COUNT, DETAILED, INDEX_WAYS, LIMITED, MAP, SAMPLED
+from readahead.models.parquet_reads import Span
+
+WAYS = (*INDEX_WAYS, *TABLE_WAYS)
+
+
+class Inspecting(Sampling):
+    """The common bench with the ways to see a part of it."""
+
+    def pages(self, settings: Settings) -> bool:
+        """Return whether plain readers inspect an index; else DuckDB is asked."""
+        return settings["way"] in INDEX_WAYS
+
+    # -- an index of pages ---------------------------------------------------------------------------
+    def index(self, settings: Settings) -> PageIndex:
+        """Return the index."""
+        return PageIndex(leaf_pages=settings["leaf_pages"], fanout=settings["fanout"])
+
+    def spans(self, settings: Settings) -> tuple[list[Span], list[Span]]:
+        """Return the exact reads of an index: those that depend on one another, and those known beforehand."""
+        index, way, size = self.index(settings), settings["way"], settings["read_bytes"]
+        upper, leaves = layout(index)
+        follows = way not in (MAP, COUNT)
+        chain = [index.block(0, size), *(index.block(int(page), size) for page in upper if follows)]
+        sampled = np.sort(leaves)[arithmetic.leaves_to_sample(len(leaves))]
+        known = {LIMITED: upper[:0], MAP: upper, SAMPLED: sampled}.get(way, leaves)
+        return chain, index.blocks(known, size)
+
+    # -- the sources ---------------------------------------------------------------------------------
+    def model(self, settings: Settings) -> Estimate:
+        """Return the schedule of the exact reads as named terms."""
+        device = self.device(settings)
+        if self.pages(settings):
+            chain, known = self.spans(settings)
+            chain_s = arithmetic.walk_s(device, chain)
+            known_s = arithmetic.spread_s(device, known, settings["queue_depth"]) if known else 0.0
+            terms = _parts(device, chain, chain_s), _parts(device, known, known_s)
+            return Estimate(terms_s={name: terms[0][name] + terms[1][name] for name in terms[0]})
+        return super().model(settings)
+
+    def curve(self, settings: Settings, name: str, values: np.ndarray) -> np.ndarray:
+        """Return the closed form along one knob; for DuckDB the schedule at a few places along it."""
+        if name in self.disabled(settings):
+            return np.full(len(values), self.throughput(settings, self.model(settings).seconds))
+        if self.pages(settings):
+            return self._law(settings, name, values)
+        return super().curve(settings, name, values)
+
+    def _law(self, settings: Settings, name: str, values: np.ndarray) -> np.ndarray:
+        """Return the closed form of an index: a chain, and what is known beforehand."""
+        now: dict[str, Any] = {**settings, name: values}
+        way, size, leaves = settings["way"], now["read_bytes"], now["leaf_pages"]
+        upper = arithmetic.upper_pages(leaves, now["fanout"])
+        every = np.where(np.asarray(leaves) >= arithmetic.SAMPLE_FROM_PAGES, arithmetic.SAMPLE_EVERY, 1)
+        device = {key: now[key] for key in ("latency_s", "bandwidth_bytes_per_s")}
+        blocks = np.ceil((leaves + upper) * PAGE_BYTES / size)
+        known = {LIMITED: 0 * upper, MAP: upper, SAMPLED: np.minimum(leaves / every, blocks)}.get(way, blocks)
+        chain = 1 + (upper if way not in (MAP, COUNT) else 0 * upper)
+        depth = np.minimum(now["queue_depth"], now["channels"])
+        seconds = arithmetic.chain_s(chain, size, **device) + arithmetic.map_s(known, size, depth, **device)
+        wanted = {LIMITED: upper, MAP: upper, SAMPLED: upper + leaves / every, DETAILED: upper + leaves}
+        return np.asarray(wanted.get(way, leaves) * PAGE_BYTES / seconds * np.ones_like(values, float))
+
+    def measure(
+        self,
+        settings: Settings,
+        on_event: OnEvent | None = None,
+        stop: threading.Event | None = None,
+        repeats: int = 3,
+    ) -> Sample:
+        """Let plain readers inspect the index, or DuckDB the table, on the emulated device."""
+        if self.pages(settings):
+            return run_index(
+                self.index(settings),
+                self.device(settings),
+                way=settings["way"],
+                read_bytes=settings["read_bytes"],
+                queue_depth=settings["queue_depth"],
+                repeats=repeats,
+                facts=settings,
+                on_event=on_event,
+                stop=stop,
+            )
+        return super().measure(settings, on_event, stop, repeats)
+
+    def work(self, settings: Settings) -> float:
+        """Return the bytes that somebody wants: pages of an index, or a share of the table."""
+        way = settings["way"]
+        if self.pages(settings):
+            index = self.index(settings)
+            leaves = index.leaf_pages
+            sampled = len(range(leaves)[arithmetic.leaves_to_sample(leaves)])
+            pages = {LIMITED: 0, MAP: 0, SAMPLED: sampled}.get(way, leaves)
+            return float(PAGE_BYTES * (pages + (0 if way == COUNT else index.upper_pages)))
+        return super().work(settings)
+
+    def draw(self, rng: random.Random) -> dict[str, Any]:
+        """Return settings of an index inspected one of its ways, which is what the model is held to."""
+        drawn = super().draw(rng)
+        return self.settings(
+            **{**drawn, "way": rng.choice(INDEX_WAYS), "latency_s": rng.uniform(0.001, 0.01)}
+        )
+
+    def disabled(self, settings: Settings) -> dict[str, str]:
+        """Say which knobs do nothing now, and why."""
+        way, reasons = settings["way"], super().disabled(settings)
+        if self.pages(settings):
+            whose = "This is about a DuckDB table; an index of pages is being read."
+            reasons |= dict.fromkeys(("sample_share", "stored", "order", "threads", "size"), whose)
+            if way == LIMITED:
+                reasons["queue_depth"] = "Each page has to say where the next one lies: nobody can ask ahead."
+            if way == COUNT and settings["fanout"]:
+                reasons["fanout"] = "Only the leaves are read."
+        else:
+            whose = "This is about an index of pages; a DuckDB table is being read."
+            reasons |= dict.fromkeys(("leaf_pages", "fanout", "read_bytes"), whose)
+        return reasons
+
+
+def _parts(device: Device, spans: list[Span], seconds: float) -> dict[str, float]:
+    """Share the seconds of some reads out among what each of them waits for."""
+    rate = min(device.channel_bandwidth_bytes_per_s, device.bandwidth_bytes_per_s)
+    parts = {
+        "seek": len(spans) * device.seek_s,
+        "latency": len(spans) * device.latency_s,
+        "transfer": sum(size for _, size in spans) / rate,
+        "readers": len(spans) * arithmetic.READER_S,
+    }
+    scale = seconds / (sum(parts.values()) or 1.0)
+    return {name: value * scale for name, value in parts.items()}
