@@ -10,16 +10,19 @@ from typing import Any
 
 import numpy as np
 
+from readahead import devices
 from readahead.datasets.page_index import PAGE_BYTES, PageIndex, layout
 from readahead.devices import Device
-from readahead.experiments.experiment import OnEvent, Settings
-from readahead.experiments.sampling import TABLE_WAYS, Sampling
+from readahead.experiments.experiment import Knob, OnEvent, Settings
+from readahead.experiments.knobs import knob, powers
+from readahead.experiments.sampling import IN_ORDER, NATIVE, PARQUET, SHUFFLED, TABLE_WAYS, Sampling
 from readahead.measure.page_chain import run_index
 from readahead.measure.sample import Sample
 from readahead.models import index_pages as arithmetic
 from readahead.models.estimate import Estimate
 from readahead.models.index_pages import COUNT, DETAILED, INDEX_WAYS, LIMITED, MAP, SAMPLED
 from readahead.models.parquet_reads import Span
+from readahead.units import KiB
 
 WAYS = (*INDEX_WAYS, *TABLE_WAYS)
 
@@ -148,3 +151,57 @@ def _parts(device: Device, spans: list[Span], seconds: float) -> dict[str, float
     }
     scale = seconds / (sum(parts.values()) or 1.0)
     return {name: value * scale for name, value in parts.items()}
+
+
+# -- the bench of the chapter -----------------------------------------------------------------------------
+_ARRAY, _STORE = devices.device("randal-array"), devices.device("object-store")
+
+BENCH = Inspecting(
+    topic="index_pages",
+    title="Reading the index: avoiding bytes is not avoiding time",
+    knobs=(
+        knob("device", default=_ARRAY.name),
+        Knob(name="way", label="Read", kind="choice", default=LIMITED, choices=WAYS),
+        Knob(
+            name="fanout", label="Leaves listed on a page", kind="count", default=213, low=9, high=622,
+            steps=(9, 16, 32, 64, 128, 213, 404, 622), help="Leaf pages that one page above them points to.",
+        ),
+        knob("queue_depth", default=32, folded=False, help="Reads under way at once, where they are known beforehand."),
+        Knob(
+            name="read_bytes", label="Read behind a page", kind="bytes", default=64 * KiB, low=8 * KiB, high=64 * KiB,
+            steps=powers(8 * KiB, 64 * KiB), help="How much the device is asked for when one page of 8 KB is wanted.",
+        ),
+        knob("latency_s", default=_ARRAY.latency_s),
+        Knob(
+            name="leaf_pages", label="Leaf pages", kind="count", default=2_048, low=1_024, high=16_384,
+            steps=powers(1_024, 16_384), folded=True, help="Pages of 8 KB at the lowest level of the index.",
+        ),
+        Knob(
+            name="sample_share", label="Sample", kind="1", default=0.1, low=0.02, high=0.5,
+            steps=(0.02, 0.05, 0.1, 0.2, 0.5), folded=True, help="Share of the DuckDB table that is drawn.",
+        ),
+        Knob(
+            name="stored", label="Format", kind="choice", default=PARQUET, choices=(PARQUET, NATIVE), folded=True,
+        ),
+        Knob(
+            name="order", label="Rows lie", kind="choice", default=IN_ORDER, choices=(IN_ORDER, SHUFFLED), folded=True,
+        ),
+        knob("bandwidth_bytes_per_s", default=_ARRAY.bandwidth_bytes_per_s),
+        knob("channels", default=_ARRAY.channels),
+        knob("threads", default=1),
+        knob("size", default="tiny"),
+    ),
+)  # fmt: skip
+
+
+def links(read_bytes: int, **more: Any) -> dict[str, Any]:
+    """Return the knobs of an upper level long enough to be a chain."""
+    return {"way": LIMITED, "fanout": 32, "read_bytes": read_bytes, **more}
+
+
+def table(way: str, **more: Any) -> dict[str, Any]:
+    """Return the knobs of DuckDB on an object store."""
+    return {
+        "device": _STORE.name, "latency_s": _STORE.latency_s, "channels": _STORE.channels,
+        "bandwidth_bytes_per_s": _STORE.bandwidth_bytes_per_s, "way": way, **more,
+    }  # fmt: skip

@@ -31,8 +31,8 @@ LIMITED, MAP, SAMPLED, DETAILED, COUNT = (
 INDEX_WAYS = (LIMITED, MAP, SAMPLED, DETAILED, COUNT)
 PAGE_SPACE_BYTES = 8_096
 """What a page of 8,192 bytes has room for, without its header."""
-OVERHEAD_BYTES = 12
-"""Of an entry beside its key: a page number, the record's own bytes, its slot."""
+POINTER_BYTES, NULLABLE_BYTES = 9, 3
+"""Beside the key of an entry: 6 bytes of page number, 1 of the record's own, 2 of its slot; and a bitmap of nulls."""
 SAMPLE_EVERY, SAMPLE_FROM_PAGES = 100, 10_000
 """SAMPLED reads every hundredth leaf page of an index with at least so many, and else all of them."""
 READER_S, GATE_S = 60e-6, 45e-6
@@ -44,6 +44,14 @@ READER = Costs(
 
 
 # -- how many pages --------------------------------------------------------------------------------------
+def entry_bytes(key_bytes: ArrayLike, *, nullable: bool) -> Array:
+    """Return the bytes of an index entry with a key of fixed length.
+
+    After Microsoft, Estimate the Size of a Clustered Index. A key that may be null carries a bitmap that says so.
+    """
+    return np.asarray(np.asarray(key_bytes, float) + POINTER_BYTES + NULLABLE_BYTES * nullable)
+
+
 def fanout(entry_bytes: ArrayLike, page_space_bytes: float = PAGE_SPACE_BYTES) -> Array:
     """Return how many entries a page has room for (P. Randal, Inside sys.dm_db_index_physical_stats)."""
     return np.asarray(np.floor(page_space_bytes / np.asarray(entry_bytes, float)))
