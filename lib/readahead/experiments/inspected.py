@@ -1,4 +1,4 @@
-"""A report on somebody else's index: what Randal printed of his, what the arithmetic says of it, and what stays open."""
+"""A report on somebody else's index: what Randal printed of his, what arithmetic says of it, and what stays open."""
 
 from __future__ import annotations
 

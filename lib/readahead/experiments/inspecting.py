@@ -196,7 +196,7 @@ BENCH = Inspecting(
 
 def links(read_bytes: int, **more: Any) -> dict[str, Any]:
     """Return the knobs of an upper level long enough to be a chain."""
-    return {"way": LIMITED, "fanout": 32, "read_bytes": read_bytes, **more}
+    return {"way": LIMITED, "fanout": 48, "read_bytes": read_bytes, **more}
 
 
 def table(way: str, **more: Any) -> dict[str, Any]:
