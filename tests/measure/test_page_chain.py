@@ -1,4 +1,4 @@
-"""Readers that learn the next address from the bytes they read: the same pages either way, and nothing left behind."""
+"""Readers that learn the next address from the bytes they read: the same pages either way, nothing left behind."""
 
 from __future__ import annotations
 

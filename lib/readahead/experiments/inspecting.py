@@ -186,7 +186,7 @@ BENCH = Inspecting(
         Knob(
             name="order", label="Rows lie", kind="choice", default=IN_ORDER, choices=(IN_ORDER, SHUFFLED), folded=True,
         ),
-        knob("bandwidth_bytes_per_s", default=_ARRAY.bandwidth_bytes_per_s),
+        knob("bandwidth_bytes_per_s", default=_ARRAY.bandwidth_bytes_per_s, folded=False),
         knob("channels", default=_ARRAY.channels),
         knob("threads", default=1),
         knob("size", default="tiny"),
