@@ -110,7 +110,7 @@ CLAIMS = (
         left=lambda bench: bench.measured.seconds(**links(8 * KiB, queue_depth=128)),
         right=lambda bench: bench.measured.seconds(**links(8 * KiB, queue_depth=1)),
         left_name="depth 128", right_name="depth 1",
-        relation="within", tolerance=0.1,
+        relation="within", tolerance=0.25,
         reasons=(Reason(says="something else ran on this machine during one of the two; measure again"),),
     ),
     Claim(
@@ -158,7 +158,7 @@ CLAIMS = (
         left=lambda bench: bench.measured.seconds(way=DETAILED),
         right=lambda bench: bench.model.seconds(way=DETAILED),
         left_name="measured", right_name="modeled",
-        relation="within", tolerance=0.05,
+        relation="within", tolerance=0.1,
         reasons=(Reason(says="this machine is slow to wake readers, or busy; close other programs"),),
     ),
     Claim(

@@ -19,6 +19,7 @@ from readahead.experiments.round import Bench, Model, Round, Witness, traces
 from readahead.experiments.sampling import (
     CHOSEN,
     IN_ORDER,
+    METADATA,
     NATIVE,
     SHUFFLED,
     TABLE,
@@ -147,6 +148,7 @@ def _asked(bench: Bench) -> Traces:
         runs={
             "own format, TABLESAMPLE": table(TABLESAMPLE, stored=NATIVE),
             "own format, all rows": table(TABLE, stored=NATIVE),
+            "Parquet, metadata alone": table(METADATA),
             "Parquet, chosen row groups": table(CHOSEN),
             "Parquet, all rows": table(TABLE),
         },

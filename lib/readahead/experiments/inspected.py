@@ -52,7 +52,8 @@ def eight() -> list[tuple[str, float, float]]:
     return [(name, value, printed(name)) for name, value in told.items()]
 
 
-FITTED = 3
+FITTED_TO = ("elapsed_s.limited", "elapsed_s.sampled", "elapsed_s.detailed")
+FITTED = len(FITTED_TO)
 """Each to one of the three modes' times, so those three agree of themselves; the other figures could have failed."""
 
 
@@ -132,5 +133,6 @@ def ways(_bench: Bench) -> Picture:
 
 
 def proof(_bench: Bench) -> Proof:
-    """Set the model against each printed figure."""
-    return against_print(held_to_print(), FITTED)
+    """Set the model against each printed figure that nothing was fitted to."""
+    free = [row for row in held_to_print() if row[0] not in FITTED_TO]
+    return against_print(free, 0)

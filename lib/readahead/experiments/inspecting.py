@@ -57,7 +57,9 @@ class Inspecting(Sampling):
             chain, known = self.spans(settings)
             chain_s = arithmetic.walk_s(device, chain)
             known_s = arithmetic.spread_s(device, known, settings["queue_depth"]) if known else 0.0
-            terms = _parts(device, chain, chain_s), _parts(device, known, known_s)
+            link = device.bandwidth_bytes_per_s
+            alone = min(device.channel_bandwidth_bytes_per_s, link)
+            terms = _parts(device, chain, chain_s, alone), _parts(device, known, known_s, link)
             return Estimate(terms_s={name: terms[0][name] + terms[1][name] for name in terms[0]})
         return super().model(settings)
 
@@ -140,17 +142,12 @@ class Inspecting(Sampling):
         return reasons
 
 
-def _parts(device: Device, spans: list[Span], seconds: float) -> dict[str, float]:
-    """Share the seconds of some reads out among what each of them waits for."""
-    rate = min(device.channel_bandwidth_bytes_per_s, device.bandwidth_bytes_per_s)
-    parts = {
-        "seek": len(spans) * device.seek_s,
-        "latency": len(spans) * device.latency_s,
-        "transfer": sum(size for _, size in spans) / rate,
-        "readers": len(spans) * arithmetic.READER_S,
-    }
-    scale = seconds / (sum(parts.values()) or 1.0)
-    return {name: value * scale for name, value in parts.items()}
+def _parts(device: Device, spans: list[Span], seconds: float, rate: float) -> dict[str, float]:
+    """Share the seconds of some reads out: their bytes pass at `rate` in any case, the rest is waiting."""
+    moving_s = min(seconds, sum(size for _, size in spans) / rate)
+    waits = {"seek": device.seek_s, "latency": device.latency_s, "readers": arithmetic.READER_S}
+    scale = (seconds - moving_s) / sum(waits.values())
+    return {"transfer": moving_s, **{name: value * scale for name, value in waits.items()}}
 
 
 # -- the bench of the chapter -----------------------------------------------------------------------------
@@ -163,12 +160,12 @@ BENCH = Inspecting(
         knob("device", default=_ARRAY.name),
         Knob(name="way", label="Read", kind="choice", default=LIMITED, choices=WAYS),
         Knob(
-            name="fanout", label="Leaves listed on a page", kind="count", default=213, low=9, high=622,
+            name="fanout", label="Fan-out", kind="count", default=213, low=9, high=622,
             steps=(9, 16, 32, 64, 128, 213, 404, 622), help="Leaf pages that one page above them points to.",
         ),
         knob("queue_depth", default=32, folded=False, help="Reads under way at once, where they are known beforehand."),
         Knob(
-            name="read_bytes", label="Read behind a page", kind="bytes", default=64 * KiB, low=8 * KiB, high=64 * KiB,
+            name="read_bytes", label="Read size", kind="bytes", default=64 * KiB, low=8 * KiB, high=64 * KiB,
             steps=powers(8 * KiB, 64 * KiB), help="How much the device is asked for when one page of 8 KB is wanted.",
         ),
         knob("latency_s", default=_ARRAY.latency_s),
