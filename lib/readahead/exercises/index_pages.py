@@ -145,10 +145,6 @@ CLAIMS = (
         left_name="sample", right_name="all rows",
         relation="at least", factor=1.5,
         reasons=(
-            Reason(
-                says="with one or two reads under way the scan is a chain as well",
-                when=lambda left, right, bench: bench.base["queue_depth"] < 4,
-            ),
             Reason(says="this version of DuckDB has learned to read ahead for a sample"),
         ),
     ),

@@ -197,8 +197,8 @@ def links(read_bytes: int, **more: Any) -> dict[str, Any]:
 
 
 def table(way: str, **more: Any) -> dict[str, Any]:
-    """Return the knobs of DuckDB on an object store."""
+    """Return the knobs of DuckDB on an object store, with a window that suits it."""
     return {
         "device": _STORE.name, "latency_s": _STORE.latency_s, "channels": _STORE.channels,
-        "bandwidth_bytes_per_s": _STORE.bandwidth_bytes_per_s, "way": way, **more,
+        "bandwidth_bytes_per_s": _STORE.bandwidth_bytes_per_s, "queue_depth": 32, "way": way, **more,
     }  # fmt: skip
