@@ -146,13 +146,7 @@ class Sampling(Scanning):
 
     def curve(self, settings: Settings, name: str, values: np.ndarray) -> np.ndarray:
         """Return the schedule's throughput at a few places along one knob, and a line between them."""
-        few = np.unique(np.geomspace(values[0], values[-1], 9))
-        at = self.knob(name)
-        rates = []
-        for value in few:
-            moved = {**settings, name: at.check(min(max(value, at.low), at.high))}
-            rates.append(self.throughput(moved, self.model(moved).seconds))
-        return np.asarray(np.interp(np.log(values), np.log(few), rates), float)
+        return self.point_by_point(settings, name, values)
 
     def measure(
         self,
