@@ -3,6 +3,8 @@ blocks knows."""
 
 from __future__ import annotations
 
+import math
+
 from readahead import published
 from readahead.experiments.inspected import (
     FITTED,
@@ -188,6 +190,37 @@ def _sure(bench: Bench) -> Picture:
     )
 
 
+def _answers(bench: Bench) -> Picture:
+    """Draw what each sample answers, give or take, above the bytes it read, and the truth."""
+    asked = {
+        "chosen row groups, by time": table(CHOSEN),
+        "chosen row groups, shuffled": table(CHOSEN, order=SHUFFLED),
+        "own format, TABLESAMPLE, by time": table(TABLESAMPLE, stored=NATIVE),
+    }
+    lines, answers = [], {}
+    for name, changes in {**asked, "all rows": table(TABLE)}.items():
+        settings, sample = bench.settings(**changes), bench.sample(**changes)
+        clusters = EXPERIMENT.case(settings).recipe.rows // EXPERIMENT.cluster_rows(settings)
+        answers[name] = (float(sample.bytes_read), *half_width(sample, clusters))
+    most, truth, _ = answers.pop("all rows")
+    for name, (at, share, give) in answers.items():
+        if math.isfinite(share) and math.isfinite(give):
+            ends = [(at, max(0.0, share - give)), (at, share), (at, min(1.0, share + give))]
+            lines.append(Line(name=name, points=ends, source="measured"))
+    middles = [line.points[1] for line in lines]
+    lines.append(Line(name="what each answers", points=middles, source="measured", joined=False))
+    least = min([at for at, _ in middles], default=most / 2)
+    return Picture(
+        title="The same question, four times",
+        sentence="Each upright is a sample's answer with its interval; the level line is what all rows say. The longest"
+        " uprights stand where the table lies in order, and the bytes they cost are nearly the same.",
+        x=Axis(label="bytes read", kind="bytes"),
+        y=Axis(label="share of early comments", kind="1", log=False),
+        lines=(Line(name="all rows", points=[(least, truth), (most, truth)], source="other"), *lines),
+        marks={},
+    )
+
+
 FIGURES = {
     "levels": levels,
     "ways": ways,
@@ -195,6 +228,7 @@ FIGURES = {
     "behind": _behind,
     "chain": _chain,
     "asked": _asked,
+    "answers": _answers,
     "sure": _sure,
     "printed": proof,
 }
