@@ -52,13 +52,3 @@ def test_times_that_no_device_takes_are_refused(times: tuple[float, float]) -> N
 def test_bandwidth_times_delay_is_a_megabyte_at_5_ms_and_200_mb_a_second() -> None:
     assert read_ahead.bytes_to_ask_for(**FAR) == pytest.approx(1e6)
     assert read_ahead.depth_to_ask_for(512 * KiB, **FAR) == 3
-
-
-def test_blocks_shared_by_two_groups_are_read_once_unless_the_window_is_deep() -> None:
-    groups = [{0, 1, 5}, {2, 5}]
-    alone = read_ahead.block_reads(groups, KiB, ahead=False, depth=1)
-    assert [len(reads) for reads in alone] == [3, 1]
-    shallow = read_ahead.block_reads(groups, KiB, ahead=True, depth=1)
-    deep = read_ahead.block_reads(groups, KiB, ahead=True, depth=8)
-    assert [[size // KiB for _, size in reads] for reads in shallow] == [[2, 1], [1]]
-    assert [[size // KiB for _, size in reads] for reads in deep] == [[2, 1], [1, 1]]

@@ -10,6 +10,7 @@ from pathlib import Path
 import duckdb
 
 from readahead.datasets.build import literal
+from readahead.datasets.recipe import VECTOR_ROWS
 from readahead.errors import DataError
 from readahead.shapes import ColumnChunk, FileShape, RowGroup
 
@@ -111,3 +112,46 @@ def _blocks(path: Path, columns: tuple[str, ...], _modified: int) -> list[tuple[
             f" WHERE column_name IN ({listed}) GROUP BY 1 ORDER BY 1"
         ).fetchall()
     return [(int(rows), frozenset(numbers)) for _, rows, numbers in found]
+
+
+def vectors(path: Path, columns: tuple[str, ...]) -> list[frozenset[int]]:
+    """Return, for each vector of 2,048 rows of a native file, the blocks in which these columns of it lie."""
+    return _vectors(path, columns, path.stat().st_mtime_ns)
+
+
+@functools.lru_cache(maxsize=64)
+def _vectors(path: Path, columns: tuple[str, ...], _modified: int) -> list[frozenset[int]]:
+    listed = ", ".join(literal(column) for column in columns)
+    with duckdb.connect() as connection:
+        connection.execute(f"ATTACH {literal(path)} AS file (READ_ONLY)")
+        found = connection.execute(
+            'SELECT row_group_id, start, "count", block_id'
+            f" FROM pragma_storage_info('file.t') WHERE column_name IN ({listed}) ORDER BY 1, 2"
+        ).fetchall()
+    first, before = {}, 0  # the row with which each row group begins
+    for group, lines in groupby(found, key=itemgetter(0)):
+        first[group] = before
+        before += max(start + count for _, start, count, _ in lines)
+    needed: list[set[int]] = [set() for _ in range(-(-before // VECTOR_ROWS))]
+    for group, start, count, block in found:
+        if block >= 0:
+            at = first[group] + start
+            for vector in range(at // VECTOR_ROWS, (at + count - 1) // VECTOR_ROWS + 1):
+                needed[vector].add(block)
+    return [frozenset(blocks) for blocks in needed]
+
+
+def sampled(path: Path, percent: float, seed: int) -> tuple[int, ...]:
+    """Return which vectors of a native file DuckDB takes into TABLESAMPLE SYSTEM of so many per cent with this seed."""
+    return _sampled(path, percent, seed, path.stat().st_mtime_ns)
+
+
+@functools.lru_cache(maxsize=64)
+def _sampled(path: Path, percent: float, seed: int, _modified: int) -> tuple[int, ...]:
+    with duckdb.connect() as connection:
+        connection.execute(f"SET threads = 1; ATTACH {literal(path)} AS file (READ_ONLY)")
+        found = connection.execute(
+            f"SELECT DISTINCT rowid // {VECTOR_ROWS} FROM file.t"
+            f" TABLESAMPLE SYSTEM ({percent:g} PERCENT) REPEATABLE ({seed}) ORDER BY 1"
+        ).fetchall()
+    return tuple(vector for (vector,) in found)

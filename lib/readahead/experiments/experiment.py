@@ -149,6 +149,20 @@ class Experiment(ABC):
         """Return the published points for a chart with knob `name` as its x axis: (x, throughput, figure)."""
         return ()
 
+    def point_by_point(
+        self, settings: Settings, name: str, values: np.ndarray, places: int = 9
+    ) -> np.ndarray:
+        """Return a curve of the model itself, asked at a few places along one knob and joined between them.
+
+        For a `curve` that has no closed form; `values` ascend.
+        """
+        few = np.unique(np.geomspace(values[0], values[-1], places).round(9))
+        at, rates = self.knob(name), []
+        for value in few:
+            moved = {**settings, name: at.check(min(max(value, at.low), at.high))}
+            rates.append(self.throughput(moved, self.model(moved).seconds))
+        return np.asarray(np.interp(np.log(values), np.log(few), rates), float)
+
     def throughput(self, settings: Settings, seconds: float) -> float:
         """Return work / seconds."""
         return self.work(settings) / seconds

@@ -66,15 +66,7 @@ class Sharing(Scanning):
             return super().curve(settings, name, values)
         if name not in ("readers", "channels", "latency_s", "seek_s", "bandwidth_bytes_per_s"):
             return np.full(len(values), self.throughput(settings, self.model(settings).seconds))
-        few = np.unique(np.geomspace(values[0], values[-1], 9).round(9))
-        at = self.knob(name)
-        rates = [
-            self.throughput(
-                settings, self.model({**settings, name: at.check(min(max(v, at.low), at.high))}).seconds
-            )
-            for v in few
-        ]
-        return np.asarray(np.interp(np.log(values), np.log(few), rates), float)
+        return self.point_by_point(settings, name, values)
 
     def measure(
         self,

@@ -19,6 +19,7 @@ from readahead.measure.run import Query, run_emulated, run_local
 from readahead.measure.sample import Sample
 from readahead.models import read_ahead
 from readahead.models.estimate import Estimate
+from readahead.models.native_reads import block_reads
 from readahead.models.parquet_reads import Span, footer_reads
 from readahead.models.schedule import Costs, Window, simulate
 from readahead.units import KiB
@@ -102,9 +103,7 @@ class Switching(Scanning):
         ahead, depth = self.value(settings, "read_ahead") != OFF, self.window(settings).depth
         if case.recipe.format == "native":
             found = inspect.blocks(path, columns)
-            groups = read_ahead.block_reads(
-                [blocks for _, blocks in found], BLOCK_BYTES, ahead=ahead, depth=depth
-            )
+            groups = block_reads([blocks for _, blocks in found], BLOCK_BYTES, ahead=ahead, depth=depth)
             return Plan(footer=[], groups=groups, rows=[rows for rows, _ in found])
         shape = inspect.shape(path)
         rows = [group.rows for group in shape.row_groups]

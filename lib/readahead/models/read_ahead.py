@@ -8,7 +8,7 @@ that two printed numbers betray, and the window that a device deserves.
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -22,8 +22,6 @@ PAGE_HEADER_BYTES = 256
 """What DuckDB reads of a Parquet page before it knows how long the page is, when it may not read ahead."""
 GROUPS_A_WORKER = 4
 """Row groups under way for each worker when DuckDB chooses the depth: 64 MiB a worker, 16 MiB a group at least."""
-FILE_HEADER_BYTES = 3 * 4096
-"""What comes before the first block of a native DuckDB file."""
 
 
 def window_rate(
@@ -83,7 +81,7 @@ def depth_to_ask_for(request_bytes: float, *, latency_s: float, bandwidth_bytes_
     return math.ceil(bandwidth_bytes_per_s * delay_s / request_bytes - 1e-9)
 
 
-# -- what DuckDB asks for when it may not read ahead, or reads blocks ------------------------------------
+# -- what DuckDB asks for when it may not read ahead ------------------------------------------------------
 def page_reads(group: RowGroup, columns: Collection[str], pages: Mapping[str, int]) -> list[Span]:
     """Return the reads of a row group page by page: a header, then the page, for each page of each wanted column.
 
@@ -97,29 +95,4 @@ def page_reads(group: RowGroup, columns: Collection[str], pages: Mapping[str, in
             for page in range(count):
                 at = chunk.offset + page * (PAGE_HEADER_BYTES + share)
                 reads += [(at, PAGE_HEADER_BYTES), (at + PAGE_HEADER_BYTES, share)]
-    return reads
-
-
-def block_reads(
-    groups: Sequence[Collection[int]], block_bytes: int, *, ahead: bool, depth: int
-) -> list[list[Span]]:
-    """Return the reads of a native scan whose row groups lie in these blocks.
-
-    Without read-ahead every block is a read of its own, the first time it is needed. With it, neighbours are one
-    read. A deep window asks for a block that two groups share once for each: when the second asks, the first
-    has not arrived.
-    """
-    reads: list[list[Span]] = []
-    there: set[int] = set()
-    for group in groups:
-        wanted = sorted(set(group) - there)
-        if not ahead or depth == 1:
-            there |= set(wanted)
-        runs: list[list[int]] = []
-        for block in wanted:
-            if ahead and runs and block == runs[-1][-1] + 1:
-                runs[-1].append(block)
-            else:
-                runs.append([block])
-        reads.append([(FILE_HEADER_BYTES + run[0] * block_bytes, len(run) * block_bytes) for run in runs])
     return reads
