@@ -18,7 +18,7 @@ def test_numbers_run_and_topics_are_used_once() -> None:
 
 def test_each_notebook_has_its_row() -> None:
     known = {row.notebook for row in CONTENTS}
-    assert {path.name for path in paths.NOTEBOOKS.glob("*.ipynb")} <= known
+    assert {path.name for path in paths.NOTEBOOKS.glob("[0-9][0-9]_*.ipynb")} <= known
 
 
 @pytest.mark.parametrize("row", CONTENTS, ids=lambda row: row.topic)
