@@ -38,6 +38,18 @@ def test_weighing_finds_positive_costs_and_keeps_them_for_this_machine_only() ->
     assert engine_costs("comments_narrow") == Costs()
 
 
+def test_a_cupboard_that_can_only_be_read_keeps_the_costs_in_memory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "file").write_text("no folder", encoding="utf-8")
+    monkeypatch.setenv("READAHEAD_CACHE", str(tmp_path / "file"))
+    kept = Costs(row_s=3e-9)
+    calibrate.keep_costs("comments_narrow", kept, here="")
+    assert engine_costs("comments_narrow") == kept
+    monkeypatch.setenv("READAHEAD_CACHE", str(tmp_path / "other"))
+    assert saved_costs("comments_narrow") is None
+
+
 def test_this_disk_is_weighed_apart_and_anew_after_a_calibration(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

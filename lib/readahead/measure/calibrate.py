@@ -28,6 +28,9 @@ from readahead.measure.sample import Sample
 from readahead.models.schedule import Costs
 from readahead.storage import page_cache
 
+_unwritten: dict[Path, dict[str, Any]] = {}
+"""Costs that were weighed and could not be written down."""
+
 MEMORY = Device(name="memory", latency_s=1e-6, bandwidth_bytes_per_s=1e10, channels=64)
 """What a warm file is read from."""
 
@@ -76,8 +79,9 @@ def engine_costs(table: str, *, here: str = "") -> Costs:
 
 def saved_costs(table: str, *, here: str = "") -> Costs | None:
     """Return the costs as last weighed on this machine, with these versions and this calibration, or None."""
+    path = _costs_path(table, here=here)
     try:
-        told = json.loads(_costs_path(table, here=here).read_text(encoding="utf-8"))
+        told = _unwritten.get(path) or json.loads(path.read_text(encoding="utf-8"))
         return Costs(**told["costs"]) if told["weighed"] == _weighed(here) else None
     except (OSError, ValueError, KeyError, TypeError):
         return None
@@ -106,9 +110,16 @@ def _costs_path(table: str, *, here: str) -> Path:
 
 
 def keep_costs(table: str, costs: Costs, *, here: str) -> None:
-    """Keep the costs for this machine, these versions and this calibration."""
-    facts = {"weighed": _weighed(here), "costs": asdict(costs)}
-    paths.write_whole(_costs_path(table, here=here), json.dumps(facts, indent=1), make_folder=True)
+    """Keep the costs for this machine, these versions and this calibration.
+
+    Where the cupboard can only be read, as one that a class shares, they are kept until this kernel ends.
+    """
+    facts, path = {"weighed": _weighed(here), "costs": asdict(costs)}, _costs_path(table, here=here)
+    _unwritten.pop(path, None)
+    try:
+        paths.write_whole(path, json.dumps(facts, indent=1), make_folder=True)
+    except OSError:
+        _unwritten[path] = facts
 
 
 def weigh_engine(
