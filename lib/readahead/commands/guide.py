@@ -1,0 +1,138 @@
+"""The leader's tables: agendas added up from the minutes of their questions, and for each question what learners answer
+wrongly and what to say to them. Made from the chapters themselves, so that none is forgotten.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from readahead.exercises.answers import Amount, Choice, Order, Several
+from readahead.exercises.chapters import CONTENTS, Chapter, chapter, is_written, place
+from readahead.exercises.exercise import Exercise
+
+GUESS_MINUTES = 4
+"""To read, guess, wait, look and talk about it."""
+EXERCISE_MINUTES = {Amount: 6, Order: 5, Several: 5, Choice: 4}
+OPENING_MINUTES, CLOSING_MINUTES, BREAK_MINUTES, INTRODUCTION_MINUTES = 10, 5, 10, 3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Item:
+    """What is taken from a chapter; of the start notebook, its minutes."""
+
+    topic: str
+    guesses: tuple[str, ...] = ()
+    exercises: tuple[str, ...] = ()
+    minutes_of_play: int = 0
+    """With the panel, everybody by themselves."""
+
+    @property
+    def minutes(self) -> int:
+        """Return how long it takes, with a word of introduction."""
+        total = INTRODUCTION_MINUTES + self.minutes_of_play + GUESS_MINUTES * len(self.guesses)
+        return total + sum(minutes(chapter(self.topic).exercise(name)) for name in self.exercises)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Agenda:
+    """A session of so many minutes."""
+
+    minutes: int
+    title: str
+    items: tuple[Item, ...]
+    breaks: int = 0
+
+    @property
+    def planned(self) -> int:
+        """Return the minutes that are spoken for."""
+        around = OPENING_MINUTES + CLOSING_MINUTES + BREAK_MINUTES * self.breaks
+        return around + sum(item.minutes for item in self.items)
+
+
+START = Item(topic="start_here", minutes_of_play=7)
+
+AGENDAS = (
+    Agenda(
+        minutes=60,
+        title="One idea: what a trip costs",
+        items=(
+            START,
+            Item(topic="fragments", guesses=("yield", "one_head", "eight_heads")),
+            Item(topic="row_groups", guesses=("near", "far"), exercises=("bottleneck",)),
+        ),
+    ),
+    Agenda(
+        minutes=180,
+        title="From the arm of a disk to the window of an engine",
+        breaks=2,
+        items=(
+            START,
+            Item(topic="fragments", guesses=("yield", "half_speed", "one_head", "eight_heads"), exercises=("hole",)),
+            Item(topic="read_ahead", guesses=("shea", "switch", "depth", "alone"), exercises=("window_disk", "when")),
+            Item(
+                topic="row_groups",
+                guesses=("groups", "text", "near", "far", "too_large"),
+                exercises=("bottleneck", "smaller_is_good"),
+                minutes_of_play=5,
+            ),
+            Item(topic="io_cpu", guesses=("load", "knee", "tenfold"), exercises=("depends",)),
+        ),
+    ),
+)  # fmt: skip
+
+
+def minutes(exercise: Exercise) -> int:
+    """Return how many minutes an exercise takes a room, with the talk about it."""
+    return EXERCISE_MINUTES[type(exercise.shape)]
+
+
+def agendas() -> str:
+    """Return every agenda as a table with its minutes added up."""
+    parts = []
+    for agenda in AGENDAS:
+        parts += [
+            f"### {agenda.minutes} minutes: {agenda.title}",
+            "",
+            "| minutes | what | with |",
+            "|---:|---|---|",
+        ]
+        parts.append(
+            f"| {OPENING_MINUTES} | welcome; everybody has the start notebook open | `doctor` was run before"
+            " |"
+        )
+        for item in agenda.items:
+            spot = place(item.topic)
+            asked = [f"guess *{name}*" for name in item.guesses] + [
+                f"exercise *{name}*" for name in item.exercises
+            ]
+            played = [f"{item.minutes_of_play} minutes of the panel"] if item.minutes_of_play else []
+            parts.append(
+                f"| {item.minutes} | {spot.title} (`{spot.notebook}`) | {', '.join(asked + played)} |"
+            )
+        if agenda.breaks:
+            count = f"{agenda.breaks} breaks" if agenda.breaks > 1 else "a break"
+            parts.append(f"| {BREAK_MINUTES * agenda.breaks} | {count}, after a chapter | |")
+        parts.append(f"| {CLOSING_MINUTES} | are our guesses getting better? | `class_view.ipynb` |")
+        parts += [f"| **{agenda.planned}** | of {agenda.minutes} | |", ""]
+    return "\n".join(parts)
+
+
+def _chapter(known: Chapter) -> list[str]:
+    total = GUESS_MINUTES * len(known.predictions) + sum(map(minutes, known.exercises))
+    parts = [
+        f"### {known.place.title}",
+        "",
+        f"`notebooks/{known.place.notebook}`, about {total} minutes in full.",
+        "",
+    ]
+    for exercise in known.exercises:
+        parts += [f"**{exercise.id}** ({minutes(exercise)} min). {exercise.question}", ""]
+        parts += [f"- *{idea.name}*: {idea.hint}" for idea in exercise.misconceptions]
+        parts += [f"- Solution: {exercise.solution}", ""]
+    return parts
+
+
+def questions() -> str:
+    """Return every exercise with its minutes, its misconceptions and what to say, and its solution."""
+    written = [row.topic for row in CONTENTS if is_written(row.topic) and row.topic != "start_here"]
+    return "\n".join(line for topic in written for line in _chapter(chapter(topic)))

@@ -1,0 +1,42 @@
+"""The made pages are what the code would make, the agendas keep their time, and nothing of the print is left out."""
+
+from __future__ import annotations
+
+import pytest
+
+from readahead import paths, published
+from readahead.commands import guide, pages
+from readahead.exercises.chapters import CONTENTS, chapter, is_written
+
+WRITTEN = [row.topic for row in CONTENTS if is_written(row.topic) and row.topic != "start_here"]
+
+
+@pytest.mark.parametrize("page", pages.PAGES, ids=lambda page: page.name)
+def test_a_page_is_up_to_date(page) -> None:  # type: ignore[no-untyped-def]
+    assert page.read_text(encoding="utf-8") == pages.made(page), "Run: python -m readahead pages"
+
+
+def test_every_printed_figure_stands_on_the_page() -> None:
+    text = (paths.ROOT / "docs" / "published.md").read_text(encoding="utf-8")
+    lost = [
+        f.name for topic in published.TOPICS for f in published.figures(topic) if f"`{f.name}`" not in text
+    ]
+    assert lost == []
+
+
+def test_every_exercise_has_its_minutes_and_its_wrong_ideas() -> None:
+    text = guide.questions()
+    for topic in WRITTEN:
+        for exercise in chapter(topic).exercises:
+            assert f"**{exercise.id}** ({guide.minutes(exercise)} min)" in text
+            assert all(f"*{idea.name}*: {idea.hint}" in text for idea in exercise.misconceptions)
+
+
+@pytest.mark.parametrize("agenda", guide.AGENDAS, ids=lambda agenda: str(agenda.minutes))
+def test_an_agenda_keeps_its_time_and_asks_what_there_is(agenda: guide.Agenda) -> None:
+    assert 0.85 * agenda.minutes <= agenda.planned <= agenda.minutes
+    for item in agenda.items:
+        for name in item.guesses:
+            assert chapter(item.topic).prediction(name)
+        for name in item.exercises:
+            assert chapter(item.topic).exercise(name)
