@@ -118,7 +118,14 @@ def _plan(
     if case.by_index:
         fetched = [block_span(number, block) for number in _row_blocks(case, file, wanted)]
         return Plan(serial=index + fetched, groups=[], rows=[], single=keys)
-    touched = [group for group in file.groups if not wanted or _holds(wanted, group)]
+    lowest = np.searchsorted(
+        wanted, [group.low for group in file.groups]
+    )  # the first key that may be in each
+    touched = [
+        group
+        for group, at in zip(file.groups, lowest, strict=True)
+        if not wanted or _holds(wanted, at, group)
+    ]
     groups = block_reads([g.blocks for g in touched], block, ahead=True, depth=depth)
     return Plan(serial=index, groups=groups, rows=[group.rows for group in touched])
 
@@ -138,8 +145,7 @@ def _row_blocks(case: Asked, file: native.Native, wanted: Sequence[int]) -> list
     return list(found)
 
 
-def _holds(keys: Sequence[int], group: native.RowGroup) -> bool:
-    at = int(np.searchsorted(keys, group.low))
+def _holds(keys: Sequence[int], at: int, group: native.RowGroup) -> bool:
     return at < len(keys) and keys[at] <= group.high
 
 
