@@ -38,7 +38,7 @@ def examine(
         terms = {**estimate.terms_s}
         cpu_s = terms.pop("cpu", 0.0) + estimate.overlapped_s.get("cpu", 0.0)
         yield Row(
-            case=said,
+            case=", ".join(filter(None, (said, experiment.remark(settings, sample)))),
             modeled_s=estimate.seconds,
             measured_s=sample.median_s,
             seconds=sample.seconds,

@@ -118,6 +118,10 @@ class Experiment(ABC):
         """Return whether an examination turns this knob and names it."""
         return not knob.folded or knob.name == "queue_depth"
 
+    def remark(self, settings: Settings, sample: Sample) -> str:
+        """Return what else an examination should print beside the two times; nothing said is nothing to add."""
+        return ""
+
     # -- the three sources of truth ----------------------------------------------------------------
     @abstractmethod
     def model(self, settings: Settings) -> Estimate:

@@ -85,12 +85,19 @@ class Bench:
 
     def sample(self, **changes: Any) -> Sample:
         """Return the sample at these settings, measured once. Raises `Cancelled` when told to stop."""
+        return self._kept(self.repeats, changes)
+
+    def glance(self, **changes: Any) -> Sample:
+        """Return a single run at these settings: for counts, which do not vary from run to run."""
+        return self._kept(1, changes)
+
+    def _kept(self, repeats: int, changes: Mapping[str, Any]) -> Sample:
         settings = self.settings(**changes)
-        key = repr(sorted(settings.items()))
+        key = f"{repeats} × {sorted(settings.items())!r}"
         with self._lock:
             if key not in self._samples:
                 on_event, stop = self.ears
-                self._samples[key] = self.experiment.measure(settings, on_event, stop, repeats=self.repeats)
+                self._samples[key] = self.experiment.measure(settings, on_event, stop, repeats=repeats)
             return self._samples[key]
 
     def forget(self) -> None:

@@ -73,7 +73,7 @@ def engine(
         yield connection
     finally:
         if filesystem is not None:
-            connection.unregister_filesystem(PROTOCOL)
+            connection.unregister_filesystem(filesystem.protocol)
         connection.close()
 
 

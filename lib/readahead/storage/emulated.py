@@ -26,6 +26,7 @@ from readahead.storage.descriptor import Descriptor
 from readahead.storage.trace import Trace
 
 PROTOCOL = "dev"
+REMOTE_PROTOCOL = "s3"
 
 
 class EmulatedFileSystem(AbstractFileSystem):  # type: ignore[misc]
@@ -115,6 +116,12 @@ class EmulatedFileSystem(AbstractFileSystem):  # type: ignore[misc]
     def modified(self, path: str) -> datetime:
         """Return when the local file last changed: without it DuckDB refuses to cache metadata."""
         return datetime.fromtimestamp(Path(self._strip_protocol(path)).stat().st_mtime, tz=UTC)
+
+
+class RemoteFileSystem(EmulatedFileSystem):
+    """The same device under a scheme that DuckDB takes for remote: only blocks of remote files may be spilled."""
+
+    protocol = REMOTE_PROTOCOL
 
 
 class EmulatedFile(Descriptor):

@@ -1,0 +1,393 @@
+"""A desk, a shelf, a cellar, and how much of the day goes to the stairs. The same queries again and again, with room for
+a part of what they ask for, a disk in between, and a price on every byte of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from readahead import devices, published
+from readahead.errors import BadValue
+from readahead.experiments.experiment import Knob
+from readahead.experiments.knobs import knob, powers
+from readahead.experiments.picture import Axis, Line, Picture, Traces
+from readahead.experiments.remembering import DROP, SCAN, SPILL, UNIFORM, ZIPF, Remembering
+from readahead.experiments.round import Bench, Round, traces
+from readahead.measure.caching import CachedSample
+from readahead.models import cache_tiers
+from readahead.units import GiB, KiB, MiB
+
+_DEVICE = devices.device("nvme")
+
+EXPERIMENT = Remembering(
+    topic="cache_tiers",
+    title="Cache tiers: cold, warm, and the tier between",
+    fixed={"dataset": "comments", "device": _DEVICE.name, "threads": 1},
+    knobs=(
+        Knob(
+            name="memory_share", label="Memory for the cache", kind="1", default=0.5, low=0.1, high=1.25,
+            help="Room for cached blocks, as a share of what is asked for. What DuckDB needs itself comes on top.",
+        ),
+        Knob(
+            name="access", label="Asked for", kind="choice", default=ZIPF, choices=(UNIFORM, ZIPF, SCAN),
+            help="One row group a query, at random; or all of them in one scan.",
+        ),
+        Knob(
+            name="skew", label="Skew", kind="", default=1.0, low=0.1, high=1.5,
+            help="How strong the favourites are: the k-th is asked for 1/k^skew times as often as the first.",
+        ),
+        knob("latency_s", default=0.003, low=100e-6, high=0.02),
+        Knob(
+            name="spill", label="Tier between", kind="choice", default=DROP, choices=(DROP, SPILL),
+            help="Where DuckDB puts a block that memory has no room for: nowhere, or a folder of this disk.",
+        ),
+        Knob(
+            name="run", label="Which run", kind="count", default=2, low=1, high=5, steps=(1, 2, 3, 4, 5),
+            help="The same queries have run so many times, this one included, on one connection.",
+        ),
+        knob("row_group_rows", default=4_096, high=16_384, steps=powers(2_048, 16_384)),
+        Knob(
+            name="block_bytes", label="Cache block", kind="bytes", default=1 * MiB, low=16 * KiB, high=2 * MiB,
+            steps=powers(16 * KiB, 2 * MiB), folded=True, help="A longer read is split into blocks of this size.",
+        ),
+        Knob(
+            name="queries", label="Queries a run", kind="count", default=128, low=16, high=512,
+            steps=powers(16, 512), folded=True, help="How many row groups one run asks for, one after another.",
+        ),
+        knob("queue_depth", default=8, high=32, steps=powers(1, 32)),
+        knob("bandwidth_bytes_per_s", default=2e9),
+        knob("channels", default=64),
+        Knob(
+            name="dram_dollars_per_gib", label="Memory, $ a GiB", kind="", default=4.0, low=0.1, high=10_000,
+            folded=True, help="For the five-minute rule.",
+        ),
+        Knob(
+            name="drive_dollars", label="Drive, $", kind="", default=200.0, low=1, high=100_000, folded=True,
+            help="For the five-minute rule.",
+        ),
+        Knob(
+            name="drive_reads_per_s", label="Drive, reads a second", kind="count", default=500_000, low=1,
+            high=10_000_000, folded=True, help="For the five-minute rule.",
+        ),
+        knob("size", default="tiny"),
+    ),
+)  # fmt: skip
+
+SHARES = (0.25, 0.5, 0.75)
+FAST_S, SLOW_S, HITS = 1e-3, 50e-3, 0.8
+"""Two tiers and a hit ratio, as the third round gives them."""
+PAGE_BYTES = 4 * KiB
+GRAY_1987 = {
+    "drive_price": 2_000.0, "reads_per_s": 1.0, "bytes_per_s": 1e12, "memory_price_per_byte": 5.0 / KiB,
+}  # fmt: skip
+"""Gray and Putzolu's own prices: $2,000 for each access a second, arm, channel and processor; $5 a kilobyte."""
+
+
+def scanned(share: float, **more: Any) -> dict[str, Any]:
+    """Return the knobs of a scan that comes back, with room for a share of the table."""
+    return {"access": SCAN, "memory_share": share, **more}
+
+
+def far(spill: str, rows: int = 4_096) -> dict[str, Any]:
+    """Return the knobs of the rounds with a tier between: a far device, and few queries, since each takes long."""
+    return {"access": UNIFORM, "spill": spill, "latency_s": 0.02, "queries": 32, "row_group_rows": rows}
+
+
+def again(run: int) -> dict[str, Any]:
+    """Return the knobs of the rounds on repeats."""
+    return {"run": run, "queries": 48, "memory_share": 0.6, "latency_s": 0.01}
+
+
+def blocks(block_bytes: int) -> dict[str, Any]:
+    """Return the knobs of a first scan into a cache of such blocks."""
+    return scanned(1.25, run=1, block_bytes=block_bytes)
+
+
+def quick(**changes: Any) -> dict[str, Any]:
+    """Return the knobs with which hits are counted: how far the device is changes none of them."""
+    return {"latency_s": 100e-6, **changes}
+
+
+def seen(bench: Bench, **changes: Any) -> CachedSample:
+    """Return one run, with what the cache held. Raises `BadValue` on a bench without a cache."""
+    sample = bench.glance(**changes)
+    if not isinstance(sample, CachedSample):
+        raise BadValue(f"{bench.experiment.topic!r} has no cache. Ask a bench of cache_tiers.")
+    return sample
+
+
+def replayed(bench: Bench, **changes: Any) -> float:
+    """Return the hit ratio of an LRU cache on the very accesses that DuckDB gets."""
+    memory, spilled, _ = EXPERIMENT.found(bench.settings(**changes))
+    return memory + spilled
+
+
+# -- what others printed ---------------------------------------------------------------------------------
+def printed(name: str, topic: str = "cache_tiers") -> float:
+    """Return a printed figure, as it was printed, in SI units."""
+    return published.figure(topic, name).value
+
+
+def ratio(topic: str, load: str) -> float:
+    """Return cold over warm for all queries of one load: elimination has one node, scale_out two."""
+    return cache_tiers.tier_ratio(
+        printed(f"total_s.cold.{load}", topic), printed(f"total_s.warm.{load}", topic)
+    )
+
+
+def all_memory_bytes() -> float:
+    """Return the memory of one server with its slow memory, from its parts."""
+    return printed("imdt_bytes") + printed("dram_bytes")
+
+
+FITTED = 0
+"""Two ratios of cold to warm are taken from one load each; those loads are not among the figures listed."""
+
+
+def held_to_print() -> Sequence[tuple[str, float, float]]:
+    """Return (figure, model, printed) for every printed figure that the model foretells.
+
+    A load that is read from the lower tier cold and from memory warm has the ratio of the two, whatever it reads: the
+    ratio of the unsorted load, one for one node and one for two, foretells the warm time of the others.
+    """
+    memory = all_memory_bytes()
+    one, two = ratio("elimination", "unsorted"), ratio("scale_out", "unsorted")
+    return (
+        ("memory_bytes", memory, printed("memory_bytes")),
+        (
+            "block_cache_bytes.one_node",
+            printed("block_cache_share.combined") * memory,
+            printed("block_cache_bytes.one_node"),
+        ),
+        (
+            "block_cache_bytes.two_nodes",
+            printed("block_cache_share.combined") * 2 * memory,
+            printed("block_cache_bytes.two_nodes"),
+        ),
+        (
+            "block_cache_bytes.dedicated",
+            printed("block_cache_share.dedicated") * 2 * memory,
+            printed("block_cache_bytes.dedicated"),
+        ),
+        (
+            "total_s.warm.sorted",
+            printed("total_s.cold.sorted", "elimination") / one,
+            printed("total_s.warm.sorted", "elimination"),
+        ),
+        (
+            "total_s.warm.redundant, two nodes",
+            printed("total_s.cold.redundant", "scale_out") / two,
+            printed("total_s.warm.redundant", "scale_out"),
+        ),
+        (
+            "total_s.warm.sorted, two nodes",
+            printed("total_s.cold.sorted", "scale_out") / two,
+            printed("total_s.warm.sorted", "scale_out"),
+        ),
+    )
+
+
+def break_even(bench: Bench, page_bytes: Any = PAGE_BYTES) -> np.ndarray:
+    """Return the break-even of the five-minute rule with the prices of this notebook."""
+    base = bench.base
+    return cache_tiers.break_even_s(
+        page_bytes,
+        drive_price=base["drive_dollars"],
+        reads_per_s=base["drive_reads_per_s"],
+        bytes_per_s=base["bandwidth_bytes_per_s"],
+        memory_price_per_byte=base["dram_dollars_per_gib"] / GiB,
+    )
+
+
+def _counted(**changes: Any) -> Round:
+    """Return a round on a hit ratio: replayed, and counted."""
+    knobs = quick(**changes)
+    return Round(
+        model=lambda bench: EXPERIMENT.expected(bench.settings(**knobs)),
+        measured=lambda bench: max(0.0, seen(bench, **knobs).hit_ratio),
+    )
+
+
+ROUNDS = {
+    "uniform": _counted(access=UNIFORM, memory_share=0.5),
+    "favourites": _counted(access=ZIPF, memory_share=0.5, skew=1.0),
+    "too_small": _counted(**scanned(0.9)),
+    "scan_gain": Round(
+        ask=lambda see: see.seconds(**scanned(0.5)) / see.seconds(**scanned(1.25)),
+        published=(published.figure("cache_tiers", "imdt_gain_factor.q2_3"),),
+    ),
+    "eighty": Round(
+        model=lambda bench: float(cache_tiers.speed_up(HITS, FAST_S, SLOW_S)), measures=False
+    ),
+    "spill": Round(ask=lambda see: see.seconds(**far(DROP)) / see.seconds(**far(SPILL))),
+    "short_blocks": Round(
+        ask=lambda see: see.seconds(**far(DROP, 2_048)) / see.seconds(**far(SPILL, 2_048))
+    ),
+    "second": Round(ask=lambda see: see.seconds(**again(1)) / see.seconds(**again(2))),
+    "fourth": Round(ask=lambda see: see.seconds(**again(2)) / see.seconds(**again(4))),
+    "tiny_blocks": Round(ask=lambda see: see.seconds(**blocks(16 * KiB)) / see.seconds(**blocks(1 * MiB))),
+    "break_even": Round(model=lambda bench: float(break_even(bench)), measures=False),
+}
+
+
+# -- figures ---------------------------------------------------------------------------------------------
+def _hits(bench: Bench) -> Picture:
+    """Draw hits against memory: Che's law, an LRU on the same accesses, and DuckDB."""
+    grid = np.linspace(0.1, 1.0, 19)
+    lines = []
+    for way in (UNIFORM, ZIPF):
+        knobs = quick(access=way, skew=1.0)
+        law = [(float(x), EXPERIMENT.expected(bench.settings(**knobs, memory_share=float(x)))) for x in grid]
+        same = [(float(x), replayed(bench, **knobs, memory_share=float(x))) for x in grid]
+        found = [(x, max(0.0, seen(bench, **knobs, memory_share=x).hit_ratio)) for x in SHARES]
+        lines += [
+            Line(name=f"Che's law, {way}", points=law),
+            Line(name=f"LRU on these queries, {way}", points=same, source="other"),
+            Line(name=f"DuckDB, {way}", points=found, source="measured", joined=False),
+        ]
+    return Picture(
+        title="What half of the memory is worth",
+        sentence="Asked for alike, hits follow memory in a straight line; with favourites the first quarter of the"
+        " memory does more than all the rest. DuckDB finds what an LRU cache would.",
+        x=Axis(label="memory, share of what is asked for", kind="1", log=False),
+        y=Axis(label="hits, share of the bytes", kind="1", log=False),
+        lines=tuple(lines),
+        marks={},
+    )
+
+
+def _tiers(bench: Bench) -> Picture:
+    """Draw the time of a run against the device's latency, with and without a disk between."""
+    lines = []
+    for spill, name in ((DROP, "memory and device"), (SPILL, "a disk between")):
+        grid = np.geomspace(100e-6, 0.02, 9)
+        told = [
+            (float(x), bench.model.seconds(**{**far(spill), "latency_s": float(x)}).median) for x in grid
+        ]
+        ends = [(0.02, bench.measured.seconds(**far(spill)).median)]
+        lines += [
+            Line(name=f"model, {name}", points=told),
+            Line(name=f"DuckDB, {name}", points=ends, source="measured", joined=False),
+        ]
+    return Picture(
+        title="When a tier between pays",
+        sentence="The farther the device, the more a disk between is worth; the disk's own time hardly shows.",
+        x=Axis(label="latency of the device", kind="s"),
+        y=Axis(label="time of a run", kind="s"),
+        lines=tuple(lines),
+        marks={},
+    )
+
+
+def _repeats(bench: Bench) -> Picture:
+    """Draw the runs one after another, each as a share of the first."""
+    lines = []
+    kinds = {
+        "favourites, room for 60 %": {},
+        "a scan, room for 90 %": scanned(0.9),
+        "a scan, room for all": scanned(1.25),
+    }
+    for name, knobs in kinds.items():
+        for source in ("modeled", "measured"):
+            times = []
+            for run in (1, 2, 3, 4):
+                changes = {**again(run), **knobs}
+                known = (
+                    bench.model.seconds(**changes).median
+                    if source == "modeled"
+                    else seen(bench, **changes).median_s
+                )
+                times.append(known)
+            points = [(float(run), time / times[0]) for run, time in enumerate(times, start=1)]
+            who = "model" if source == "modeled" else "DuckDB"
+            lines.append(Line(name=f"{who}, {name}", points=points, source=source, joined=source == "modeled"))
+    return Picture(
+        title="Again, and again",
+        sentence="An LRU cache has learned all it will ever learn after one run; a scan that does not fit never"
+        " gets faster, and one that fits is fast from the second run on.",
+        x=Axis(label="run", kind="count", log=False),
+        y=Axis(label="time, share of the first run", kind="1", log=False),
+        lines=tuple(lines),
+        marks={},
+    )
+
+
+def _price(bench: Bench) -> Picture:
+    """Draw the break-even interval against the size of a page, then and now."""
+    sizes = [float(1 * KiB * 2**n) for n in range(11)]
+    now = break_even(bench, sizes).tolist()
+    then = cache_tiers.break_even_s(sizes, **GRAY_1987).tolist()
+    return Picture(
+        title="How rarely may a page be read?",
+        sentence="Below a line, memory for the page is cheaper than reading it again. A longer page earns its memory"
+        " only if it is asked for more often; where bandwidth is the limit the line lies flat.",
+        x=Axis(label="page", kind="bytes"),
+        y=Axis(label="break-even", kind="s"),
+        lines=(
+            Line(name="with this notebook's prices", points=list(zip(sizes, now, strict=True))),
+            Line(
+                name="Gray and Putzolu's of 1987",
+                points=list(zip(sizes, then, strict=True)),
+                source="published",
+            ),
+        ),
+        marks={"their record": float(KiB)},
+    )
+
+
+def _printed(_bench: Bench) -> Picture:
+    """Set the model against each printed figure."""
+    rows = held_to_print()
+    worst = max(rows, key=lambda row: abs(row[1] / row[2] - 1))
+    middle = float(np.median([abs(model / said - 1) for _, model, said in rows]))
+    return Picture(
+        title="Model against print",
+        sentence=f"{len(rows)} printed figures: the median is off by {middle:.1%}; the one that disagrees is"
+        f" {worst[0]}, off by {abs(worst[1] / worst[2] - 1):.0%}.",
+        x=Axis(label="figure, in order", kind="count", log=False),
+        y=Axis(label="model / printed", kind="times", log=False),
+        lines=tuple(
+            Line(name=name, points=[(float(number), model / said)], source="published", joined=False)
+            for number, (name, model, said) in enumerate(rows, start=1)
+        ),
+        marks={},
+    )
+
+
+def _rescan(bench: Bench) -> Traces:
+    """Draw the reads of a scan that comes back and does not fit."""
+    return traces(
+        bench,
+        title="Nine tenths in memory, and all of it read again",
+        sentence="The first scan reads everything, and so does the second: what it needs next has just been dropped.",
+        runs={"first run": scanned(0.9, run=1), "second run": scanned(0.9)},
+    )
+
+
+def _thinner(bench: Bench) -> Traces:
+    """Draw the reads of favourites, first cold and then warm."""
+    return traces(
+        bench,
+        title="Favourites, cold and warm",
+        sentence="In the first run every row group is fetched once; in the second only what was dropped since.",
+        runs={"first run": again(1), "second run": again(2)},
+    )
+
+
+def _blocks(bench: Bench) -> Traces:
+    """Draw the reads of a first scan into two caches."""
+    return traces(
+        bench,
+        title="One row group, one read; or twenty",
+        sentence="The same bytes, cut into blocks: the device answers each of them as if it were alone.",
+        runs={"blocks of 1 MiB": blocks(1 * MiB), "blocks of 16 KiB": blocks(16 * KiB)},
+    )
+
+
+FIGURES = {
+    "hits": _hits, "rescan": _rescan, "tiers": _tiers, "thinner": _thinner, "repeats": _repeats,
+    "blocks": _blocks, "price": _price, "printed": _printed,
+}  # fmt: skip
