@@ -28,7 +28,7 @@ EXPERIMENT = Remembering(
     fixed={"dataset": "comments", "device": _DEVICE.name, "threads": 1},
     knobs=(
         Knob(
-            name="memory_share", label="Memory for the cache", kind="1", default=0.5, low=0.1, high=1.25,
+            name="memory_share", label="Memory for the cache", kind="1", default=0.5, low=0.05, high=1.5,
             help="Room for cached blocks, as a share of what is asked for. What DuckDB needs itself comes on top.",
         ),
         Knob(
@@ -88,22 +88,24 @@ GRAY_1987 = {
 
 def scanned(share: float, **more: Any) -> dict[str, Any]:
     """Return the knobs of a scan that comes back, with room for a share of the table."""
-    return {"access": SCAN, "memory_share": share, **more}
+    return {"access": SCAN, "memory_share": share, "queue_depth": 2, **more}
 
 
 def far(spill: str, rows: int = 4_096) -> dict[str, Any]:
-    """Return the knobs of the rounds with a tier between: a far device, and few queries, since each takes long."""
-    return {"access": UNIFORM, "spill": spill, "latency_s": 0.02, "queries": 32, "row_group_rows": rows}
+    """Return the knobs of the rounds with a tier between: a far device, and half of what is asked for in memory."""
+    room = {2_048: 0.08, 4_096: 0.16}[rows]
+    few = {"access": UNIFORM, "queries": 24, "memory_share": room, "latency_s": 0.012}
+    return {**few, "spill": spill, "row_group_rows": rows}
 
 
-def again(run: int) -> dict[str, Any]:
+def again(run: int, share: float = 0.5) -> dict[str, Any]:
     """Return the knobs of the rounds on repeats."""
-    return {"run": run, "queries": 48, "memory_share": 0.6, "latency_s": 0.01}
+    return {"run": run, "queries": 32, "memory_share": share, "latency_s": 0.005}
 
 
 def blocks(block_bytes: int) -> dict[str, Any]:
     """Return the knobs of a first scan into a cache of such blocks."""
-    return scanned(1.25, run=1, block_bytes=block_bytes)
+    return scanned(1.25, run=1, block_bytes=block_bytes, queue_depth=8, latency_s=0.001)
 
 
 def quick(**changes: Any) -> dict[str, Any]:
@@ -224,7 +226,8 @@ ROUNDS = {
     ),
     "spill": Round(ask=lambda see: see.seconds(**far(DROP)) / see.seconds(**far(SPILL))),
     "short_blocks": Round(
-        ask=lambda see: see.seconds(**far(DROP, 2_048)) / see.seconds(**far(SPILL, 2_048))
+        model=lambda bench: bench.model.seconds(**far(DROP, 2_048)) / bench.model.seconds(**far(SPILL, 2_048)),
+        measured=lambda bench: seen(bench, **far(DROP, 2_048)).median_s / seen(bench, **far(SPILL, 2_048)).median_s,
     ),
     "second": Round(ask=lambda see: see.seconds(**again(1)) / see.seconds(**again(2))),
     "fourth": Round(ask=lambda see: see.seconds(**again(2)) / see.seconds(**again(4))),
@@ -267,7 +270,7 @@ def _tiers(bench: Bench) -> Picture:
         told = [
             (float(x), bench.model.seconds(**{**far(spill), "latency_s": float(x)}).median) for x in grid
         ]
-        ends = [(0.02, bench.measured.seconds(**far(spill)).median)]
+        ends = [(far(spill)["latency_s"], bench.measured.seconds(**far(spill)).median)]
         lines += [
             Line(name=f"model, {name}", points=told),
             Line(name=f"DuckDB, {name}", points=ends, source="measured", joined=False),
@@ -284,24 +287,16 @@ def _tiers(bench: Bench) -> Picture:
 
 def _repeats(bench: Bench) -> Picture:
     """Draw the runs one after another, each as a share of the first."""
-    lines = []
     kinds = {
-        "favourites, room for 60 %": {},
-        "a scan, room for 90 %": scanned(0.9),
-        "a scan, room for all": scanned(1.25),
+        "favourites that fit": lambda run: again(run),
+        "a scan, room for 90 %": lambda run: scanned(0.9, run=run),
+        "a scan, room for all": lambda run: scanned(1.25, run=run),
     }
-    for name, knobs in kinds.items():
-        for source in ("modeled", "measured"):
-            times = []
-            for run in (1, 2, 3, 4):
-                changes = {**again(run), **knobs}
-                known = (
-                    bench.model.seconds(**changes).median
-                    if source == "modeled"
-                    else seen(bench, **changes).median_s
-                )
-                times.append(known)
-            points = [(float(run), time / times[0]) for run, time in enumerate(times, start=1)]
+    lines = []
+    for name, at in kinds.items():
+        for witness, source in ((bench.model, "modeled"), (bench.measured, "measured")):
+            times = [(run, witness.seconds(**at(run)).median) for run in (1, 2, 4)]
+            points = [(float(run), time / times[0][1]) for run, time in times]
             who = "model" if source == "modeled" else "DuckDB"
             lines.append(Line(name=f"{who}, {name}", points=points, source=source, joined=source == "modeled"))
     return Picture(
@@ -312,6 +307,30 @@ def _repeats(bench: Bench) -> Picture:
         y=Axis(label="time, share of the first run", kind="1", log=False),
         lines=tuple(lines),
         marks={},
+    )
+
+
+def _cliff(bench: Bench) -> Picture:
+    """Draw the hits of a scan that comes back against memory, with little and with much read ahead."""
+    grid = np.linspace(0.5, 1.5, 41)
+    lines = []
+    for depth in (2, 8):
+        at = [(float(x), replayed(bench, **scanned(float(x), queue_depth=depth))) for x in grid]
+        found = [
+            (x, max(0.0, seen(bench, **scanned(x, queue_depth=depth)).hit_ratio)) for x in (0.9, 1.1, 1.25)
+        ]
+        lines += [
+            Line(name=f"model, {depth} row groups ahead", points=at),
+            Line(name=f"DuckDB, {depth} row groups ahead", points=found, source="measured", joined=False),
+        ]
+    return Picture(
+        title="A cliff, not a slope",
+        sentence="Below the size of the table a scan that comes back finds nothing. Above it, everything but what"
+        " the engine takes for the row groups that it holds ready.",
+        x=Axis(label="memory, share of the table", kind="1", log=False),
+        y=Axis(label="hits, share of the bytes", kind="1", log=False),
+        lines=tuple(lines),
+        marks={"the table": 1.0},
     )
 
 
@@ -388,6 +407,6 @@ def _blocks(bench: Bench) -> Traces:
 
 
 FIGURES = {
-    "hits": _hits, "rescan": _rescan, "tiers": _tiers, "thinner": _thinner, "repeats": _repeats,
+    "hits": _hits, "rescan": _rescan, "cliff": _cliff, "tiers": _tiers, "thinner": _thinner, "repeats": _repeats,
     "blocks": _blocks, "price": _price, "printed": _printed,
 }  # fmt: skip

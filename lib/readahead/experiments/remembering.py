@@ -16,7 +16,7 @@ from readahead.datasets import inspect, store
 from readahead.errors import BadValue
 from readahead.experiments.experiment import OnEvent, Settings
 from readahead.experiments.scanning import Scanning
-from readahead.measure.caching import Cache, CachedSample, run_cached, workspace_bytes
+from readahead.measure.caching import Cache, CachedSample, run_cached, taken_bytes, workspace_bytes
 from readahead.measure.calibrate import engine_costs, ensure_costs
 from readahead.measure.case import Case
 from readahead.measure.sample import Sample
@@ -86,8 +86,7 @@ class Remembering(Scanning):
     def cache(self, settings: Settings) -> Cache:
         """Return the engine's cache settings: the room that is asked for, and what the engine needs for itself."""
         remote = settings["spill"] == SPILL
-        jobs = settings["queue_depth"] if settings["access"] == SCAN else 1
-        own = workspace_bytes(self.case(settings).recipe.effective_row_group_rows, jobs=jobs, remote=remote)
+        own = workspace_bytes(self.case(settings).recipe.effective_row_group_rows, remote=remote)
         return Cache(
             memory_limit_bytes=int(self.shelf(settings).room_bytes) + own,
             block_bytes=settings["block_bytes"],
@@ -102,16 +101,25 @@ class Remembering(Scanning):
 
     def found(self, settings: Settings) -> tuple[float, float, float]:
         """Return the shares of the wanted bytes that come from (memory, the spill folder, the device)."""
-        shelf = self.shelf(settings)
-        reuse = _reuse(shelf.asked, shelf.sizes, first=settings["run"] == 1)
-        memory, any_room = cache_tiers.hit_ratio(reuse, shelf.wanted, [shelf.room_bytes, 1e18])
+        shelf, first = self.shelf(settings), settings["run"] == 1
+        if settings["access"] == SCAN:
+            memory, any_room = (0.0, 0.0) if first else (self.scan_hits(settings), 1.0)
+        else:
+            reuse = _reuse(shelf.asked, shelf.sizes, first=first)
+            memory, any_room = cache_tiers.hit_ratio(reuse, shelf.wanted, [shelf.room_bytes, 1e18])
         spilled = float(any_room - memory) if self.spills(settings) else 0.0
         return float(memory), spilled, 1.0 - float(memory) - spilled
+
+    def scan_hits(self, settings: Settings) -> float:
+        """Return the hit ratio of a scan that comes back: nothing, or all but what the scan itself takes."""
+        shelf = self.shelf(settings)
+        taken = taken_bytes(max(shelf.rows), settings["queue_depth"]) / sum(shelf.sizes)
+        return float(cache_tiers.cyclic_hit_ratio(settings["memory_share"], taken))
 
     def expected(self, settings: Settings) -> float:
         """Return the hit ratio in the long run: by Che's law, or the law of the scan."""
         if settings["access"] == SCAN:
-            return float(cache_tiers.cyclic_hit_ratio(settings["memory_share"]))
+            return self.scan_hits(settings)
         skew = settings["skew"] if settings["access"] == ZIPF else 0.0
         items = len(self.shelf(settings).rows)
         chances = cache_tiers.popularity(items, skew)
@@ -133,6 +141,8 @@ class Remembering(Scanning):
         waits_s, moves_s = cache_tiers.fetch_s(case.device, size, block, case.engine.in_flight)
         own_s = count * (costs.query_s + rows * costs.row_s)
         read_s = blocks * costs.read_s + size * costs.read_byte_s
+        if settings["run"] > 1 or settings["memory_share"] < 1:
+            read_s += costs.evict_s + size * costs.evict_byte_s
         disk_s = spilled * (blocks * costs.spill_s + size * costs.spill_byte_s)
         return Estimate(
             terms_s={
@@ -233,9 +243,8 @@ class Remembering(Scanning):
         shelf, each = self.shelf(settings), group_queries(case.recipe)
         queries = [each[item] for item in shelf.asked]
         if settings["access"] == SCAN:
-            last = inspect.key_ranges(path, case.recipe.source.key)[len(shelf.rows) - 1][1]
-            every, key = case.recipe.source.every_column, case.recipe.source.key
-            queries = [f"SELECT {every} FROM {{table}} WHERE {key} <= {last}"]
+            every = case.recipe.source.every_column
+            queries = [f"SELECT {every} FROM {{table}} WHERE file_row_number < {sum(shelf.rows)}"]
         return run_cached(
             queries,
             path,

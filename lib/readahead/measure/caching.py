@@ -226,12 +226,16 @@ def _explained(error: duckdb.Error, path: Path, cache: Cache) -> Exception:
     )
 
 
-def workspace_bytes(group_rows: int, *, jobs: int, remote: bool) -> int:
-    """Return what DuckDB 2.0 takes of the memory limit for itself while it reads the comments table.
+def workspace_bytes(group_rows: int, *, remote: bool) -> int:
+    """Return what DuckDB 2.0 takes of the memory limit for itself while it reads one row group of comments.
 
-    A part for the query, a part for each row of the row group on the table, and a smaller one for each row group that
-    read-ahead keeps ready beside it (`jobs` - 1). Read off `duckdb_memory()` at row groups of 2,048 to 8,192 rows and
-    depths 1 and 8; the same on every machine, and a test holds the cache's size to it.
+    A part for the query, and a part for each row of the row group. Read off `duckdb_memory()` at row groups of 2,048 to
+    8,192 rows; the same on every machine, and a test holds the size of the cache to it.
     """
     base, row = (650_000, 367) if remote else (580_000, 300)
-    return base + group_rows * (row + 255 * (jobs - 1))
+    return base + group_rows * row
+
+
+def taken_bytes(group_rows: int, jobs: int) -> int:
+    """Return what a scan takes besides, while it runs, for the other row groups that read-ahead keeps ready."""
+    return 255 * group_rows * (jobs - 1)
