@@ -1,16 +1,16 @@
-"""A desk, a shelf, a cellar, and how much of the day goes to the stairs. The same queries again and again, with room for
-a part of what they ask for, a disk in between, and a price on every byte of it.
+"""A desk, a shelf, a cellar, and how much of the day goes to the stairs. The same queries again and again, with room
+for a part of what they ask for, a disk in between, and a price on every byte of it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from readahead import devices, published
 from readahead.errors import BadValue
+from readahead.experiments.cold_and_warm import FITTED, against_print, held_to_print
 from readahead.experiments.experiment import Knob
 from readahead.experiments.knobs import knob, powers
 from readahead.experiments.picture import Axis, Line, Picture, Traces
@@ -127,71 +127,6 @@ def replayed(bench: Bench, **changes: Any) -> float:
     return memory + spilled
 
 
-# -- what others printed ---------------------------------------------------------------------------------
-def printed(name: str, topic: str = "cache_tiers") -> float:
-    """Return a printed figure, as it was printed, in SI units."""
-    return published.figure(topic, name).value
-
-
-def ratio(topic: str, load: str) -> float:
-    """Return cold over warm for all queries of one load: elimination has one node, scale_out two."""
-    return cache_tiers.tier_ratio(
-        printed(f"total_s.cold.{load}", topic), printed(f"total_s.warm.{load}", topic)
-    )
-
-
-def all_memory_bytes() -> float:
-    """Return the memory of one server with its slow memory, from its parts."""
-    return printed("imdt_bytes") + printed("dram_bytes")
-
-
-FITTED = 0
-"""Two ratios of cold to warm are taken from one load each; those loads are not among the figures listed."""
-
-
-def held_to_print() -> Sequence[tuple[str, float, float]]:
-    """Return (figure, model, printed) for every printed figure that the model foretells.
-
-    A load that is read from the lower tier cold and from memory warm has the ratio of the two, whatever it reads: the
-    ratio of the unsorted load, one for one node and one for two, foretells the warm time of the others.
-    """
-    memory = all_memory_bytes()
-    one, two = ratio("elimination", "unsorted"), ratio("scale_out", "unsorted")
-    return (
-        ("memory_bytes", memory, printed("memory_bytes")),
-        (
-            "block_cache_bytes.one_node",
-            printed("block_cache_share.combined") * memory,
-            printed("block_cache_bytes.one_node"),
-        ),
-        (
-            "block_cache_bytes.two_nodes",
-            printed("block_cache_share.combined") * 2 * memory,
-            printed("block_cache_bytes.two_nodes"),
-        ),
-        (
-            "block_cache_bytes.dedicated",
-            printed("block_cache_share.dedicated") * 2 * memory,
-            printed("block_cache_bytes.dedicated"),
-        ),
-        (
-            "total_s.warm.sorted",
-            printed("total_s.cold.sorted", "elimination") / one,
-            printed("total_s.warm.sorted", "elimination"),
-        ),
-        (
-            "total_s.warm.redundant, two nodes",
-            printed("total_s.cold.redundant", "scale_out") / two,
-            printed("total_s.warm.redundant", "scale_out"),
-        ),
-        (
-            "total_s.warm.sorted, two nodes",
-            printed("total_s.cold.sorted", "scale_out") / two,
-            printed("total_s.warm.sorted", "scale_out"),
-        ),
-    )
-
-
 def break_even(bench: Bench, page_bytes: Any = PAGE_BYTES) -> np.ndarray:
     """Return the break-even of the five-minute rule with the prices of this notebook."""
     base = bench.base
@@ -221,13 +156,15 @@ ROUNDS = {
         ask=lambda see: see.seconds(**scanned(0.5)) / see.seconds(**scanned(1.25)),
         published=(published.figure("cache_tiers", "imdt_gain_factor.q2_3"),),
     ),
-    "eighty": Round(
-        model=lambda bench: float(cache_tiers.speed_up(HITS, FAST_S, SLOW_S)), measures=False
-    ),
+    "eighty": Round(model=lambda bench: float(cache_tiers.speed_up(HITS, FAST_S, SLOW_S)), measures=False),
     "spill": Round(ask=lambda see: see.seconds(**far(DROP)) / see.seconds(**far(SPILL))),
     "short_blocks": Round(
-        model=lambda bench: bench.model.seconds(**far(DROP, 2_048)) / bench.model.seconds(**far(SPILL, 2_048)),
-        measured=lambda bench: seen(bench, **far(DROP, 2_048)).median_s / seen(bench, **far(SPILL, 2_048)).median_s,
+        model=lambda bench: (
+            bench.model.seconds(**far(DROP, 2_048)) / bench.model.seconds(**far(SPILL, 2_048))
+        ),
+        measured=lambda bench: (
+            seen(bench, **far(DROP, 2_048)).median_s / seen(bench, **far(SPILL, 2_048)).median_s
+        ),
     ),
     "second": Round(ask=lambda see: see.seconds(**again(1)) / see.seconds(**again(2))),
     "fourth": Round(ask=lambda see: see.seconds(**again(2)) / see.seconds(**again(4))),
@@ -267,9 +204,7 @@ def _tiers(bench: Bench) -> Picture:
     lines = []
     for spill, name in ((DROP, "memory and device"), (SPILL, "a disk between")):
         grid = np.geomspace(100e-6, 0.02, 9)
-        told = [
-            (float(x), bench.model.seconds(**{**far(spill), "latency_s": float(x)}).median) for x in grid
-        ]
+        told = [(float(x), bench.model.seconds(**{**far(spill), "latency_s": float(x)}).median) for x in grid]
         ends = [(far(spill)["latency_s"], bench.measured.seconds(**far(spill)).median)]
         lines += [
             Line(name=f"model, {name}", points=told),
@@ -287,18 +222,20 @@ def _tiers(bench: Bench) -> Picture:
 
 def _repeats(bench: Bench) -> Picture:
     """Draw the runs one after another, each as a share of the first."""
-    kinds = {
-        "favourites that fit": lambda run: again(run),
-        "a scan, room for 90 %": lambda run: scanned(0.9, run=run),
-        "a scan, room for all": lambda run: scanned(1.25, run=run),
+    kinds: dict[str, dict[str, Any]] = {
+        "favourites that fit": again(1),
+        "a scan, room for 90 %": scanned(0.9),
+        "a scan, room for all": scanned(1.25),
     }
     lines = []
-    for name, at in kinds.items():
+    for name, knobs in kinds.items():
         for witness, source in ((bench.model, "modeled"), (bench.measured, "measured")):
-            times = [(run, witness.seconds(**at(run)).median) for run in (1, 2, 4)]
+            times = [(run, witness.seconds(**{**knobs, "run": run}).median) for run in (1, 2, 4)]
             points = [(float(run), time / times[0][1]) for run, time in times]
             who = "model" if source == "modeled" else "DuckDB"
-            lines.append(Line(name=f"{who}, {name}", points=points, source=source, joined=source == "modeled"))
+            lines.append(
+                Line(name=f"{who}, {name}", points=points, source=source, joined=source == "modeled")
+            )
     return Picture(
         title="Again, and again",
         sentence="An LRU cache has learned all it will ever learn after one run; a scan that does not fit never"
@@ -357,25 +294,6 @@ def _price(bench: Bench) -> Picture:
     )
 
 
-def _printed(_bench: Bench) -> Picture:
-    """Set the model against each printed figure."""
-    rows = held_to_print()
-    worst = max(rows, key=lambda row: abs(row[1] / row[2] - 1))
-    middle = float(np.median([abs(model / said - 1) for _, model, said in rows]))
-    return Picture(
-        title="Model against print",
-        sentence=f"{len(rows)} printed figures: the median is off by {middle:.1%}; the one that disagrees is"
-        f" {worst[0]}, off by {abs(worst[1] / worst[2] - 1):.0%}.",
-        x=Axis(label="figure, in order", kind="count", log=False),
-        y=Axis(label="model / printed", kind="times", log=False),
-        lines=tuple(
-            Line(name=name, points=[(float(number), model / said)], source="published", joined=False)
-            for number, (name, model, said) in enumerate(rows, start=1)
-        ),
-        marks={},
-    )
-
-
 def _rescan(bench: Bench) -> Traces:
     """Draw the reads of a scan that comes back and does not fit."""
     return traces(
@@ -408,5 +326,7 @@ def _blocks(bench: Bench) -> Traces:
 
 FIGURES = {
     "hits": _hits, "rescan": _rescan, "cliff": _cliff, "tiers": _tiers, "thinner": _thinner, "repeats": _repeats,
-    "blocks": _blocks, "price": _price, "printed": _printed,
+    "blocks": _blocks, "price": _price, "printed": against_print,
 }  # fmt: skip
+
+__all__ = ["EXPERIMENT", "FIGURES", "FITTED", "ROUNDS", "held_to_print"]

@@ -171,6 +171,8 @@ class Remembering(Scanning):
                 at += size
             told = simulate(case.device, [], spans, shelf.rows, window=window, costs=costs)
             io_s = missed * max(0.0, told.finished_s - own_s)
+            if settings["run"] > 1:
+                own_s += missed * sum(spill.evict_s + size * spill.evict_byte_s for size in shelf.sizes)
             waits, moves = cache_tiers.fetch_s(
                 case.device, float(np.mean(shelf.sizes)), settings["block_bytes"], window.slots
             )

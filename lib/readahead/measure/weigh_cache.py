@@ -49,9 +49,7 @@ def cache_costs() -> CacheCosts:
     return _saved() or CacheCosts()
 
 
-def ensure_cache_costs(
-    *, on_event: OnEvent | None = None, stop: threading.Event | None = None
-) -> CacheCosts:
+def ensure_cache_costs(*, on_event: OnEvent | None = None, stop: threading.Event | None = None) -> CacheCosts:
     """Return the costs as weighed on this machine, weighing now if that was never done."""
     return _saved() or weigh_cache(on_event=on_event, stop=stop)
 

@@ -1,8 +1,8 @@
 """A desk, a shelf, and a cellar. What you used last lies on the desk; when it is full, the paper untouched for longest
 goes to the shelf; what is on neither is fetched from the cellar, and most of the day is spent on those stairs.
 
-How often the desk has the paper (its hit ratio), what a look-up takes on average over the tiers, when a shelf between
-pays, and for how long a paper should lie on the desk at all. The desk keeps to one rule: least recently used goes first.
+How often the desk has the paper (its hit ratio), what a look-up takes on average over the tiers, and for how long a
+paper should lie on the desk at all. The desk keeps to one rule: what was used least recently goes first.
 """
 
 from __future__ import annotations
