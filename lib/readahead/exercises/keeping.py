@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from readahead.exercises.answers import Amount, Choice, Several
 from readahead.exercises.exercise import Exercise, Misconception
-from readahead.experiments.cache_tiers import FAST_S, SLOW_S
 from readahead.experiments.cold_and_warm import all_memory_bytes, printed
+from readahead.experiments.shelves import FAST_S, SLOW_S
 from readahead.models import cache_tiers
 from readahead.units import GiB, KiB
 

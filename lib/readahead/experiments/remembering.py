@@ -192,7 +192,7 @@ class Remembering(Scanning):
             shelf = self.shelf(settings)
             reuse = _reuse(shelf.asked, shelf.sizes, first=settings["run"] == 1)
             hits = cache_tiers.hit_ratio(reuse, shelf.wanted, values * sum(shelf.sizes))
-            most = float(cache_tiers.hit_ratio(reuse, shelf.wanted, 1e18)[0])
+            most = float(cache_tiers.hit_ratio(reuse, shelf.wanted, 1e18))
             below = most if self.spills(settings) else 0.0
             none, disk, all_s = (
                 self._estimate(settings, found).seconds
