@@ -84,11 +84,16 @@ class Remembering(Scanning):
         return Shelf(rows=rows, sizes=sizes, asked=asked, room_bytes=settings["memory_share"] * sum(sizes))
 
     def cache(self, settings: Settings) -> Cache:
-        """Return the engine's cache settings: the room that is asked for, and what the engine needs for itself."""
-        remote = settings["spill"] == SPILL
-        own = workspace_bytes(self.case(settings).recipe.effective_row_group_rows, remote=remote)
+        """Return the engine's cache settings: the room that is asked for, and what the engine needs for itself.
+
+        A scan cannot run at all with less than what its read-ahead holds, so it always gets that.
+        """
+        remote, shelf, depth = settings["spill"] == SPILL, self.shelf(settings), settings["queue_depth"]
+        room, rows = shelf.room_bytes, max(shelf.rows)
+        if settings["access"] == SCAN:
+            room = max(room, taken_bytes(rows, depth) + depth * max(shelf.sizes))
         return Cache(
-            memory_limit_bytes=int(self.shelf(settings).room_bytes) + own,
+            memory_limit_bytes=int(room) + workspace_bytes(rows, remote=remote),
             block_bytes=settings["block_bytes"],
             spill=remote,
         )
@@ -169,7 +174,8 @@ class Remembering(Scanning):
                 ends = range(at, at + size, settings["block_bytes"])
                 spans.append([(start, min(settings["block_bytes"], at + size - start)) for start in ends])
                 at += size
-            told = simulate(case.device, [], spans, shelf.rows, window=window, costs=costs)
+            per_read = replace(costs, dispatch_s=costs.dispatch_s / max(map(len, spans)))
+            told = simulate(case.device, [], spans, shelf.rows, window=window, costs=per_read)
             io_s = missed * max(0.0, told.finished_s - own_s)
             if settings["run"] > 1:
                 own_s += missed * sum(spill.evict_s + size * spill.evict_byte_s for size in shelf.sizes)
@@ -186,7 +192,7 @@ class Remembering(Scanning):
         )
 
     def curve(self, settings: Settings, name: str, values: np.ndarray) -> np.ndarray:
-        """Return the throughput along one knob; along memory with the replayed hits, else in the long run's law."""
+        """Return the throughput along one knob: with the replayed hits, or Che's where they change with it."""
         work = self.work(settings)
         if name == "memory_share" and settings["access"] != SCAN:
             shelf = self.shelf(settings)
@@ -207,10 +213,12 @@ class Remembering(Scanning):
         if name in (*_PRICES, "run"):
             return np.full(len(values), work / self.model(settings).seconds)
         some = np.unique(np.linspace(0, len(values) - 1, 9).round().astype(int))
+        here, moves = self.found(settings), name in ("memory_share", "skew", "row_group_rows", "queries")
         rates = []
         for value in values[some]:
             at = {**settings, name: self.knob(name).check(value)}
-            rates.append(self.work(at) / self._estimate(at, self._long_run(at)).seconds)
+            found = self._long_run(at) if moves else here
+            rates.append(self.work(at) / self._estimate(at, found).seconds)
         return np.asarray(np.interp(np.log(values), np.log(values[some]), rates))
 
     def _long_run(self, settings: Settings) -> tuple[float, float, float]:
@@ -279,10 +287,19 @@ class Remembering(Scanning):
     # -- turning knobs -------------------------------------------------------------------------------
     def draw(self, rng: random.Random) -> dict[str, Any]:
         """Return settings at size tiny, with everything that decides what is found where turned at random."""
-        names = (
-            "memory_share", "access", "skew", "latency_s", "run", "spill", "row_group_rows", "queue_depth",
-        )  # fmt: skip
-        return self.settings(size="tiny", queries=64, **{name: self.knob(name).draw(rng) for name in names})
+        turned = (
+            "memory_share",
+            "access",
+            "skew",
+            "latency_s",
+            "run",
+            "spill",
+            "row_group_rows",
+            "queue_depth",
+        )
+        drawn = {name: self.knob(name).draw(rng) for name in turned}
+        enough = 2 * 262_144 // drawn["row_group_rows"]  # so many that most row groups are asked for
+        return self.settings(size="tiny", queries=enough, **drawn)
 
     def in_sight(self, knob: Any) -> bool:
         """Return whether an examination names this knob."""

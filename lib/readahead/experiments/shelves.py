@@ -26,7 +26,7 @@ EXPERIMENT = Remembering(
     fixed={"dataset": "comments", "device": _DEVICE.name, "threads": 1},
     knobs=(
         Knob(
-            name="memory_share", label="Memory for the cache", kind="1", default=0.5, low=0.05, high=1.5,
+            name="memory_share", label="Memory for the cache", kind="1", default=0.5, low=0.1, high=1.5,
             help="Room for cached blocks, as a share of what is asked for. What DuckDB needs itself comes on top.",
         ),
         Knob(
@@ -46,16 +46,16 @@ EXPERIMENT = Remembering(
             name="run", label="Which run", kind="count", default=2, low=1, high=5, steps=(1, 2, 3, 4, 5),
             help="The same queries have run so many times, this one included, on one connection.",
         ),
-        knob("row_group_rows", default=4_096, high=16_384, steps=powers(2_048, 16_384)),
+        knob("row_group_rows", default=4_096, high=8_192, steps=powers(2_048, 8_192)),
         Knob(
             name="block_bytes", label="Cache block", kind="bytes", default=1 * MiB, low=16 * KiB, high=2 * MiB,
             steps=powers(16 * KiB, 2 * MiB), folded=True, help="A longer read is split into blocks of this size.",
         ),
         Knob(
-            name="queries", label="Queries a run", kind="count", default=128, low=16, high=512,
-            steps=powers(16, 512), folded=True, help="How many row groups one run asks for, one after another.",
+            name="queries", label="Queries a run", kind="count", default=96, low=16, high=512,
+            steps=powers(16, 512, 96), folded=True, help="How many row groups one run asks for, one after another.",
         ),
-        knob("queue_depth", default=8, high=32, steps=powers(1, 32)),
+        knob("queue_depth", default=8, high=8, steps=powers(1, 8)),
         knob("bandwidth_bytes_per_s", default=2e9),
         knob("channels", default=64),
         Knob(
@@ -90,7 +90,7 @@ def scanned(share: float, **more: Any) -> dict[str, Any]:
 
 def far(spill: str, rows: int = 4_096) -> dict[str, Any]:
     """Return the knobs of the rounds with a tier between: a far device, and half of what is asked for in memory."""
-    room = {2_048: 0.08, 4_096: 0.16}[rows]
+    room = {2_048: 0.1, 4_096: 0.16}[rows]
     few = {"access": UNIFORM, "queries": 24, "memory_share": room, "latency_s": 0.012}
     return {**few, "spill": spill, "row_group_rows": rows}
 

@@ -232,7 +232,7 @@ def workspace_bytes(group_rows: int, *, remote: bool) -> int:
     A part for the query, and a part for each row of the row group. Read off `duckdb_memory()` at row groups of 2,048 to
     8,192 rows; the same on every machine, and a test holds the size of the cache to it.
     """
-    base, row = (650_000, 367) if remote else (580_000, 300)
+    base, row = (650_000, 400) if remote else (580_000, 330)
     return base + group_rows * row
 
 

@@ -25,7 +25,8 @@ from readahead.units import MiB
 TABLE = "comments"
 GROUPS = (4_096, 16_384)
 """Two row-group sizes, so that what each row costs can be told from what each query costs."""
-QUERIES = 16
+QUERIES = 48
+"""At most, so that what is in memory is more than a processor's own cache holds."""
 PROBE = Device(name="probe", latency_s=0.003, bandwidth_bytes_per_s=1e12, channels=64)
 """A device that makes the engine wait: what has waited runs slower than what never did."""
 
@@ -67,11 +68,11 @@ def _saved() -> CacheCosts | None:
 
 
 def weigh_cache(
-    *, repeats: int = 3, on_event: OnEvent | None = None, stop: threading.Event | None = None
+    *, repeats: int = 2, on_event: OnEvent | None = None, stop: threading.Event | None = None
 ) -> CacheCosts:
     """Time queries of one row group from memory, from a device and from the spill folder; keep and return the costs.
 
-    Takes about three seconds. Raises `Cancelled` when `stop` is set; nothing is kept then.
+    Takes about four seconds. Raises `Cancelled` when `stop` is set; nothing is kept then.
     """
     seconds = np.empty((4, len(GROUPS)))
     sizes = np.empty(len(GROUPS))
@@ -97,7 +98,7 @@ def weigh_cache(
                 repeats=repeats,
                 stop=stop,
             )
-            seconds[place, number] = min(sample.seconds) / len(groups)
+            seconds[place, number] = float(np.median(sample.seconds)) / len(groups)
     costs = _costs(seconds, sizes)
     facts = {"machine": asdict(this_machine()), "costs": asdict(costs)}
     paths.write_whole(_path(), json.dumps(facts, indent=1), make_folder=True)
