@@ -7,8 +7,9 @@ import random
 import numpy as np
 import pytest
 
+from readahead.experiments.asking import SCAN, UNIFORM, ZIPF
 from readahead.experiments.cache_tiers import EXPERIMENT, FIGURES, FITTED, ROUNDS, held_to_print
-from readahead.experiments.remembering import DROP, SCAN, SPILL, UNIFORM, ZIPF
+from readahead.experiments.remembering import DROP, SPILL
 from readahead.experiments.round import Bench
 from readahead.experiments.shelves import again, blocks, far, quick, replayed, scanned, seen
 from readahead.units import KiB, MiB

@@ -37,7 +37,7 @@ def test_one_pass_tells_the_hits_of_a_cache_of_any_size(
     wanted = np.full(count, 10.0)
     for before in ([], asked):
         reuse = cache_tiers.reuse_bytes(asked, sizes, before)
-        found = float(cache_tiers.hit_ratio(reuse, wanted, 10 * room)[()])
+        found = float(cache_tiers.hit_ratio(reuse, wanted, 10 * room))
         assert found == pytest.approx(kept(asked, sizes, 10 * room, before))
 
 

@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 
 from readahead import published
+from readahead.experiments.asking import UNIFORM, ZIPF
 from readahead.experiments.cold_and_warm import FITTED, against_print, held_to_print
 from readahead.experiments.picture import Axis, Line, Picture, Traces
-from readahead.experiments.remembering import DROP, SPILL, UNIFORM, ZIPF
+from readahead.experiments.remembering import DROP, SPILL
 from readahead.experiments.round import Bench, Round, traces
 from readahead.experiments.shelves import (
     EXPERIMENT,

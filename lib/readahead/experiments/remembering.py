@@ -4,16 +4,17 @@ of external files, its memory limit, and a folder for what does not fit.
 
 from __future__ import annotations
 
-import functools
 import random
 import threading
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from readahead.datasets import inspect, store
 from readahead.errors import BadValue
+from readahead.experiments import asking as who
+from readahead.experiments.asking import SCAN, ZIPF, Shelf
 from readahead.experiments.experiment import OnEvent, Settings
 from readahead.experiments.scanning import Scanning
 from readahead.measure.caching import Cache, CachedSample, run_cached, taken_bytes, workspace_bytes
@@ -25,36 +26,10 @@ from readahead.models import cache_tiers
 from readahead.models.estimate import Estimate
 from readahead.models.schedule import Window, simulate
 
-UNIFORM, ZIPF, SCAN = "any row group alike", "favourites", "the whole table"
 SPILL, DROP = "local disk", "none"
 MOST_GROUPS = 128
 """Row groups that are asked for, at most: the rest of a larger table is never touched."""
 _PRICES = ("dram_dollars_per_gib", "drive_dollars", "drive_reads_per_s")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Shelf:
-    """What is asked for: row groups and their sizes, the order of the queries, and the room in the cache."""
-
-    rows: tuple[int, ...]
-    sizes: tuple[int, ...]
-    asked: tuple[int, ...]
-    room_bytes: float
-
-    @property
-    def wanted(self) -> np.ndarray:
-        """Return the bytes of each access."""
-        return np.array(self.sizes, float)[list(self.asked)]
-
-
-@functools.lru_cache(maxsize=256)
-def _asked(items: int, count: int, skew: float) -> tuple[int, ...]:
-    return tuple(cache_tiers.accesses(items, count, skew))
-
-
-@functools.lru_cache(maxsize=256)
-def _reuse(asked: tuple[int, ...], sizes: tuple[int, ...], *, first: bool) -> np.ndarray:
-    return cache_tiers.reuse_bytes(asked, sizes, () if first else asked)
 
 
 class Remembering(Scanning):
@@ -80,7 +55,7 @@ class Remembering(Scanning):
         way = settings["access"]
         asked = tuple(range(len(rows)))
         if way != SCAN:
-            asked = _asked(len(rows), settings["queries"], settings["skew"] if way == ZIPF else 0.0)
+            asked = who.asked(len(rows), settings["queries"], settings["skew"] if way == ZIPF else 0.0)
         return Shelf(rows=rows, sizes=sizes, asked=asked, room_bytes=settings["memory_share"] * sum(sizes))
 
     def cache(self, settings: Settings) -> Cache:
@@ -110,7 +85,7 @@ class Remembering(Scanning):
         if settings["access"] == SCAN:
             memory, any_room = (0.0, 0.0) if first else (self.scan_hits(settings), 1.0)
         else:
-            reuse = _reuse(shelf.asked, shelf.sizes, first=first)
+            reuse = who.reuse_bytes(shelf.asked, shelf.sizes, first=first)
             memory, any_room = cache_tiers.hit_ratio(reuse, shelf.wanted, [shelf.room_bytes, 1e18])
         spilled = float(any_room - memory) if self.spills(settings) else 0.0
         return float(memory), spilled, 1.0 - float(memory) - spilled
@@ -166,7 +141,7 @@ class Remembering(Scanning):
         own_s += sum(costs.group_s + rows * costs.row_s for rows in shelf.rows)
         _, spilled, missed = found
         spill = cache_costs()
-        disk_s = spilled * (len(shelf.sizes) * spill.spill_s + sum(shelf.sizes) * spill.spill_byte_s)
+        disk_s = spilled * sum(shelf.sizes) * spill.spill_byte_s  # the pauses between are spent decoding
         io_s, waits, moves = 0.0, 1.0, 1.0
         if missed > 0:
             spans, at = [], 0
@@ -178,7 +153,7 @@ class Remembering(Scanning):
             told = simulate(case.device, [], spans, shelf.rows, window=window, costs=per_read)
             io_s = missed * max(0.0, told.finished_s - own_s)
             if settings["run"] > 1:
-                own_s += missed * sum(spill.evict_s + size * spill.evict_byte_s for size in shelf.sizes)
+                own_s += missed * sum(shelf.sizes) * spill.evict_byte_s
             waits, moves = cache_tiers.fetch_s(
                 case.device, float(np.mean(shelf.sizes)), settings["block_bytes"], window.slots
             )
@@ -196,7 +171,7 @@ class Remembering(Scanning):
         work = self.work(settings)
         if name == "memory_share" and settings["access"] != SCAN:
             shelf = self.shelf(settings)
-            reuse = _reuse(shelf.asked, shelf.sizes, first=settings["run"] == 1)
+            reuse = who.reuse_bytes(shelf.asked, shelf.sizes, first=settings["run"] == 1)
             hits = cache_tiers.hit_ratio(reuse, shelf.wanted, values * sum(shelf.sizes))
             most = float(cache_tiers.hit_ratio(reuse, shelf.wanted, 1e18))
             below = most if self.spills(settings) else 0.0

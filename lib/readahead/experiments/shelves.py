@@ -10,9 +10,10 @@ import numpy as np
 
 from readahead import devices
 from readahead.errors import BadValue
+from readahead.experiments.asking import SCAN, UNIFORM, ZIPF
 from readahead.experiments.experiment import Knob
 from readahead.experiments.knobs import knob, powers
-from readahead.experiments.remembering import DROP, SCAN, SPILL, UNIFORM, ZIPF, Remembering
+from readahead.experiments.remembering import DROP, SPILL, Remembering
 from readahead.experiments.round import Bench
 from readahead.measure.caching import CachedSample
 from readahead.models import cache_tiers

@@ -68,11 +68,11 @@ def _saved() -> CacheCosts | None:
 
 
 def weigh_cache(
-    *, repeats: int = 2, on_event: OnEvent | None = None, stop: threading.Event | None = None
+    *, repeats: int = 3, on_event: OnEvent | None = None, stop: threading.Event | None = None
 ) -> CacheCosts:
     """Time queries of one row group from memory, from a device and from the spill folder; keep and return the costs.
 
-    Takes about four seconds. Raises `Cancelled` when `stop` is set; nothing is kept then.
+    Takes about five seconds. Raises `Cancelled` when `stop` is set; nothing is kept then.
     """
     seconds = np.empty((4, len(GROUPS)))
     sizes = np.empty(len(GROUPS))
@@ -98,7 +98,7 @@ def weigh_cache(
                 repeats=repeats,
                 stop=stop,
             )
-            seconds[place, number] = float(np.median(sample.seconds)) / len(groups)
+            seconds[place, number] = min(sample.seconds) / len(groups)
     costs = _costs(seconds, sizes)
     facts = {"machine": asdict(this_machine()), "costs": asdict(costs)}
     paths.write_whole(_path(), json.dumps(facts, indent=1), make_folder=True)
