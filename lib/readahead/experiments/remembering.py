@@ -18,10 +18,10 @@ from readahead.experiments.asking import SCAN, ZIPF, Shelf
 from readahead.experiments.experiment import OnEvent, Settings
 from readahead.experiments.scanning import Scanning
 from readahead.measure.caching import Cache, CachedSample, run_cached, taken_bytes, workspace_bytes
-from readahead.measure.calibrate import engine_costs, ensure_costs
+from readahead.measure.calibrate import ensure_costs
 from readahead.measure.case import Case
 from readahead.measure.sample import Sample
-from readahead.measure.weigh_cache import cache_costs, ensure_cache_costs, group_queries
+from readahead.measure.weigh_cache import cache_costs, ensure_cache_costs, group_queries, weigh_cache
 from readahead.models import cache_tiers
 from readahead.models.estimate import Estimate
 from readahead.models.schedule import Window, simulate
@@ -135,7 +135,7 @@ class Remembering(Scanning):
 
     def _scan(self, settings: Settings, found: tuple[float, float, float]) -> Estimate:
         """Return the time of a scan: what is missed is scheduled as any scan, the rest only decoded."""
-        shelf, costs, case = self.shelf(settings), engine_costs("comments"), self.case(settings)
+        shelf, costs, case = self.shelf(settings), self.costs(settings), self.case(settings)
         window = Window(slots=case.engine.in_flight, depth=settings["queue_depth"], threads=1)
         own_s = costs.plan_s + costs.open_s + costs.close_s
         own_s += sum(costs.group_s + rows * costs.row_s for rows in shelf.rows)
@@ -258,6 +258,11 @@ class Remembering(Scanning):
             return ""
         memory, spilled, _ = self.found(settings)
         return f"hits {sample.hit_ratio:.1%} (LRU {memory + spilled:.1%}, long run {self.expected(settings):.1%})"
+
+    def weigh(self, on_event: OnEvent | None = None, stop: threading.Event | None = None) -> None:
+        """Weigh the engine on comments, and what its cache takes."""
+        super().weigh(on_event, stop)
+        weigh_cache(on_event=on_event, stop=stop)
 
     # -- turning knobs -------------------------------------------------------------------------------
     def draw(self, rng: random.Random) -> dict[str, Any]:
