@@ -89,7 +89,7 @@ def _hits(bench: Bench) -> Picture:
         title="What half of the memory is worth",
         sentence="Asked for alike, hits follow memory in a straight line; with favourites the first quarter of the"
         " memory does more than all the rest. DuckDB finds what an LRU cache would.",
-        x=Axis(label="memory, share of what is asked for", kind="1", log=False),
+        x=Axis(label="memory, share of the table", kind="1", log=False),
         y=Axis(label="hits, share of the bytes", kind="1", log=False),
         lines=tuple(lines),
         marks={},
@@ -100,7 +100,7 @@ def _tiers(bench: Bench) -> Picture:
     """Draw the time of a run against the device's latency, with and without a disk between."""
     lines = []
     for spill, name in ((DROP, "memory and device"), (SPILL, "a disk between")):
-        grid = np.geomspace(100e-6, 0.02, 9)
+        grid = np.geomspace(100e-6, 0.01, 9)
         told = [(float(x), bench.model.seconds(**{**far(spill), "latency_s": float(x)}).median) for x in grid]
         ends = [(far(spill)["latency_s"], bench.measured.seconds(**far(spill)).median)]
         lines += [

@@ -27,8 +27,8 @@ EXPERIMENT = Remembering(
     fixed={"dataset": "comments", "device": _DEVICE.name, "threads": 1},
     knobs=(
         Knob(
-            name="memory_share", label="Memory for the cache", kind="1", default=0.5, low=0.1, high=1.5,
-            help="Room for cached blocks, as a share of what is asked for. What DuckDB needs itself comes on top.",
+            name="memory_share", label="Cache memory", kind="1", default=0.5, low=0.1, high=1.5,
+            help="Room for cached blocks, as a share of the table. What DuckDB needs itself comes on top.",
         ),
         Knob(
             name="access", label="Asked for", kind="choice", default=ZIPF, choices=(UNIFORM, ZIPF, SCAN),
@@ -38,7 +38,7 @@ EXPERIMENT = Remembering(
             name="skew", label="Skew", kind="", default=1.0, low=0.1, high=1.5,
             help="How strong the favourites are: the k-th is asked for 1/k^skew times as often as the first.",
         ),
-        knob("latency_s", default=0.003, low=100e-6, high=0.02),
+        knob("latency_s", default=0.003, low=100e-6, high=0.01),
         Knob(
             name="spill", label="Tier between", kind="choice", default=DROP, choices=(DROP, SPILL),
             help="Where DuckDB puts a block that memory has no room for: nowhere, or a folder of this disk.",
@@ -92,7 +92,7 @@ def scanned(share: float, **more: Any) -> dict[str, Any]:
 def far(spill: str, rows: int = 4_096) -> dict[str, Any]:
     """Return the knobs of the rounds with a tier between: a far device, and half of what is asked for in memory."""
     room = {2_048: 0.1, 4_096: 0.16}[rows]
-    few = {"access": UNIFORM, "queries": 24, "memory_share": room, "latency_s": 0.012}
+    few = {"access": UNIFORM, "queries": 24, "memory_share": room, "latency_s": 0.01}
     return {**few, "spill": spill, "row_group_rows": rows}
 
 
