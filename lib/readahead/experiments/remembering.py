@@ -27,6 +27,8 @@ from readahead.models.estimate import Estimate
 from readahead.models.schedule import Window, simulate
 
 SPILL, DROP = "local disk", "none"
+ROUNDED_BYTES = 4_096
+"""What a read of a remote file is longer by, on average: DuckDB rounds it out to whole blocks of 4 KiB."""
 MOST_GROUPS = 128
 """Row groups that are asked for, at most: the rest of a larger table is never touched."""
 _PRICES = ("dram_dollars_per_gib", "drive_dollars", "drive_reads_per_s")
@@ -52,6 +54,8 @@ class Remembering(Scanning):
             each = recipe.effective_row_group_rows
             rows = (each,) * min(MOST_GROUPS, recipe.row_groups)
             sizes = tuple(round(count * recipe.source.bytes_per_row) for count in rows)
+        if settings["spill"] == SPILL:
+            sizes = tuple(size + ROUNDED_BYTES for size in sizes)
         way = settings["access"]
         asked = tuple(range(len(rows)))
         if way != SCAN:
