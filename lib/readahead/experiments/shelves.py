@@ -98,12 +98,12 @@ def far(spill: str, rows: int = 4_096) -> dict[str, Any]:
 
 def again(run: int, share: float = 0.5) -> dict[str, Any]:
     """Return the knobs of the rounds on repeats."""
-    return {"run": run, "queries": 32, "memory_share": share, "latency_s": 0.005}
+    return {"run": run, "queries": 32, "memory_share": share, "latency_s": 0.01}
 
 
 def blocks(block_bytes: int) -> dict[str, Any]:
     """Return the knobs of a first scan into a cache of such blocks."""
-    return scanned(1.25, run=1, block_bytes=block_bytes, queue_depth=8, latency_s=0.001)
+    return scanned(1.25, run=1, block_bytes=block_bytes, queue_depth=8, latency_s=0.002)
 
 
 def quick(**changes: Any) -> dict[str, Any]:
