@@ -32,48 +32,56 @@ def all_memory_bytes() -> float:
 
 
 FITTED = 0
-"""Two ratios of cold to warm are taken from one load each; those loads are not among the figures listed."""
+"""The ratios are taken from loads that are not among the figures listed."""
 
 
 def held_to_print() -> Sequence[tuple[str, float, float]]:
     """Return (figure, model, printed) for every printed figure that the model foretells.
 
     A load that is read from the lower tier cold and from memory warm has the ratio of the two, whatever it reads: the
-    ratio of the unsorted load, one for one node and one for two, foretells the warm time of the others.
+    unsorted load's ratio, one for one node and one for two, foretells the warm time of another. And what sorting spares
+    is spared on either tier, on one node or two. Two of the three drives are memory, the third is storage.
     """
     memory = all_memory_bytes()
-    one, two = ratio("elimination", "unsorted"), ratio("scale_out", "unsorted")
+    shares = {load: printed(f"block_cache_share.{load}") for load in ("combined", "dedicated")}
+    one, two = "elimination", "scale_out"
+
+    def spared(tier: str) -> float:
+        return printed(f"total_s.{tier}.sorted", one) / printed(f"total_s.{tier}.unsorted", one)
+
     return (
         ("memory_bytes", memory, printed("memory_bytes")),
-        (
-            "block_cache_bytes.one_node",
-            printed("block_cache_share.combined") * memory,
-            printed("block_cache_bytes.one_node"),
-        ),
+        ("imdt_bytes", (printed("optane_drives") - 1) * printed("optane_drive_bytes"), printed("imdt_bytes")),
+        ("block_cache_bytes.one_node", shares["combined"] * memory, printed("block_cache_bytes.one_node")),
         (
             "block_cache_bytes.two_nodes",
-            printed("block_cache_share.combined") * 2 * memory,
+            2 * shares["combined"] * memory,
             printed("block_cache_bytes.two_nodes"),
         ),
         (
             "block_cache_bytes.dedicated",
-            printed("block_cache_share.dedicated") * 2 * memory,
+            2 * shares["dedicated"] * memory,
             printed("block_cache_bytes.dedicated"),
         ),
         (
             "total_s.warm.sorted",
-            printed("total_s.cold.sorted", "elimination") / one,
-            printed("total_s.warm.sorted", "elimination"),
+            printed("total_s.cold.sorted", one) / ratio(one, "unsorted"),
+            printed("total_s.warm.sorted", one),
         ),
         (
             "total_s.warm.redundant, two nodes",
-            printed("total_s.cold.redundant", "scale_out") / two,
-            printed("total_s.warm.redundant", "scale_out"),
+            printed("total_s.cold.redundant", two) / ratio(two, "unsorted"),
+            printed("total_s.warm.redundant", two),
         ),
         (
             "total_s.warm.sorted, two nodes",
-            printed("total_s.cold.sorted", "scale_out") / two,
-            printed("total_s.warm.sorted", "scale_out"),
+            printed("total_s.warm.unsorted", two) * spared("warm"),
+            printed("total_s.warm.sorted", two),
+        ),
+        (
+            "total_s.cold.sorted, two nodes",
+            printed("total_s.cold.unsorted", two) * spared("cold"),
+            printed("total_s.cold.sorted", two),
         ),
     )
 
