@@ -29,6 +29,30 @@ def groups_read(groups: ArrayLike, selectivity: ArrayLike, disorder: ArrayLike =
     return np.where(s > 0, np.minimum(m, m * (s + w) + 1), 0.0)
 
 
+def place(share: ArrayLike, disorder: ArrayLike) -> Array:
+    """Return where in the table, from 0 to 1, lies what is due at `share` (from 0 to 1 + w) when rows are up to w late.
+
+    A row of rank r is put where r + wU would be, U even from 0 to 1; the sum of two even numbers has a trapezium for
+    its density, and this is its distribution function. In the middle it is share − w/2; at the ends rows crowd.
+    """
+    w = np.maximum(np.asarray(disorder, float), 1e-12)
+    v = np.clip(np.asarray(share, float), 0, 1 + w)
+    area = (v**2 - np.maximum(v - 1, 0) ** 2 - np.maximum(v - w, 0) ** 2 + np.maximum(v - 1 - w, 0) ** 2) / (2 * w)
+    return np.asarray(np.clip(area, 0, 1))
+
+
+def groups_between(groups: ArrayLike, first: ArrayLike, last: ArrayLike, disorder: ArrayLike = 0.0) -> Array:
+    """Return the row groups touched by the ranks from `first` to `last`: m(s + w) + 1, with its edges worked out.
+
+    Rows of rank `last` come up to w later, and what is due before 0 or after 1 has crowded into the ends, so that a
+    range near an end, or a great disorder, touches less than the plain formula says.
+    """
+    m, a, b = (np.asarray(x, float) for x in (groups, first, last))
+    late = place(b + np.asarray(disorder, float), disorder)
+    spread = late - place(a, disorder)
+    return np.where(b > a, np.minimum(np.ceil(m), m * spread + 1), 0.0)
+
+
 def missed_by_all(selectivity: ArrayLike, rows: ArrayLike) -> Array:
     """Return the chance that a row group of `rows` rows in random order holds none that is wanted: (1 − s)^n."""
     s, n = np.asarray(selectivity, float), np.asarray(rows, float)
