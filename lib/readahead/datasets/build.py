@@ -100,7 +100,15 @@ def _generate(recipe: Recipe, folder: Path, work: Work) -> Path:
         raise DataError(f"The TPC-H generator {tool} is missing. Run make lab or make test again.")
     names = recipe.source.made_from or (recipe.table,)
     scale = str((recipe.source.scale_factor or {})[recipe.size])
-    command = [str(tool), "parquet", "-s", scale, "-q", f"--tables={','.join(names)}", f"--output-dir={folder}"]
+    command = [
+        str(tool),
+        "parquet",
+        "-s",
+        scale,
+        "-q",
+        f"--tables={','.join(names)}",
+        f"--output-dir={folder}",
+    ]
     work.program(command, folder / "generator.log", f"generating {recipe.table} at scale factor {scale}")
     return folder / f"{names[0]}.parquet"
 

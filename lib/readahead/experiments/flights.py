@@ -53,7 +53,11 @@ class Flight:
     @property
     def sql(self) -> str:
         """Return the query; `{table}` stands for the order lines."""
-        keys = {"customer": "lo_custkey = c_custkey", "supplier": "lo_suppkey = s_suppkey", "part": "lo_partkey = p_partkey"}
+        keys = {
+            "customer": "lo_custkey = c_custkey",
+            "supplier": "lo_suppkey = s_suppkey",
+            "part": "lo_partkey = p_partkey",
+        }
         joins = "".join(f" JOIN {name} ON {keys[name]}" for name in self.joins)
         return (
             f"SELECT {self.select} FROM {{table}} JOIN dates ON lo_orderdate = d_datekey{joins}"
@@ -82,7 +86,11 @@ def _first(where: str, first: date, last: date, quantities: tuple[int, int]) -> 
 
 def _second(where: str) -> Flight:
     return Flight(
-        select="sum(lo_revenue), d_year, p_brand1", where=where, joins=("part", "supplier"), columns=_TWO, tail=_GROUP
+        select="sum(lo_revenue), d_year, p_brand1",
+        where=where,
+        joins=("part", "supplier"),
+        columns=_TWO,
+        tail=_GROUP,
     )
 
 

@@ -37,7 +37,9 @@ def place(share: ArrayLike, disorder: ArrayLike) -> Array:
     """
     w = np.maximum(np.asarray(disorder, float), 1e-12)
     v = np.clip(np.asarray(share, float), 0, 1 + w)
-    area = (v**2 - np.maximum(v - 1, 0) ** 2 - np.maximum(v - w, 0) ** 2 + np.maximum(v - 1 - w, 0) ** 2) / (2 * w)
+    area = (v**2 - np.maximum(v - 1, 0) ** 2 - np.maximum(v - w, 0) ** 2 + np.maximum(v - 1 - w, 0) ** 2) / (
+        2 * w
+    )
     return np.asarray(np.clip(area, 0, 1))
 
 
