@@ -90,7 +90,11 @@ def test_order_lines_lie_by_year_by_date_and_nearly_by_date(tmp_path: Path) -> N
         "nearly": {"order": "lo_orderdate", "disorder": 0.1},
     }.items():  # fmt: skip
         _, path = made(tmp_path, table="lineorder", row_group_rows=4_096, **card)
-        sums |= set(ask("SELECT count(*), sum(lo_revenue), bit_xor(hash(lo_orderkey, lo_orderdate)) FROM {file}", path))
+        sums |= set(
+            ask(
+                "SELECT count(*), sum(lo_revenue), bit_xor(hash(lo_orderkey, lo_orderdate)) FROM {file}", path
+            )
+        )
         dates = [row[0] for row in ask("SELECT lo_orderdate FROM {file}", path)]
         ranked = sorted(range(len(dates)), key=dates.__getitem__)
         farthest[name] = max(abs(at - rank) for rank, at in enumerate(ranked)) / len(dates)

@@ -2,17 +2,15 @@
 its numbers mean. The Star Schema Benchmark of P. O'Neil, E. O'Neil and X. Chen (2009), made from TPC-H's own rows.
 
 `lineorder` joins TPC-H's lineitem to its orders under the benchmark's names, with dates as whole numbers such as
-19940131; only a part's cost is worked out by a rule of our own. The tables around it are made in memory in the benchmark's proportions:
-seven years of days, five regions of five nations of ten cities, five manufacturers of five categories of forty brands.
+19940131; only a part's cost is worked out by a rule of our own. The tables around it are made in memory in the
+benchmark's proportions: seven years of days, five regions of five nations of ten cities, five manufacturers of five
+categories of forty brands.
 """
 
 from __future__ import annotations
 
 MADE_FROM = ("lineitem", "orders")
 """Tables of TPC-H's generator that order lines are made from."""
-
-FIRST_DAY, LAST_DAY = "1992-01-01", "1998-08-02"
-"""Of TPC-H's orders (specification, 4.2.3); the benchmark's calendar goes on to the end of 1998."""
 
 
 def lineorder_sql(lineitem: str, orders: str) -> str:

@@ -138,7 +138,9 @@ FLIGHTS = {
         "c_region = 1 AND s_region = 1 AND d_year IN (1997, 1998) AND p_mfgr IN (0, 1)", date(1997, 1, 1),
     ),
     "Q4.3": _fourth(
-        "d_year, s_city, p_brand1", "c_region = 1 AND s_nation = 7 AND d_year IN (1997, 1998) AND p_category = 3", date(1997, 1, 1)
+        "d_year, s_city, p_brand1",
+        "c_region = 1 AND s_nation = 7 AND d_year IN (1997, 1998) AND p_category = 3",
+        date(1997, 1, 1),
     ),
 }  # fmt: skip
 """The thirteen, by the benchmark's numbers."""

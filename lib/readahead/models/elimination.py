@@ -1,5 +1,5 @@
 """A row of closed boxes with a label on each: "from 3 March to 9 April". Who looks for one week opens few boxes if they
-were packed in order, and all of them if they were not. The read that never happens is decided when the boxes are packed.
+were packed in order, and all of them if they were not. Which reads never happen is decided when the boxes are packed.
 
 The labels are the smallest and largest value that a file keeps of each row group: small materialized aggregates
 (G. Moerkotte, 1998), zone maps, or partition elimination. All shares are of the table's rows, from 0 to 1; every
