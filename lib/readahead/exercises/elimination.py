@@ -28,14 +28,17 @@ PREDICTIONS = (
     Prediction(
         id="disorder", kind="1", low=0.005, high=1.0, word="%",
         question="Now rows may come late, by up to a tenth of the table. What share of the row groups?",
-        because="The month is spread over a tenth of the table, and each group on the way holds some of it. The disorder"
+        because="The month is spread over a tenth of the table, and each group on the way holds some of it. The"
+        " disorder"
         " is far wider than the month, and decides alone.",
     ),
     Prediction(
         id="gain", kind="count", low=1, high=100,
         question="Loaded year by year: for how many of the thirteen queries does DuckDB read fewer row groups?",
-        because="Nine ask for certain years. But DuckDB learns the dates from a join, and a join tells the scan only what"
-        " it has built a table of. Where it expects fewer order lines than dates, it builds on the lines, and nobody tells"
+        because="Nine ask for certain years. But DuckDB learns the dates from a join, and a join tells the scan"
+        " only what"
+        " it has built a table of. Where it expects fewer order lines than dates, it builds on the lines, and"
+        " nobody tells"
         " the scan.",
     ),
     Prediction(
@@ -48,7 +51,8 @@ PREDICTIONS = (
     Prediction(
         id="day", kind="1", low=0.05, high=1.0, word="%",
         question="Sorted by day instead of by year: what is left of the time of all thirteen, by year?",
-        because="A week instead of a year is a great gain for one query. But what is long now are those that ask for all"
+        because="A week instead of a year is a great gain for one query. But what is long now are those that"
+        " ask for all"
         " years, and no order of dates helps them.",
     ),
     Prediction(
@@ -61,19 +65,22 @@ PREDICTIONS = (
     Prediction(
         id="small_groups", kind="times", low=0.05, high=20,
         question="Sorted by date, one month. Row groups of 2,048 rows against 16,384: how many times the bytes?",
-        because="The labels have to be read before they can rule anything out, all of them, and small groups have eight"
+        because="The labels have to be read before they can rule anything out, all of them, and small groups"
+        " have eight"
         " times as many. The data shrank; the footer grew.",
     ),
     Prediction(
         id="folders", kind="times", low=0.2, high=20,
         question="One folder a year. Q1.1 finds its year by a join, as the benchmark writes it. Were the folder's year"
         " named in the query as well, it would take less. How many times as long does the join take?",
-        because="Named, six files are never opened. By the join, DuckDB opens all seven and reads seven footers, to find"
+        because="Named, six files are never opened. By the join, DuckDB opens all seven and reads seven"
+        " footers, to find"
         " that six have nothing.",
     ),
     Prediction(
         id="price", kind="times", low=0.5, high=30,
-        question="Loading: how many times as long does it take to write the rows sorted by date as to write them as they"
+        question="Loading: how many times as long does it take to write the rows sorted by date as to write"
+        " them as they"
         " lie?",
         because="To sort, all rows must be there before the first is written. At this size they fit in memory.",
     ),
@@ -86,7 +93,8 @@ CLAIMS = (
         left=lambda bench: bench.measured.seconds(flight="Q1.2", load=BY_DATE),
         right=lambda bench: bench.measured.seconds(flight="Q1.2", load=GENERATED),
         left_name="by date", right_name="generator's order", relation="faster than", factor=1.5,
-        reasons=(Reason(says="row groups are so large here, or the device so fast, that opening the file is most of it"),),
+        reasons=(Reason(says="row groups are so large here, or the device so fast, that opening the file is"
+        " most of it"),),
     ),
     Claim(
         id="model_holds",
@@ -124,7 +132,8 @@ _ORDERS = ("by date", "by year", "by quantity", "in random order")
 EXERCISES = (
     Exercise(
         id="why",
-        question="A query asks for one week of seven years and reads the whole file, whose row groups of 8,192 rows lie in"
+        question="A query asks for one week of seven years and reads the whole file, whose row groups of 8,192"
+        " rows lie in"
         " random order. Why?",
         shape=Choice(options=_WHY), answer=_WHY[1], equivalents=("b", _WHY[1].upper()),
         misconceptions=(
@@ -141,13 +150,15 @@ EXERCISES = (
                 hint="It is used on every row. But before that the row has to be there.",
             ),
         ),
-        hints=("How many rows of that week does a row group expect?", "8,192 × 7 / 2,406.", "About 24: hardly ever none."),
-        solution="About 24 rows of the week are in each group. A label that says 1992 to 1998 rules out no week, and the"
+        hints=("How many rows of that week does a row group expect?", "8,192 × 7 / 2,406.", "About 24 in each."),
+        solution="About 24 rows of the week are in each group. A label that says 1992 to 1998 rules out no"
+        " week, and the"
         " group does hold what is asked for.",
     ),
     Exercise(
         id="half",
-        question="Rows in random order, a week wanted: 7 of 2,406 days. With how many rows in a row group has every second"
+        question="Rows in random order, a week wanted: 7 of 2,406 days. With how many rows in a row group has"
+        " every second"
         " one no row of that week?",
         shape=Amount(kind="rows", tolerance=0.1, word="rows"),
         answer=lambda _: math.log(0.5) / math.log(1 - FLIGHTS["Q1.3"].share(BY_DATE)),
@@ -163,7 +174,8 @@ EXERCISES = (
             ),
         ),
         hints=("The chance that n rows all miss is (1 − s)^n.", "Set it to one half.", "n = ln 0.5 / ln(1 − 7/2406)."),
-        solution="238 rows, a tenth of the smallest row group DuckDB writes. And even then the label, which knows only the"
+        solution="238 rows, a tenth of the smallest row group DuckDB writes. And even then the label, which"
+        " knows only the"
         " smallest and largest date, would say nothing.",
     ),
     Exercise(
@@ -187,7 +199,8 @@ EXERCISES = (
     ),
     Exercise(
         id="gain",
-        question="A fact table is loaded year by year, each year in no order. Which of these queries read less than before?",
+        question="A fact table is loaded year by year, each year in no order. Which of these queries read less"
+        " than before?",
         shape=Several(options=_GAIN), answer=(_GAIN[0], _GAIN[2], _GAIN[3]), equivalents=("a, c, d", ["d", "c", "a"]),
         misconceptions=(
             Misconception(
@@ -199,12 +212,13 @@ EXERCISES = (
                 hint="The month lies within a year. What about the six others?",
             ),
         ),
-        hints=("Which of them can name a year that it does not need?", "A month names six.", "Only one of the four names none."),
+        hints=("Which of them can name a year that it does not need?", "A month names six.", "Only one names none."),
         solution="All but Q2.1. The month reads its whole year: not the best, and still six years less.",
     ),
     Exercise(
         id="carried",
-        question="A query joins order lines with a table of dates and filters that table by year. The plan builds its hash"
+        question="A query joins order lines with a table of dates and filters that table by year. The plan"
+        " builds its hash"
         " table from the order lines, and all row groups are read. What helps?",
         shape=Choice(options=_CURE), answer=_CURE[1], equivalents=("b",),
         misconceptions=(
@@ -219,12 +233,14 @@ EXERCISES = (
         ),
         hints=("Which side of a join is known first?", "The built side is told to the scan of the other.",
                "Here the dates are scanned and the lines are built. Say the dates where the lines are read."),
-        solution="WHERE lo_orderdate BETWEEN 19970101 AND 19981231 says the same twice, once for the reader and once for"
+        solution="WHERE lo_orderdate BETWEEN 19970101 AND 19981231 says the same twice, once for the reader and"
+        " once for"
         " the scan. It costs nothing.",
     ),
     Exercise(
         id="order",
-        question="Your queries: nine in ten ask for one day, one in ten for one quantity out of fifty. Put the orders of"
+        question="Your queries: nine in ten ask for one day, one in ten for one quantity out of fifty. Put the"
+        " orders of"
         " loading in line, from the fewest row groups read to the most.",
         shape=Order(options=_ORDERS), answer=_ORDERS, equivalents=("a, b, c, d",),
         misconceptions=(
