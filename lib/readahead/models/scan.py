@@ -28,7 +28,7 @@ class Layout:
     bytes_per_row: ArrayLike
     fragment_bytes: ArrayLike = 0.0
     """Length of the contiguous pieces on the device; 0 for one piece."""
-    footer_bytes_per_group: ArrayLike = 350.0
+    footer_bytes_per_group: float | Array = 350.0
     keys: ArrayLike = 0.0
     """Rows looked up at random by an ordered key; 0 scans everything."""
 
@@ -146,7 +146,7 @@ def scan_times(device: Device | Devices, layout: Layout, window: Window | Window
     link_bound = by_link >= io_s * (1 - 1e-12)
 
     # what comes before, meanwhile and after
-    footer_bytes = groups * np.asarray(layout.footer_bytes_per_group, float)
+    footer_bytes = groups * layout.footer_bytes_per_group
     guess_bytes = np.clip(total_rows * np.asarray(layout.bytes_per_row, float) / 1000, 16_384, 262_144)
     footers = 1.0 + (footer_bytes > guess_bytes)
     footer_s = footers * (latency_each_s + seek_each_s + costs.read_s)
