@@ -36,6 +36,8 @@ def ask(sql: str, path: Path) -> list[Any]:
         {"order": "score", "compression": "zstd"},
         {"table": "comments"},
         {"table": "lineitem"},
+        {"table": "lineorder"},
+        {"table": "lineorder", "order": "lo_orderdate", "disorder": 0.1},
     ],
 )
 def test_the_same_card_gives_the_same_bytes(tmp_path: Path, card: dict[str, Any]) -> None:
@@ -44,7 +46,7 @@ def test_the_same_card_gives_the_same_bytes(tmp_path: Path, card: dict[str, Any]
 
 
 @pytest.mark.parametrize("rows", [2_048, 5_000, 122_880, 1_048_576])
-@pytest.mark.parametrize("table", ["comments_narrow", "lineitem"])
+@pytest.mark.parametrize("table", ["comments_narrow", "lineitem", "lineorder"])
 def test_every_row_group_but_the_last_is_full(tmp_path: Path, table: str, rows: int) -> None:
     recipe, path = made(tmp_path, table=table, row_group_rows=rows)
     groups = ask(
@@ -79,6 +81,28 @@ def test_orders_change_the_order_and_nothing_else(tmp_path: Path) -> None:
     assert ask(ids, paths["shuffled"]) != ask(ids, paths["key"])
     posts = [row[0] for row in ask("SELECT post_id FROM {file}", paths["post_id"])]
     assert posts == sorted(posts)
+
+
+def test_order_lines_lie_by_year_by_date_and_nearly_by_date(tmp_path: Path) -> None:
+    sums, farthest = set(), {}
+    for name, card in {
+        "key": {}, "year": {"order": "year"}, "date": {"order": "lo_orderdate"},
+        "nearly": {"order": "lo_orderdate", "disorder": 0.1},
+    }.items():  # fmt: skip
+        _, path = made(tmp_path, table="lineorder", row_group_rows=4_096, **card)
+        sums |= set(
+            ask(
+                "SELECT count(*), sum(lo_revenue), bit_xor(hash(lo_orderkey, lo_orderdate)) FROM {file}", path
+            )
+        )
+        dates = [row[0] for row in ask("SELECT lo_orderdate FROM {file}", path)]
+        ranked = sorted(range(len(dates)), key=dates.__getitem__)
+        farthest[name] = max(abs(at - rank) for rank, at in enumerate(ranked)) / len(dates)
+        if name == "year":
+            years = [date // 10_000 for date in dates]
+            assert years == sorted(years) and dates != sorted(dates)
+    assert len(sums) == 1
+    assert farthest["date"] == 0 and 0.05 < farthest["nearly"] <= 0.1 and farthest["key"] > 0.9
 
 
 def test_comments_look_like_comments(tmp_path: Path) -> None:

@@ -33,7 +33,10 @@ def validate(seed: int, configs: int, repeats: int, json_path: Path | None, topi
         rows.append(row)
         bound = "device" if row.device_bound else "engine"
         modeled, measured = units.text(row.modeled_s, "s"), units.text(row.measured_s, "s")
-        click.echo(f"{modeled:>10} {measured:>10} {row.ratio:>6.3f}  {bound}  {row.case}")
+        groups = (
+            f"; row groups {row.groups_modeled:.1f} / {row.groups_measured}" if row.groups_modeled else ""
+        )
+        click.echo(f"{modeled:>10} {measured:>10} {row.ratio:>6.3f}  {bound}  {row.case}{groups}")
     found = report(rows)
     click.echo()
     for name in ("all", "device_bound"):
@@ -42,6 +45,12 @@ def validate(seed: int, configs: int, repeats: int, json_path: Path | None, topi
     exact = sum(r.reads_modeled == r.reads_measured and r.bytes_modeled == r.bytes_measured for r in known)
     if known:
         click.echo(f"{'reads':>12}: number and bytes predicted exactly in {exact} of {len(known)} settings")
+    pruned = [(row.groups_modeled, row.groups_measured) for row in rows if row.groups_modeled is not None]
+    near = sum(abs(told - seen) <= max(1.0, 0.05 * seen) for told, seen in pruned)
+    if pruned:
+        click.echo(
+            f"{'row groups':>12}: foretold within 1 or 5 % in {near} of {len(pruned)} settings (model / DuckDB)"
+        )
     if json_path is not None:
         paths.write_whole(json_path, json.dumps(found, indent=1), make_folder=True)
 

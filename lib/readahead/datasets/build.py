@@ -13,6 +13,7 @@ from pathlib import Path
 import duckdb
 
 from readahead.datasets.recipe import Recipe
+from readahead.datasets.star import MADE_FROM, lineorder_sql
 from readahead.datasets.tables import rows_sql
 from readahead.datasets.work import Work
 from readahead.errors import DataError
@@ -30,11 +31,18 @@ def select(recipe: Recipe, generated: Path | None = None) -> str:
     they would show through; a sort makes them even, and its own order is that of the sort.
     """
     unique = ", ".join(recipe.source.unique)
-    source = (
-        f"read_parquet({literal(generated)})" if generated else f"({rows_sql(recipe.table, recipe.rows)})"
-    )
+    source = f"({rows_sql(recipe.table, recipe.rows)})"
+    if generated and recipe.source.made_from:
+        lineitem, orders = (literal(generated.with_name(f"{name}.parquet")) for name in MADE_FROM)
+        source = f"({lineorder_sql(lineitem, orders)})"
+    elif generated:
+        source = f"read_parquet({literal(generated)})"
     by = {"key": unique if generated else "", "shuffled": f"hash({unique}), {unique}"}
-    order = by.get(recipe.effective_order, f"{recipe.order} NULLS LAST, {unique}")
+    named = recipe.source.orders.get(recipe.order, f"{recipe.order} NULLS LAST")
+    order = by.get(recipe.effective_order, f"{named}, {unique}")
+    if recipe.disorder:
+        late = f"hash({unique}) % 1000003 / 1000003.0 * {recipe.disorder * recipe.rows}"
+        order = f"row_number() OVER (ORDER BY {order}) + {late}, {unique}"
     return f"SELECT {', '.join(recipe.columns)} FROM {source}{f' ORDER BY {order}' if order else ''}"
 
 
@@ -84,16 +92,25 @@ def build(recipe: Recipe, folder: Path, work: Work) -> Path:
 
 
 def _generate(recipe: Recipe, folder: Path, work: Work) -> Path:
-    """Let TPC-H's generator write its table into `folder` and return the file."""
+    """Let TPC-H's generator write the table, or those it is made from, into `folder` and return the first file."""
     tool = Path(sysconfig.get_path("scripts")) / (
         "tpchgen-cli.exe" if sys.platform == "win32" else "tpchgen-cli"
     )
     if not tool.exists():
         raise DataError(f"The TPC-H generator {tool} is missing. Run make lab or make test again.")
+    names = recipe.source.made_from or (recipe.table,)
     scale = str((recipe.source.scale_factor or {})[recipe.size])
-    command = [str(tool), "parquet", "-s", scale, "-q", f"--tables={recipe.table}", f"--output-dir={folder}"]
+    command = [
+        str(tool),
+        "parquet",
+        "-s",
+        scale,
+        "-q",
+        f"--tables={','.join(names)}",
+        f"--output-dir={folder}",
+    ]
     work.program(command, folder / "generator.log", f"generating {recipe.table} at scale factor {scale}")
-    return folder / f"{recipe.table}.parquet"
+    return folder / f"{names[0]}.parquet"
 
 
 def _check(connection: duckdb.DuckDBPyConnection, recipe: Recipe, target: Path, work: Work) -> None:

@@ -37,7 +37,9 @@ class Recipe:
     row_group_rows: int = 122_880
     """Rows in a row group, rounded up to a multiple of 2,048."""
     order: str = "key"
-    """'key' for the table's own order, 'shuffled', or the name of a column."""
+    """'key' for the table's own order, 'shuffled', the name of a column, or one of the table's named orders."""
+    disorder: float = 0.0
+    """How far rows may lie from where the order wants them, as a share of the table."""
     block_bytes: int = 262_144
     """Of a native file."""
     compression: str = "snappy"
@@ -53,7 +55,15 @@ class Recipe:
         require_choice("size", self.size, SIZES)
         require_choice("format", self.format, FORMATS)
         require_choice("compression", self.compression, COMPRESSIONS)
-        require_choice("order", self.order, ("key", "shuffled", *self.source.columns))
+        require_choice("order", self.order, ("key", "shuffled", *self.source.columns, *self.source.orders))
+        require_range(
+            "disorder", self.disorder, low=0, high=1, advice="Give a share of the table: 0.1 is 10 %."
+        )
+        if self.disorder and (self.order == "shuffled" or self.source.scale_factor is None):
+            raise BadValue(
+                f"disorder={self.disorder!r} of {self.table} in order {self.order!r} is not possible: only a generated"
+                " table can lie in an order that is not quite kept. Give disorder=0, or table='lineorder' and a column."
+            )
         require_range(
             "row_group_rows",
             self.row_group_rows,
@@ -75,7 +85,7 @@ class Recipe:
             )
         require_choice("index", self.index, (True, False))
         require_choice("block_bytes", self.block_bytes, (16_384, 32_768, 65_536, 131_072, 262_144))
-        if self.index and (self.format != "native" or self.table == "lineitem"):
+        if self.index and (self.format != "native" or len(self.source.unique) > 1):
             raise BadValue(
                 f"index=True on a {self.format} file of {self.table} is not possible: only a native comments file"
                 " has a unique key. Give format='native' and table='comments' or 'comments_narrow'."
@@ -139,6 +149,7 @@ class Recipe:
             "row_group_rows": self.effective_row_group_rows,
             "order": self.effective_order,
             **only,
+            **({"disorder": self.disorder} if self.disorder else {}),
             "made_by": MADE_BY,
             "engine": duckdb.__version__,
         }
@@ -149,4 +160,5 @@ class Recipe:
         digest = hashlib.sha256(json.dumps(self.facts, sort_keys=True).encode()).hexdigest()[:10]
         suffix = "parquet" if self.format == "parquet" else "duckdb"
         order = "" if self.effective_order == "key" else f"-{self.order}"
+        order += f"-within{self.disorder:g}" if self.disorder else ""
         return f"{self.table}-{self.size}-rg{self.effective_row_group_rows}{order}-{digest}.{suffix}"

@@ -1,14 +1,16 @@
-"""What the shelves hold: three tables whose rows are made, not fetched, and are the same on every machine.
+"""What the shelves hold: four tables whose rows are made, not fetched, and are the same on every machine.
 
 `comments` is a Stack Overflow comments table as in N. Neugebauer's "Clustered Columnstore Indexes – part 50
 (Columnstore IO)", whose full size has his row count; `comments_narrow` is the same without its text column, as he
-made it; `lineitem` is TPC-H's.
+made it; `lineitem` is TPC-H's; `lineorder` is the Star Schema Benchmark's, made from TPC-H's (see `star`).
 """
 
 from __future__ import annotations
 
 import random
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+
+from readahead.datasets.star import MADE_FROM
 
 WORDS = (
     "the a to of and is in you it that this for on with not are have be can use what your if my as do code but"
@@ -39,6 +41,11 @@ class Table:
     scale_factor: dict[str, float] | None = None
     """TPC-H's scale factor at each size, for a table that its generator makes."""
 
+    made_from: tuple[str, ...] = ()
+    """The tables of TPC-H's generator that it is made from, if not the one of its own name."""
+    orders: dict[str, str] = field(default_factory=dict)
+    """Orders that no column has, by name, as SQL."""
+
     def some_keys(self, size: str, count: int, seed: int) -> list[int]:
         """Return `count` different keys drawn at random, in ascending order; the same for the same seed.
 
@@ -51,6 +58,8 @@ class Table:
         return sorted(drawn if self.scale_factor is None else (n // 8 * 32 + n % 8 + 1 for n in drawn))
 
 
+_LINES = {"tiny": 299_814, "small": 2_999_671, "full": 59_986_052}
+_SCALE_FACTOR = {"tiny": 0.05, "small": 0.5, "full": 10.0}
 _ROWS = {"tiny": 262_144, "small": 2_097_152, "full": 36_585_420}
 
 TABLES: dict[str, Table] = {
@@ -98,7 +107,7 @@ TABLES: dict[str, Table] = {
                 "l_comment",
             ),
             unique=("l_orderkey", "l_linenumber"),
-            rows={"tiny": 299_814, "small": 2_999_671, "full": 59_986_052},
+            rows=_LINES,
             bytes_per_row=36.0,
             every_column=(
                 "sum(l_orderkey), sum(l_partkey), sum(l_suppkey), sum(l_linenumber), sum(l_quantity),"
@@ -106,7 +115,42 @@ TABLES: dict[str, Table] = {
                 " sum(epoch(l_shipdate)), sum(epoch(l_commitdate)), sum(epoch(l_receiptdate)),"
                 " sum(strlen(l_shipinstruct)), sum(strlen(l_shipmode)), sum(strlen(l_comment))"
             ),
-            scale_factor={"tiny": 0.05, "small": 0.5, "full": 10.0},
+            scale_factor=_SCALE_FACTOR,
+        ),
+        Table(
+            name="lineorder",
+            key="lo_orderkey",
+            columns=(
+                "lo_orderkey",
+                "lo_linenumber",
+                "lo_custkey",
+                "lo_partkey",
+                "lo_suppkey",
+                "lo_orderdate",
+                "lo_orderpriority",
+                "lo_shippriority",
+                "lo_quantity",
+                "lo_extendedprice",
+                "lo_ordtotalprice",
+                "lo_discount",
+                "lo_revenue",
+                "lo_supplycost",
+                "lo_tax",
+                "lo_commitdate",
+                "lo_shipmode",
+            ),
+            unique=("lo_orderkey", "lo_linenumber"),
+            rows=_LINES,
+            bytes_per_row=28.0,
+            every_column=(
+                "sum(lo_orderkey), sum(lo_linenumber), sum(lo_custkey), sum(lo_partkey), sum(lo_suppkey),"
+                " sum(lo_orderdate), count(lo_orderpriority), sum(lo_shippriority), sum(lo_quantity),"
+                " sum(lo_extendedprice), sum(lo_ordtotalprice), sum(lo_discount), sum(lo_revenue), sum(lo_supplycost),"
+                " sum(lo_tax), sum(lo_commitdate), count(lo_shipmode)"
+            ),
+            scale_factor=_SCALE_FACTOR,
+            made_from=MADE_FROM,
+            orders={"year": "lo_orderdate // 10000"},
         ),
     )
 }

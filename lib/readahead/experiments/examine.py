@@ -47,5 +47,7 @@ def examine(
             reads_measured=len(sample.reads),
             bytes_modeled=None,
             bytes_measured=sample.bytes_read,
+            groups_modeled=experiment.groups_read(settings),
+            groups_measured=sample.row_groups_scanned,
         )
         done += 1

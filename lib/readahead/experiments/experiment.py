@@ -127,6 +127,10 @@ class Experiment(ABC):
     def model(self, settings: Settings) -> Estimate:
         """Return the predicted time of the query, as named terms."""
 
+    def groups_read(self, settings: Settings) -> float | None:
+        """Return how many row groups the model expects to be read; None where that is no question."""
+        return None
+
     @abstractmethod
     def curve(self, settings: Settings, name: str, values: np.ndarray) -> np.ndarray:
         """Return the predicted throughput, in `unit`, at each value of one knob (vectorised, under 2 ms)."""

@@ -141,8 +141,8 @@ class Round:
     """Figures in the prediction's own unit."""
 
     def __post_init__(self) -> None:
-        if self.ask is None and self.model is None and not self.figures:
-            raise BadValue("This round has no source. Give ask=, model= or published=.")
+        if self.ask is None and self.model is None and self.measured is None and not self.figures:
+            raise BadValue("This round has no source. Give ask=, model=, measured= or published=.")
 
     def modeled_value(self, bench: Bench) -> Value | None:
         """Return what the model says, or None if it was not asked."""

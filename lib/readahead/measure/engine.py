@@ -92,9 +92,14 @@ class Profile:
 
 
 def profile(connection: duckdb.DuckDBPyConnection) -> Profile:
-    """Return DuckDB's own account of the last query: an independent check of our trace."""
+    """Return DuckDB's own account of the last query: an independent check of our trace.
+
+    Row groups are those of the Parquet files, if any were read, and not of small tables in memory beside them.
+    """
     told = json.loads(connection.get_profiling_information(format="json"))
     scans = [node for node in _nodes(told.get("operator", [])) if "total_row_groups_to_scan" in node]
+    files = [node for node in scans if "PARQUET" in str(node.get("extra_info", {}).get("Function", ""))]
+    scans = files or scans
     return Profile(
         bytes_read=int(told.get("io", {}).get("total_bytes_read", 0)),
         row_groups_scanned=sum(int(node.get("row_groups_scanned", 0)) for node in scans),

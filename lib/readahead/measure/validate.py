@@ -44,6 +44,9 @@ class Row:
     reads_measured: int
     bytes_modeled: int | None
     bytes_measured: int
+    groups_modeled: float | None = None
+    """Row groups that the model expects to be read; None where it says nothing of them."""
+    groups_measured: int = 0
 
     @property
     def ratio(self) -> float:

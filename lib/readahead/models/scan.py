@@ -28,7 +28,7 @@ class Layout:
     bytes_per_row: ArrayLike
     fragment_bytes: ArrayLike = 0.0
     """Length of the contiguous pieces on the device; 0 for one piece."""
-    footer_bytes_per_group: float = 350.0
+    footer_bytes_per_group: float | Array = 350.0
     keys: ArrayLike = 0.0
     """Rows looked up at random by an ordered key; 0 scans everything."""
 

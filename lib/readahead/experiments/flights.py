@@ -1,0 +1,146 @@
+"""Four flights from one airport: the thirteen queries of the Star Schema Benchmark (P. O'Neil, E. O'Neil and X. Chen,
+2009), and for each of them the days and the quantities it asks for.
+
+The queries keep the benchmark's joins and filters; where it names a region, a nation, a city or a brand, its number in
+the made-up tables around stands in its place, so that each passes the share of rows that the benchmark gives it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import date, timedelta
+
+_FIRST, _LAST = date(1992, 1, 1), date(1998, 8, 2)
+DAYS = (_LAST - _FIRST).days + 1
+"""On which orders were placed; each day has about as many."""
+QUANTITIES = 50
+
+GENERATED, BY_YEAR, BY_DATE, BY_QUANTITY = "generator's", "by year", "by date", "by quantity"
+LOADS = {GENERATED: "key", BY_YEAR: "year", BY_DATE: "lo_orderdate", BY_QUANTITY: "lo_quantity"}
+"""The order of the rows, and its name on a recipe."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Flight:
+    """One query, and what it wants of the order lines."""
+
+    select: str
+    where: str
+    joins: tuple[str, ...] = ()
+    """Tables joined beside the dates."""
+    columns: tuple[str, ...]
+    """Of the order lines, in file order: those that are read."""
+    first: date = _FIRST
+    last: date = _LAST
+    """The first and last day it asks for."""
+    quantities: tuple[int, int] = (1, QUANTITIES)
+    tail: str = ""
+
+    def span(self, load: str) -> tuple[float, float]:
+        """Return from where to where, as shares of the table, lies what it asks for in one order of loading."""
+        low, high = self.quantities
+        if load == BY_YEAR:
+            return _rank(date(self.first.year, 1, 1)), _rank(date(self.last.year + 1, 1, 1))
+        if load == BY_DATE:
+            return _rank(self.first), _rank(self.last + timedelta(days=1))
+        return ((low - 1) / QUANTITIES, high / QUANTITIES) if load == BY_QUANTITY else (0.0, 1.0)
+
+    def share(self, load: str) -> float:
+        """Return the share of rows that lie between those places: what the query has to look at."""
+        first, last = self.span(load)
+        return last - first
+
+    @property
+    def sql(self) -> str:
+        """Return the query; `{table}` stands for the order lines."""
+        keys = {
+            "customer": "lo_custkey = c_custkey",
+            "supplier": "lo_suppkey = s_suppkey",
+            "part": "lo_partkey = p_partkey",
+        }
+        joins = "".join(f" JOIN {name} ON {keys[name]}" for name in self.joins)
+        return (
+            f"SELECT {self.select} FROM {{table}} JOIN dates ON lo_orderdate = d_datekey{joins}"
+            f" WHERE {self.where}{self.tail}"
+        )
+
+
+def _rank(day: date) -> float:
+    return min(max(0, (day - _FIRST).days), DAYS) / DAYS
+
+
+_ONE = ("lo_orderdate", "lo_quantity", "lo_extendedprice", "lo_discount")
+_TWO = ("lo_partkey", "lo_suppkey", "lo_orderdate", "lo_revenue")
+_THREE = ("lo_custkey", "lo_suppkey", "lo_orderdate", "lo_revenue")
+_FOUR = ("lo_custkey", "lo_partkey", "lo_suppkey", "lo_orderdate", "lo_revenue", "lo_supplycost")
+_PROFIT = "sum(lo_revenue - lo_supplycost)"
+_GROUP = " GROUP BY ALL ORDER BY ALL"
+
+
+def _first(where: str, first: date, last: date, quantities: tuple[int, int]) -> Flight:
+    return Flight(
+        select="sum(lo_extendedprice * lo_discount)", where=where, columns=_ONE, first=first, last=last,
+        quantities=quantities,
+    )  # fmt: skip
+
+
+def _second(where: str) -> Flight:
+    return Flight(
+        select="sum(lo_revenue), d_year, p_brand1",
+        where=where,
+        joins=("part", "supplier"),
+        columns=_TWO,
+        tail=_GROUP,
+    )
+
+
+def _third(place: str, where: str, first: date, last: date) -> Flight:
+    return Flight(
+        select=f"c_{place}, s_{place}, d_year, sum(lo_revenue)", where=where, joins=("customer", "supplier"),
+        columns=_THREE, first=first, last=last, tail=_GROUP,
+    )  # fmt: skip
+
+
+def _fourth(select: str, where: str, first: date = _FIRST) -> Flight:
+    return Flight(
+        select=f"{select}, {_PROFIT}", where=where, joins=("customer", "supplier", "part"), columns=_FOUR,
+        first=first, tail=_GROUP,
+    )  # fmt: skip
+
+
+_SIX = "d_year >= 1992 AND d_year <= 1997"
+_SIX_END = date(1997, 12, 31)
+FLIGHTS = {
+    "Q1.1": _first(
+        "d_year = 1993 AND lo_discount BETWEEN 1 AND 3 AND lo_quantity < 25",
+        date(1993, 1, 1), date(1993, 12, 31), (1, 24),
+    ),
+    "Q1.2": _first(
+        "d_yearmonthnum = 199401 AND lo_discount BETWEEN 4 AND 6 AND lo_quantity BETWEEN 26 AND 35",
+        date(1994, 1, 1), date(1994, 1, 31), (26, 35),
+    ),
+    "Q1.3": _first(
+        "d_weeknuminyear = 6 AND d_year = 1994 AND lo_discount BETWEEN 5 AND 7 AND lo_quantity BETWEEN 26 AND 35",
+        date(1994, 2, 5), date(1994, 2, 11), (26, 35),
+    ),
+    "Q2.1": _second("p_category = 1 AND s_region = 1"),
+    "Q2.2": _second("p_brand1 BETWEEN 261 AND 268 AND s_region = 2"),
+    "Q2.3": _second("p_brand1 = 268 AND s_region = 3"),
+    "Q3.1": _third("nation", f"c_region = 2 AND s_region = 2 AND {_SIX}", _FIRST, _SIX_END),
+    "Q3.2": _third("city", f"c_nation = 7 AND s_nation = 7 AND {_SIX}", _FIRST, _SIX_END),
+    "Q3.3": _third("city", f"c_city IN (31, 35) AND s_city IN (31, 35) AND {_SIX}", _FIRST, _SIX_END),
+    "Q3.4": _third(
+        "city", "c_city IN (31, 35) AND s_city IN (31, 35) AND d_yearmonth = 'Dec1997'", date(1997, 12, 1), _SIX_END
+    ),
+    "Q4.1": _fourth("d_year, c_nation", "c_region = 1 AND s_region = 1 AND p_mfgr IN (0, 1)"),
+    "Q4.2": _fourth(
+        "d_year, s_nation, p_category",
+        "c_region = 1 AND s_region = 1 AND d_year IN (1997, 1998) AND p_mfgr IN (0, 1)", date(1997, 1, 1),
+    ),
+    "Q4.3": _fourth(
+        "d_year, s_city, p_brand1",
+        "c_region = 1 AND s_nation = 7 AND d_year IN (1997, 1998) AND p_category = 3",
+        date(1997, 1, 1),
+    ),
+}  # fmt: skip
+"""The thirteen, by the benchmark's numbers."""
