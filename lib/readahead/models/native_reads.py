@@ -5,6 +5,7 @@ DuckDB's own files are read in blocks: the reads of a scan, or of a sample, from
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Collection, Sequence
 
 from readahead.models.parquet_reads import Span
@@ -13,26 +14,33 @@ FILE_HEADER_BYTES = 3 * 4096
 """What comes before the first block of a native DuckDB file."""
 
 
+def block_span(block: int, block_bytes: int, count: int = 1) -> Span:
+    """Return where `count` blocks from this one on lie in the file."""
+    return FILE_HEADER_BYTES + block * block_bytes, count * block_bytes
+
+
 def block_reads(
     groups: Sequence[Collection[int]], block_bytes: int, *, ahead: bool, depth: int
 ) -> list[list[Span]]:
     """Return the reads of a native scan whose row groups lie in these blocks.
 
-    Without read-ahead every block is a read of its own, the first time it is needed. With it, neighbours are one
-    read. A deep window asks for a block that two groups share once for each: when the second asks, the first
-    has not arrived.
+    Without read-ahead every block is a read of its own, the first time it is needed. With it, neighbours are one read,
+    and `depth` groups are under way: a block that two of them share is asked for once for each, because when the
+    second asks, the first has not arrived.
     """
     reads: list[list[Span]] = []
     there: set[int] = set()
+    under_way: deque[list[int]] = deque()
     for group in groups:
+        if len(under_way) >= (depth if ahead else 1):
+            there |= set(under_way.popleft())
         wanted = sorted(set(group) - there)
-        if not ahead or depth == 1:
-            there |= set(wanted)
         runs: list[list[int]] = []
         for block in wanted:
             if ahead and runs and block == runs[-1][-1] + 1:
                 runs[-1].append(block)
             else:
                 runs.append([block])
-        reads.append([(FILE_HEADER_BYTES + run[0] * block_bytes, len(run) * block_bytes) for run in runs])
+        reads.append([block_span(run[0], block_bytes, len(run)) for run in runs])
+        under_way.append(wanted)
     return reads
