@@ -85,12 +85,16 @@ class Bench:
 
     def sample(self, **changes: Any) -> Sample:
         """Return the sample at these settings, measured once. Raises `Cancelled` when told to stop."""
+        return self.repeated(self.repeats, **changes)
+
+    def repeated(self, repeats: int, **changes: Any) -> Sample:
+        """Return a sample of so many repeats, measured once and kept apart from the usual one."""
         settings = self.settings(**changes)
-        key = repr(sorted(settings.items()))
+        key = repr((sorted(settings.items()), repeats))
         with self._lock:
             if key not in self._samples:
                 on_event, stop = self.ears
-                self._samples[key] = self.experiment.measure(settings, on_event, stop, repeats=self.repeats)
+                self._samples[key] = self.experiment.measure(settings, on_event, stop, repeats=repeats)
             return self._samples[key]
 
     def forget(self) -> None:
@@ -134,8 +138,8 @@ class Round:
     """Figures in the prediction's own unit."""
 
     def __post_init__(self) -> None:
-        if self.ask is None and self.model is None and not self.figures:
-            raise BadValue("This round has no source. Give ask=, model= or published=.")
+        if self.ask is None and self.model is None and self.measured is None and not self.figures:
+            raise BadValue("This round has no source. Give ask=, model=, measured= or published=.")
 
     def modeled_value(self, bench: Bench) -> Value | None:
         """Return what the model says, or None if it was not asked."""

@@ -22,6 +22,7 @@ from readahead.measure.engine import quoted
 from readahead.measure.events import OnEvent, check, interrupts, tell
 from readahead.measure.machine import this_machine
 from readahead.measure.sample import Sample
+from readahead.models.loading import LoadCosts
 from readahead.storage.emulated import PROTOCOL
 from readahead.storage.trace import Read
 from readahead.storage.writing import WritingFileSystem
@@ -174,3 +175,51 @@ def _explained(error: BaseException, folder: Path) -> DataError:
         f"A batch could not be written to {folder.parent}: {said}. Free some space, or set READAHEAD_CACHE to another"
         " folder. Nothing of the run was kept."
     )
+
+
+_weighed: dict[str, LoadCosts] = {}
+_FEW_ROWS, _MANY_ROWS, _BATCHES = 100, 4_000, 24
+TYPICAL = {
+    EMULATED_FILES: LoadCosts(batch_s=1.2e-3, row_s=3e-7, bytes_per_row=13.0),
+    FILES: LoadCosts(batch_s=1.0e-3, row_s=3e-7, bytes_per_row=13.0),
+    DATABASE: LoadCosts(batch_s=1.0e-3, row_s=3e-7, bytes_per_row=0.0),
+}
+"""As weighed on a machine of 2 cores."""
+
+
+def load_costs(target: str) -> LoadCosts:
+    """Return what a batch and a row take besides the device: as weighed in this kernel, or what is usual."""
+    return _weighed.get(target, TYPICAL[target])
+
+
+def weigh_writers(
+    target: str, *, anew: bool = False, on_event: OnEvent | None = None, stop: threading.Event | None = None
+) -> LoadCosts:
+    """Weigh what a batch and a row take, by one writer with short and with long batches, and keep it in this kernel.
+
+    On the emulated device the device takes nothing; on this disk its sync is in the batch. Raises as `run_writers`.
+    """
+    if target in _weighed and not anew:
+        return _weighed[target]
+    none = Device(name="none", latency_s=0.0, bandwidth_bytes_per_s=1e12, channels=64)
+    took, size = [], 0.0
+    for commit_rows in (_FEW_ROWS, _MANY_ROWS):
+        rows = commit_rows * _BATCHES
+        sample = run_writers(
+            target,
+            none,
+            writers=1,
+            commit_rows=commit_rows,
+            rows=rows,
+            repeats=5,
+            on_event=on_event,
+            stop=stop,
+        )
+        took.append(sample.median_s / _BATCHES)
+        size = sum(read.size_bytes for read in sample.reads) / rows
+    row_s = max(1e-10, (took[1] - took[0]) / (_MANY_ROWS - _FEW_ROWS))
+    batch_s = max(1e-6, took[0] - _FEW_ROWS * row_s)
+    _weighed[target] = LoadCosts(
+        batch_s=batch_s, row_s=row_s, bytes_per_row=size or TYPICAL[target].bytes_per_row
+    )
+    return _weighed[target]

@@ -40,13 +40,12 @@ def batch_service_s(device: Device, size_bytes: ArrayLike) -> Array:
     return np.asarray(2 * device.latency_s + np.asarray(size_bytes, float) / rate)
 
 
-def rows_per_s(
-    device: Device, costs: LoadCosts, *, writers: ArrayLike, commit_rows: ArrayLike, cores: int
-) -> Array:
+def rows_per_s(device: Device, costs: LoadCosts, *, writers: ArrayLike, commit_rows: ArrayLike) -> Array:
     """Return the rows a second of `writers` that each make their own file of `commit_rows` rows after another.
 
     The asymptotic bounds of a closed system (Denning and Buzen, "The operational analysis of queueing network models",
-    1978): no more than the writers can order, the cores can make, the channels can serve or the link can carry.
+    1978): no more than the writers can order, than can be made one after the other in one process, than the channels
+    can serve or the link can carry.
     """
     n, rows = np.asarray(writers, float), np.asarray(commit_rows, float)
     cpu_s = costs.batch_s + rows * costs.row_s
@@ -55,7 +54,7 @@ def rows_per_s(
     batches = np.minimum.reduce(
         np.broadcast_arrays(
             n / (cpu_s + service_s),
-            cores / cpu_s,
+            1 / cpu_s,
             device.channels / service_s,
             device.bandwidth_bytes_per_s / np.maximum(size, 1.0),
         )
