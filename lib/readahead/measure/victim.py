@@ -1,5 +1,5 @@
-"""A loader that will not come home. It commits batch after batch and says so after each; another process kills it"
-" between
+"""A loader that will not come home. It commits batch after batch and says so after each; another process kills it
+between
 two words and looks at what is left.
 """
 
@@ -42,6 +42,9 @@ def load(path: str, commit_rows: int) -> None:
 def kill_a_load(commit_rows: int, after_commits: int = 20) -> Left:
     """Start a loader in a process of its own, kill it without warning after so many commits, and count what is there.
 
+    That shows what survives the death of a process. What survives a power cut depends on the disk's own promise, which
+    no program can test without pulling the plug.
+
     Raises `DataError` if the loader ended by itself.
     """
     with bay() as folder:
@@ -49,7 +52,8 @@ def kill_a_load(commit_rows: int, after_commits: int = 20) -> Left:
         command = [sys.executable, "-m", "readahead.measure.victim", str(path), str(commit_rows)]
         told = 0
         with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
-            assert process.stdout is not None and process.stderr is not None
+            if process.stdout is None or process.stderr is None:
+                raise DataError("The loader cannot be heard. Run make test and report it.")
             for _, line in zip(range(after_commits), process.stdout, strict=False):
                 told = int(line)
             process.kill()

@@ -5,6 +5,7 @@ an emulated device or on this machine's disk; what they wrote is counted, and re
 from __future__ import annotations
 
 import itertools
+import os
 import shutil
 import tempfile
 import threading
@@ -38,8 +39,8 @@ ROWS_SQL = (
 
 @contextmanager
 def bay(stop: threading.Event | None = None) -> Iterator[Path]:
-    """Give a folder beside the datasets, which is removed in any case. Raises `DataError` if there is none to be"
-    " had."""
+    """Give a folder beside the datasets, which is removed in any case. Raises `DataError` if there is none to be
+    had."""
     folder = paths.cache_dir()
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -150,6 +151,8 @@ def _load(
                     continue
                 name = quoted(folder / f"{number}-{first}.parquet", emulated=target == EMULATED_FILES)
                 cursor.execute(f"COPY ({select}) TO {name} (FORMAT parquet, USE_TMP_FILE false)")
+                if target == FILES:
+                    _sync(folder / f"{number}-{first}.parquet")
         except (duckdb.Error, OSError) as error:
             crew.failed.append(error)
         finally:
@@ -160,6 +163,16 @@ def _load(
         loader.start()
     for loader in loaders:
         loader.join()
+
+
+def _sync(path: Path) -> None:
+    """Make a file safe, and its name: DuckDB writes a Parquet file and does not sync it."""
+    for place in (path, path.parent) if os.name == "posix" else (path,):
+        descriptor = os.open(place, os.O_RDONLY if os.name == "posix" else os.O_RDWR)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
 
 
 def _count(connection: duckdb.DuckDBPyConnection, folder: Path, target: str) -> int:

@@ -1,5 +1,5 @@
-"""A loading bay with a few gates. Lorries come back for another load as soon as the last is signed for; a signature"
-" takes
+"""A loading bay with a few gates. Lorries come back for another load as soon as the last is signed for; a signature
+takes
 as long for one crate as for a hundred.
 
 Also the referee's sums: when is one time really better than another?
@@ -34,8 +34,8 @@ class LoadCosts:
 
 
 def batch_service_s(device: Device, size_bytes: ArrayLike) -> Array:
-    """Return how long the device takes to have a batch for good: its bytes, and one latency to write and one to"
-    " sync."""
+    """Return how long the device takes to have a batch for good: its bytes, and one latency to write and one to
+    sync."""
     rate = min(device.channel_bandwidth_bytes_per_s, device.bandwidth_bytes_per_s)
     return np.asarray(2 * device.latency_s + np.asarray(size_bytes, float) / rate)
 
@@ -72,8 +72,8 @@ def commit_time_s(rows: ArrayLike, commit_rows: ArrayLike, *, commit_s: float, r
 def runs_to_settle(difference: float, spread: float, *, confidence: float = 0.95, power: float = 0.9) -> int:
     """Return how many runs of each of two set-ups show a true `difference`, both as shares of the mean.
 
-    n = 2 (z₁ + z₂)² (spread / difference)², for means of independent runs (Snedecor and Cochran, "Statistical"
-    " Methods").
+    n = 2 (z₁ + z₂)² (spread / difference)², for means of independent runs (Snedecor and Cochran, "Statistical
+    Methods").
     Raises `BadValue` for no difference.
     """
     require_range("difference", difference, low=1e-9, advice="Give a share of the mean, such as 0.02.")
