@@ -85,24 +85,16 @@ class Bench:
 
     def sample(self, **changes: Any) -> Sample:
         """Return the sample at these settings, measured once. Raises `Cancelled` when told to stop."""
-<<<<<<< HEAD
-        return self._kept(self.repeats, changes)
+        return self.repeated(self.repeats, **changes)
 
     def glance(self, **changes: Any) -> Sample:
         """Return a single run at these settings: for counts, which do not vary from run to run."""
-        return self._kept(1, changes)
-
-    def _kept(self, repeats: int, changes: Mapping[str, Any]) -> Sample:
-        settings = self.settings(**changes)
-        key = f"{repeats} × {sorted(settings.items())!r}"
-=======
-        return self.repeated(self.repeats, **changes)
+        return self.repeated(1, **changes)
 
     def repeated(self, repeats: int, **changes: Any) -> Sample:
         """Return a sample of so many repeats, measured once and kept apart from the usual one."""
         settings = self.settings(**changes)
-        key = repr((sorted(settings.items()), repeats))
->>>>>>> loading
+        key = f"{repeats} × {sorted(settings.items())!r}"
         with self._lock:
             if key not in self._samples:
                 on_event, stop = self.ears
