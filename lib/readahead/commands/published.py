@@ -23,6 +23,7 @@ def published() -> None:
             f"{place.title}: {len(rows)} figures, {fitted} parameters, {len(rows) - fitted} degrees of freedom"
         )
         for (name, modeled, printed), error in zip(rows, errors, strict=True):
-            click.echo(f"  {name:44} {modeled:14.6g} {printed:14.6g} {error:7.1%}")
+            why = getattr(told, "UNEXPLAINED", {}).get(name, "")
+            click.echo(f"  {name:44} {modeled:14.6g} {printed:14.6g} {error:7.1%}{f'  {why}' if why else ''}")
         within = float(np.mean(np.array(errors) <= 0.1))
         click.echo(f"  median {np.median(errors):.1%}, worst {max(errors):.1%}, within 10 %: {within:.0%}\n")

@@ -275,3 +275,8 @@ def _deep(bench: Bench) -> Traces:
 FIGURES = {
     "window": _window, "printed": _printed, "asked": _asked, "depth": _depth, "deep": _deep, "waste": _waste,
 }  # fmt: skip
+
+UNEXPLAINED = {
+    "readahead_pages_per_s.on": "his counter says 20,000 pages a second; his time and table ask for 25,000",
+}
+"""The figures farther than 10 % from the model, each with what is known of why."""
