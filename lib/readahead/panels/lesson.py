@@ -13,6 +13,7 @@ HTML, and the learner's progress file is not written.
 from __future__ import annotations
 
 import importlib
+import os
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -202,17 +203,19 @@ def open_chapter(
     topic: str | Chapter,
     *,
     reveal: bool = False,
-    repeats: int = FEW,
+    repeats: int | None = None,
     progress: Progress | None = None,
     **settings: Any,
 ) -> Lesson:
     """Open a chapter: show the machine card and return the lesson.
 
-    `settings` are knobs of its experiment, such as `size`. Raises `BadValue` for an unknown topic or knob,
-    and for a value that a knob does not take.
+    `settings` are knobs of its experiment, such as `size`. Everything is measured `repeats` times; where nobody says,
+    as often as READAHEAD_REPEATS does (with fewer than five no claim is believed). Raises `BadValue` for an unknown
+    topic or knob, and for a value that a knob does not take.
     """
     opened = topic if isinstance(topic, Chapter) else chapter(topic)
-    bench = Bench(opened.experiment, repeats=repeats, **settings)
+    often = repeats or int(os.environ.get("READAHEAD_REPEATS") or FEW)
+    bench = Bench(opened.experiment, repeats=often, **settings)
     is_open = reveal or by_papermill()
     lesson = Lesson(opened, bench, progress or Progress.open(), is_open=is_open)
     if not is_open:
