@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 
 import numpy as np
@@ -59,7 +60,7 @@ def test_a_year_by_folder_opens_only_its_own(bench: Bench) -> None:
     assert joined.answer == named.answer == bench.sample(flight="Q1.1", load=GENERATED).answer
     assert named.row_groups_total < joined.row_groups_total / 3
     assert len(named.reads) < len(joined.reads)
-    assert not list(paths.cache_dir().glob("loading-*"))
+    assert not list(paths.cache_dir().glob(f"loading-{os.getpid()}-*"))
 
 
 def test_a_load_can_be_cancelled_and_leaves_nothing() -> None:
@@ -70,7 +71,7 @@ def test_a_load_can_be_cancelled_and_leaves_nothing() -> None:
         loads.load_s(bench, BY_DATE)
     with pytest.raises(Cancelled):
         loads.thirteen(bench, BY_YEAR)
-    assert not list(paths.cache_dir().glob("loading-*"))
+    assert not list(paths.cache_dir().glob(f"loading-{os.getpid()}-*"))
 
 
 def test_print_is_met_where_the_queries_are_weighed() -> None:

@@ -4,6 +4,7 @@ is timed there; what it saves is timed at the other end, when the thirteen queri
 
 from __future__ import annotations
 
+import os
 import tempfile
 import time
 from pathlib import Path
@@ -151,7 +152,7 @@ def load_s(bench: Bench, load: str) -> Value:
 
 def _scratch() -> tempfile.TemporaryDirectory[str]:
     paths.cache_dir().mkdir(parents=True, exist_ok=True)
-    return tempfile.TemporaryDirectory(dir=paths.cache_dir(), prefix="loading-")
+    return tempfile.TemporaryDirectory(dir=paths.cache_dir(), prefix=f"loading-{os.getpid()}-")
 
 
 # -- folders ---------------------------------------------------------------------------------------------

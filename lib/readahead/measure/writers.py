@@ -44,7 +44,7 @@ def bay(stop: threading.Event | None = None) -> Iterator[Path]:
     folder = paths.cache_dir()
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        place = Path(tempfile.mkdtemp(prefix="loading-", dir=folder))
+        place = Path(tempfile.mkdtemp(prefix="bay-", dir=folder))
     except OSError as error:
         raise DataError(
             f"{folder} cannot be written ({error.strerror or error}). Set READAHEAD_CACHE to a folder that can."
