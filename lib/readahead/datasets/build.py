@@ -31,7 +31,7 @@ def select(recipe: Recipe, generated: Path | None = None) -> str:
     they would show through; a sort makes them even, and its own order is that of the sort.
     """
     unique = ", ".join(recipe.source.unique)
-    source = f"({rows_sql(recipe.table, recipe.rows)})"
+    source = f"({rows_sql(recipe.table, recipe.rows, recipe.first_row)})"
     if generated and recipe.source.made_from:
         lineitem, orders = (literal(generated.with_name(f"{name}.parquet")) for name in MADE_FROM)
         source = f"({lineorder_sql(lineitem, orders)})"
@@ -132,7 +132,8 @@ def _check(connection: duckdb.DuckDBPyConnection, recipe: Recipe, target: Path, 
     rows, keys = work.query(connection, f"SELECT count(*), sum({key}) FROM {table}", note)[0]
     many, largest = work.query(connection, f"SELECT count(*), max(n) FROM ({groups}) g(id, n)", note)[0]
     found = (rows, keys if key == "id" else None, many, largest)
-    sum_of_keys = recipe.rows * (recipe.rows - 1) // 2 if key == "id" else None
+    middle = 2 * recipe.first_row + recipe.rows - 1
+    sum_of_keys = recipe.rows * middle // 2 if key == "id" else None
     want = (recipe.rows, sum_of_keys, recipe.row_groups, min(recipe.rows, recipe.effective_row_group_rows))
     if found != want:
         raise DataError(

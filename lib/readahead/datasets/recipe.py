@@ -23,6 +23,7 @@ FORMATS = ("parquet", "native")
 COMPRESSIONS = ("snappy", "zstd", "uncompressed")
 MOST_VALUES = 10_000_000
 """DuckDB sets memory aside for as many values as a dictionary may have."""
+MOST_PARTS = 64
 MADE_BY = 2
 """Raised whenever the same recipe would give other bytes, so that older files are not taken for it."""
 
@@ -49,6 +50,10 @@ class Recipe:
     dictionary_values: int | None = None
     """Most values in the dictionary of a Parquet column chunk, which is written without one if it has more; None leaves
     DuckDB's own rule, a fifth of the rows of a row group."""
+    part: int = 0
+    """Which part of the table the file holds, of `parts` equal runs of rows: 0, 1, 2 …"""
+    parts: int = 1
+    """In how many files the table lies."""
 
     def __post_init__(self) -> None:
         require_choice("table", self.table, TABLES)
@@ -85,6 +90,13 @@ class Recipe:
             )
         require_choice("index", self.index, (True, False))
         require_choice("block_bytes", self.block_bytes, (16_384, 32_768, 65_536, 131_072, 262_144))
+        require_range("parts", self.parts, low=1, high=MOST_PARTS, advice="Give 1 for the table in one file.")
+        require_range("part", self.part, low=0, high=self.parts - 1, advice="Parts are counted from 0.")
+        if self.parts > 1 and self.source.scale_factor is not None:
+            raise BadValue(
+                f"parts={self.parts} of {self.table!r} is not possible: its generator makes it in one run."
+                " Give a comments table."
+            )
         if self.index and (self.format != "native" or len(self.source.unique) > 1):
             raise BadValue(
                 f"index=True on a {self.format} file of {self.table} is not possible: only a native comments file"
@@ -99,7 +111,12 @@ class Recipe:
     @property
     def rows(self) -> int:
         """Return how many rows the file holds."""
-        return self.source.rows[self.size]
+        return self.source.rows[self.size] * (self.part + 1) // self.parts - self.first_row
+
+    @property
+    def first_row(self) -> int:
+        """Return how many rows of the table come before those of the file."""
+        return self.source.rows[self.size] * self.part // self.parts
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -148,6 +165,7 @@ class Recipe:
             "format": self.format,
             "row_group_rows": self.effective_row_group_rows,
             "order": self.effective_order,
+            **({"part": self.part, "parts": self.parts} if self.parts > 1 else {}),
             **only,
             **({"disorder": self.disorder} if self.disorder else {}),
             "made_by": MADE_BY,
@@ -160,5 +178,6 @@ class Recipe:
         digest = hashlib.sha256(json.dumps(self.facts, sort_keys=True).encode()).hexdigest()[:10]
         suffix = "parquet" if self.format == "parquet" else "duckdb"
         order = "" if self.effective_order == "key" else f"-{self.order}"
+        part = f"-{self.part + 1}of{self.parts}" if self.parts > 1 else ""
         order += f"-within{self.disorder:g}" if self.disorder else ""
-        return f"{self.table}-{self.size}-rg{self.effective_row_group_rows}{order}-{digest}.{suffix}"
+        return f"{self.table}-{self.size}{part}-rg{self.effective_row_group_rows}{order}-{digest}.{suffix}"

@@ -156,8 +156,8 @@ TABLES: dict[str, Table] = {
 }
 
 
-def rows_sql(table: str, rows: int) -> str:
-    """Return the query that makes the rows of a comments table, the same on every machine."""
+def rows_sql(table: str, rows: int, first: int = 0) -> str:
+    """Return the query that makes `rows` rows of a comments table from `first` on, the same on every machine."""
     text = ""
     if table == "comments":
         words = "['" + "', '".join(WORDS.split()) + "']"
@@ -173,4 +173,4 @@ def rows_sql(table: str, rows: int) -> str:
                {text}
                CASE WHEN hash(i + 4) % 50 = 0 THEN NULL
                     ELSE (hash(i + 3) % 3000000)::BIGINT END::INTEGER AS user_id
-        FROM range({rows}) AS made(i)"""
+        FROM range({first}, {first + rows}) AS made(i)"""

@@ -1,0 +1,352 @@
+"""The rooms of an office, and the porter who knows who sits where. An errand goes to its room; when a clerk is called
+away in the middle, it goes to the neighbour who has a copy of the drawer.
+
+The office is a Dask cluster: by default two worker processes on this machine, else whatever scheduler is named. Every
+node is pinned to a worker, because its files and its device are there. This file alone knows of Dask.
+"""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import logging
+import os
+import signal
+import statistics
+import threading
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Self, TypeVar
+
+from readahead import __version__
+from readahead.errors import Cancelled, DataError
+from readahead.measure import node as nodes
+from readahead.measure.events import OnEvent, check, tell
+from readahead.measure.node import Module
+
+LOCAL = "this machine"
+"""The scheduler of a cluster that is started here, and ended with this process."""
+WORKERS, THREADS = 2, 4
+"""Processes of a local cluster, and how many nodes each can serve at once."""
+POLL_S = 0.1
+"""How often the counter looks whether a clerk is still there, or somebody cancelled."""
+START_S = 60.0
+"""How long to wait for workers."""
+ROUNDS = 9
+"""Empty questions with which a cluster is weighed."""
+
+_Item = TypeVar("_Item")
+_Result = TypeVar("_Result")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Errand:
+    """A function to run on one node, or on another that has a copy of what it needs."""
+
+    call: Callable[..., Any]
+    module: Module
+    """Where; it is also the function's first argument."""
+    args: tuple[Any, ...] = ()
+    copy_on: Module | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Strike:
+    """A worker to be killed in the middle of a query."""
+
+    module: Module
+    after_s: float
+
+
+class Cluster:
+    """A user module and the workers that it can put nodes on. Started by the first question, closed by `close`."""
+
+    def __init__(self, scheduler: str = LOCAL, *, workers: int = WORKERS) -> None:
+        self.scheduler = scheduler
+        self._workers = workers
+        self._client: Any = None
+        self._local: Any = None
+        self._lock = threading.RLock()
+        self._coordination_s: float | None = None
+
+    # -- coming and going ----------------------------------------------------------------------------
+    def open(self, on_event: OnEvent | None = None) -> Self:
+        """Start the workers or find them. Raises `DataError` if there are none, or they lack Readahead."""
+        with self._lock:
+            if self._client is None:
+                tell(on_event, 0, 1, "starting the cluster")
+                try:
+                    self._start()
+                    self._greet()
+                except BaseException:
+                    self.close()
+                    raise
+        return self
+
+    def _start(self) -> None:
+        import distributed
+
+        try:
+            if self.scheduler == LOCAL:
+                self._local = distributed.LocalCluster(
+                    n_workers=self._workers,
+                    threads_per_worker=THREADS,
+                    processes=True,
+                    host="127.0.0.1",
+                    dashboard_address=None,
+                    memory_limit=0,
+                    silence_logs=logging.CRITICAL,
+                )
+            self._client = distributed.Client(
+                self._local or self.scheduler, timeout=START_S / 4, set_as_default=False
+            )
+            self._client.wait_for_workers(self._workers if self._local else 1, timeout=START_S)
+        except (OSError, TimeoutError, ValueError) as error:
+            raise DataError(
+                f"No Dask workers were found at {self.scheduler!r}: {type(error).__name__}: {error}. It must be"
+                f" {LOCAL!r} or the address of a scheduler that has workers, such as tcp://127.0.0.1:8786."
+                " Start both (docs/cluster.md), or leave the scheduler out."
+            ) from error
+
+    def _greet(self) -> None:
+        """Ask every worker for its version of Readahead, and see how long an empty round takes."""
+        try:
+            versions = self._client.run(_version)
+        except Exception as error:  # whatever a worker says: it is not ready for our questions
+            raise DataError(
+                f"A worker at {self.scheduler!r} cannot import Readahead: {error}. Its version must be"
+                f" {__version__}. Install it there, or start the worker with PYTHONPATH set (docs/cluster.md)."
+            ) from error
+        for address, version in versions.items():
+            if version != __version__:
+                raise DataError(
+                    f"The worker {address} has Readahead {version}; this is {__version__}. Both must be the same:"
+                    " install it there anew."
+                )
+        took = []
+        for _ in range(ROUNDS):
+            start_s = time.perf_counter()
+            futures = [self.submit(_version, address) for address in self.addresses]
+            self._client.gather(futures)
+            took.append(time.perf_counter() - start_s)
+        self._coordination_s = statistics.median(took)
+
+    def close(self) -> None:
+        """Send everybody home. Closing twice does nothing."""
+        with self._lock:
+            client, local, self._client, self._local = self._client, self._local, None, None
+            self._coordination_s = None
+            for part in (client, local):
+                if part is not None:
+                    with contextlib.suppress(Exception):
+                        part.close(timeout=10)
+
+    def __enter__(self) -> Self:
+        return self.open()
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    # -- what it is ----------------------------------------------------------------------------------
+    @property
+    def coordination_s(self) -> float | None:
+        """Return the time of an empty question to all nodes and back; None before the cluster was opened."""
+        return self._coordination_s
+
+    @property
+    def addresses(self) -> list[str]:
+        """Return the workers that are alive, always in the same order."""
+        known = self._client.scheduler_info(n_workers=-1)["workers"]
+        return sorted(known, key=lambda address: (str(known[address]["name"]).zfill(8), address))
+
+    def submit(self, call: Callable[..., Any], address: str, *args: Any) -> Any:
+        """Send a call to one worker and return its future; futures among `args` are fetched from where they are."""
+        return self._client.submit(call, *args, workers=[address], allow_other_workers=False, pure=False)
+
+    # -- work ----------------------------------------------------------------------------------------
+    def map(
+        self,
+        call: Callable[[_Item], _Result],
+        items: Sequence[_Item],
+        on_event: OnEvent | None = None,
+        stop: threading.Event | None = None,
+    ) -> list[_Result]:
+        """Return `call(item)` for every item, in order, one at a time on each worker; a dead worker's is done again.
+
+        Raises what `call` raises, and `Cancelled` when told to stop.
+        """
+        self.open(on_event)
+        found: dict[int, _Result] = {}
+        waiting = list(range(len(items)))
+        under_way: dict[str, tuple[int, Any]] = {}
+        with self._lock:
+            try:
+                while len(found) < len(items):
+                    check(stop)
+                    alive = self._alive()
+                    for address, (number, future) in list(under_way.items()):
+                        if address not in alive:
+                            waiting.insert(0, number)
+                        elif not future.done():
+                            continue
+                        else:
+                            found[number] = future.result()
+                            tell(
+                                on_event,
+                                len(found),
+                                len(items),
+                                f"{len(found)} of {len(items)} on {len(alive)} workers",
+                            )
+                        del under_way[address]
+                    for address in [one for one in alive if one not in under_way][: len(waiting)]:
+                        number = waiting.pop(0)
+                        under_way[address] = (number, self.submit(call, address, items[number]))
+                    self._some([future for _, future in under_way.values()])
+            except Cancelled:
+                self._hurry([future for _, future in under_way.values()])
+                raise
+        return [found[number] for number in range(len(items))]
+
+    # -- errands -------------------------------------------------------------------------------------
+    def places(self, modules: Sequence[Module]) -> dict[int, str]:
+        """Return which worker each module is on, by the module's number."""
+        alive = self._alive()
+        return {module.number: alive[module.number % len(alive)] for module in modules}
+
+    def _alive(self) -> list[str]:
+        alive = self.addresses
+        if not alive:
+            self.heal()
+            alive = self.addresses
+        return alive
+
+    def heal(self) -> None:
+        """Wait until a local cluster has all its workers again: a nanny starts one that was killed anew."""
+        if self._local is not None:
+            with contextlib.suppress(TimeoutError):
+                self._client.wait_for_workers(self._workers, timeout=START_S)
+        if not self.addresses:
+            raise DataError(
+                f"The cluster at {self.scheduler!r} has 0 workers and needs at least 1. Start one (docs/cluster.md)."
+            )
+
+    def run(
+        self,
+        errands: Sequence[Errand],
+        stop: threading.Event | None,
+        *,
+        strike: Strike | None = None,
+    ) -> tuple[list[Any], list[str]]:
+        """Run errands at once and return their results, and the nodes that died meanwhile.
+
+        Raises `DataError` when a node dies and nobody has a copy of its part, `Cancelled` when told to stop.
+        """
+        modules = [m for e in errands for m in (e.module, e.copy_on) if m is not None]
+        where = self.places([*modules, *([strike.module] if strike else [])])
+
+        def send(errand: Errand, module: Module) -> Any:
+            return self.submit(errand.call, where[module.number], module, *errand.args)
+
+        sent = {number: (errand.module, send(errand, errand.module)) for number, errand in enumerate(errands)}
+        begun_s, lost, armed = time.perf_counter(), [], strike
+        try:
+            while not self._some(
+                [future for _, future in sent.values()], every=True, longest_s=_patience(armed, begun_s)
+            ):
+                check(stop)
+                if armed is not None and time.perf_counter() - begun_s >= armed.after_s:
+                    self._client.run(
+                        _die, workers=[where[armed.module.number]], wait=False, on_error="ignore"
+                    )
+                    armed = None
+                alive = set(self.addresses)
+                for number, (module, future) in list(sent.items()):
+                    if where[module.number] not in alive and not future.done():
+                        future.cancel(force=True)
+                        lost.append(module.name)
+                        heir = self._heir(errands[number], module, where, alive)
+                        sent[number] = (heir, send(errands[number], heir))
+        except Cancelled:
+            self._hurry([future for _, future in sent.values()])
+            raise
+        return [future.result() for _, future in sent.values()], lost
+
+    @staticmethod
+    def _heir(errand: Errand, dead: Module, where: dict[int, str], alive: set[str]) -> Module:
+        """Return the neighbour who has a copy. Raises `DataError` if nobody has."""
+        heir = errand.copy_on
+        if heir is None or heir == dead or where[heir.number] not in alive:
+            raise DataError(
+                f"{dead.name} died in the middle of the query, and nobody alive has a copy of its part."
+                " Keep a copy on a neighbour, or ask again when the node is back."
+            )
+        return heir
+
+    def _some(self, futures: Sequence[Any], *, every: bool = False, longest_s: float = POLL_S) -> bool:
+        """Wait a little for one of the futures, or all; return whether that came."""
+        from distributed import wait
+
+        if not futures:
+            return False
+        try:
+            with self._client.as_current():
+                wait(futures, timeout=longest_s, return_when="ALL_COMPLETED" if every else "FIRST_COMPLETED")
+        except TimeoutError:
+            return False
+        return True
+
+    def wait(self, futures: Sequence[Any], stop: threading.Event | None) -> list[Any]:
+        """Return the results of all futures. Raises `Cancelled` when told to stop."""
+        try:
+            while not self._some(futures, every=True):
+                check(stop)
+        except Cancelled:
+            self._hurry(futures)
+            raise
+        return [future.result() for future in futures]
+
+    def _hurry(self, futures: Sequence[Any]) -> None:
+        """Call everything off: what waits is dropped, what runs is told to end."""
+        self._client.cancel(list(futures), force=True)
+        with contextlib.suppress(Exception):  # a worker that died meanwhile has nothing to call off
+            self._client.run(nodes.hurry_all)
+
+
+def _patience(strike: Strike | None, begun_s: float) -> float:
+    """Return how long to wait before looking around, with a strike to come."""
+    if strike is None:
+        return POLL_S
+    return max(0.001, min(POLL_S, begun_s + strike.after_s - time.perf_counter()))
+
+
+# -- what workers run --------------------------------------------------------------------------------
+def _version() -> str:
+    return __version__
+
+
+def _die() -> None:
+    os.kill(os.getpid(), getattr(signal, "SIGKILL", signal.SIGTERM))
+
+
+# -- one cluster for a whole bench -------------------------------------------------------------------
+_open: dict[str, Cluster] = {}
+_door = threading.Lock()
+
+
+def cluster(scheduler: str = LOCAL) -> Cluster:
+    """Return this process's cluster at a scheduler: one for all experiments, closed at the end of the process."""
+    with _door:
+        if scheduler not in _open:
+            _open[scheduler] = Cluster(scheduler)
+        return _open[scheduler]
+
+
+def close_all() -> None:
+    """Close every cluster that `cluster` opened."""
+    with _door:
+        while _open:
+            _open.popitem()[1].close()
+
+
+atexit.register(close_all)
