@@ -17,11 +17,13 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Self, TypeVar
+from typing import Any, Self
 
 from readahead import __version__
+from readahead.devices import Device
 from readahead.errors import Cancelled, DataError
 from readahead.measure import node as nodes
+from readahead.measure.engine import EngineSettings
 from readahead.measure.events import OnEvent, check, tell
 from readahead.measure.node import Module
 
@@ -35,9 +37,6 @@ START_S = 60.0
 """How long to wait for workers."""
 ROUNDS = 9
 """Empty questions with which a cluster is weighed."""
-
-_Item = TypeVar("_Item")
-_Result = TypeVar("_Result")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -124,11 +123,13 @@ class Cluster:
                     f"The worker {address} has Readahead {version}; this is {__version__}. Both must be the same:"
                     " install it there anew."
                 )
+        device = Device(name="none", latency_s=0.0, bandwidth_bytes_per_s=1e9)
+        engine = EngineSettings(threads=1)
+        modules = [Module(number=at, device=device, engine=engine) for at in range(len(versions))]
         took = []
         for _ in range(ROUNDS):
             start_s = time.perf_counter()
-            futures = [self.submit(_version, address) for address in self.addresses]
-            self._client.gather(futures)
+            self.run([Errand(call=nodes.blank, module=module) for module in modules], None)
             took.append(time.perf_counter() - start_s)
         self._coordination_s = statistics.median(took)
 
@@ -164,57 +165,14 @@ class Cluster:
         """Send a call to one worker and return its future; futures among `args` are fetched from where they are."""
         return self._client.submit(call, *args, workers=[address], allow_other_workers=False, pure=False)
 
-    # -- work ----------------------------------------------------------------------------------------
-    def map(
-        self,
-        call: Callable[[_Item], _Result],
-        items: Sequence[_Item],
-        on_event: OnEvent | None = None,
-        stop: threading.Event | None = None,
-    ) -> list[_Result]:
-        """Return `call(item)` for every item, in order, one at a time on each worker; a dead worker's is done again.
-
-        Raises what `call` raises, and `Cancelled` when told to stop.
-        """
-        self.open(on_event)
-        found: dict[int, _Result] = {}
-        waiting = list(range(len(items)))
-        under_way: dict[str, tuple[int, Any]] = {}
-        with self._lock:
-            try:
-                while len(found) < len(items):
-                    check(stop)
-                    alive = self._alive()
-                    for address, (number, future) in list(under_way.items()):
-                        if address not in alive:
-                            waiting.insert(0, number)
-                        elif not future.done():
-                            continue
-                        else:
-                            found[number] = future.result()
-                            tell(
-                                on_event,
-                                len(found),
-                                len(items),
-                                f"{len(found)} of {len(items)} on {len(alive)} workers",
-                            )
-                        del under_way[address]
-                    for address in [one for one in alive if one not in under_way][: len(waiting)]:
-                        number = waiting.pop(0)
-                        under_way[address] = (number, self.submit(call, address, items[number]))
-                    self._some([future for _, future in under_way.values()])
-            except Cancelled:
-                self._hurry([future for _, future in under_way.values()])
-                raise
-        return [found[number] for number in range(len(items))]
-
     # -- errands -------------------------------------------------------------------------------------
     def places(self, modules: Sequence[Module]) -> dict[int, str]:
         """Return which worker each module is on, by the module's number."""
-        alive = self._alive()
+        alive = self.alive()
         return {module.number: alive[module.number % len(alive)] for module in modules}
 
-    def _alive(self) -> list[str]:
+    def alive(self) -> list[str]:
+        """Return the workers that are alive, of which there is one at least. Raises `DataError` for none."""
         alive = self.addresses
         if not alive:
             self.heal()
@@ -251,7 +209,7 @@ class Cluster:
         sent = {number: (errand.module, send(errand, errand.module)) for number, errand in enumerate(errands)}
         begun_s, lost, armed = time.perf_counter(), [], strike
         try:
-            while not self._some(
+            while not self.some(
                 [future for _, future in sent.values()], every=True, longest_s=_patience(armed, begun_s)
             ):
                 check(stop)
@@ -268,7 +226,7 @@ class Cluster:
                         heir = self._heir(errands[number], module, where, alive)
                         sent[number] = (heir, send(errands[number], heir))
         except Cancelled:
-            self._hurry([future for _, future in sent.values()])
+            self.hurry([future for _, future in sent.values()])
             raise
         return [future.result() for _, future in sent.values()], lost
 
@@ -283,7 +241,7 @@ class Cluster:
             )
         return heir
 
-    def _some(self, futures: Sequence[Any], *, every: bool = False, longest_s: float = POLL_S) -> bool:
+    def some(self, futures: Sequence[Any], *, every: bool = False, longest_s: float = POLL_S) -> bool:
         """Wait a little for one of the futures, or all; return whether that came."""
         from distributed import wait
 
@@ -299,14 +257,14 @@ class Cluster:
     def wait(self, futures: Sequence[Any], stop: threading.Event | None) -> list[Any]:
         """Return the results of all futures. Raises `Cancelled` when told to stop."""
         try:
-            while not self._some(futures, every=True):
+            while not self.some(futures, every=True):
                 check(stop)
         except Cancelled:
-            self._hurry(futures)
+            self.hurry(futures)
             raise
         return [future.result() for future in futures]
 
-    def _hurry(self, futures: Sequence[Any]) -> None:
+    def hurry(self, futures: Sequence[Any]) -> None:
         """Call everything off: what waits is dropped, what runs is told to end."""
         self._client.cancel(list(futures), force=True)
         with contextlib.suppress(Exception):  # a worker that died meanwhile has nothing to call off
@@ -325,7 +283,8 @@ def _version() -> str:
     return __version__
 
 
-def _die() -> None:
+async def _die() -> None:
+    """End this worker as a power cut would; awaited, so that nobody waits for its answer."""
     os.kill(os.getpid(), getattr(signal, "SIGKILL", signal.SIGTERM))
 
 
