@@ -16,13 +16,12 @@ import numpy as np
 
 from readahead.datasets import store
 from readahead.datasets.recipe import Recipe
-from readahead.errors import BadValue
-from readahead.experiments.experiment import Knob, OnEvent, Settings
+from readahead.experiments.experiment import OnEvent, Settings
 from readahead.experiments.scanning import Scanning
 from readahead.measure import user_module
 from readahead.measure.calibrate import ensure_costs
 from readahead.measure.case import Case
-from readahead.measure.cluster import LOCAL, POLL_S, Cluster, Strike, cluster
+from readahead.measure.cluster import POLL_S, Cluster, Strike, cluster
 from readahead.measure.engine import EngineSettings
 from readahead.measure.events import check, tell
 from readahead.measure.machine import this_machine
@@ -59,19 +58,6 @@ KILLS = 2
 """Most repeats of a query in which a worker is killed: each has to be started anew."""
 NODE_THREADS = 1_000
 """Threads of a node's reads are numbered from its number times this."""
-
-
-class Address(Knob):
-    """A choice that also takes the address of a scheduler."""
-
-    def check(self, value: Any) -> Any:
-        """Return this machine or an address as it is given. Raises `BadValue` for anything else."""
-        if value in self.choices or (isinstance(value, str) and "://" in value):
-            return value
-        raise BadValue(
-            f"{self.name}={value!r} must be {LOCAL!r} or a scheduler's address. Give one such as"
-            " tcp://127.0.0.1:8786, as dask scheduler prints it."
-        )
 
 
 class Spreading(Scanning):

@@ -67,7 +67,8 @@ class Cluster:
         self._client: Any = None
         self._local: Any = None
         self._lock = threading.RLock()
-        self._coordination_s: float | None = None
+        self.coordination_s: float | None = None
+        """An empty question to all nodes and back, as weighed when the cluster was opened."""
 
     # -- coming and going ----------------------------------------------------------------------------
     def open(self, on_event: OnEvent | None = None) -> Self:
@@ -100,7 +101,7 @@ class Cluster:
             self._client = distributed.Client(
                 self._local or self.scheduler, timeout=START_S / 4, set_as_default=False
             )
-            self._client.wait_for_workers(self._workers if self._local else 1, timeout=START_S)
+            self._client.wait_for_workers(self._workers if self._local else 1, timeout=START_S / 4)
         except (OSError, TimeoutError, ValueError) as error:
             raise DataError(
                 f"No Dask workers were found at {self.scheduler!r}: {type(error).__name__}: {error}. It must be"
@@ -117,27 +118,27 @@ class Cluster:
                 f"A worker at {self.scheduler!r} cannot import Readahead: {error}. Its version must be"
                 f" {__version__}. Install it there, or start the worker with PYTHONPATH set (docs/cluster.md)."
             ) from error
-        for address, version in versions.items():
-            if version != __version__:
-                raise DataError(
-                    f"The worker {address} has Readahead {version}; this is {__version__}. Both must be the same:"
-                    " install it there anew."
-                )
-        device = Device(name="none", latency_s=0.0, bandwidth_bytes_per_s=1e9)
-        engine = EngineSettings(threads=1)
-        modules = [Module(number=at, device=device, engine=engine) for at in range(len(versions))]
-        took = []
+        if set(versions.values()) != {__version__}:
+            raise DataError(
+                f"Workers have Readahead {versions}; all must have {__version__}, as here. Install it there anew."
+            )
+        none, engine, took = (
+            Device(name="none", latency_s=0.0, bandwidth_bytes_per_s=1e9),
+            EngineSettings(),
+            [],
+        )
+        modules = [Module(number=at, device=none, engine=engine) for at in range(len(versions))]
         for _ in range(ROUNDS):
             start_s = time.perf_counter()
             self.run([Errand(call=nodes.blank, module=module) for module in modules], None)
             took.append(time.perf_counter() - start_s)
-        self._coordination_s = statistics.median(took)
+        self.coordination_s = statistics.median(took)
 
     def close(self) -> None:
         """Send everybody home. Closing twice does nothing."""
         with self._lock:
             client, local, self._client, self._local = self._client, self._local, None, None
-            self._coordination_s = None
+            self.coordination_s = None
             for part in (client, local):
                 if part is not None:
                     with contextlib.suppress(Exception):
@@ -150,11 +151,6 @@ class Cluster:
         self.close()
 
     # -- what it is ----------------------------------------------------------------------------------
-    @property
-    def coordination_s(self) -> float | None:
-        """Return the time of an empty question to all nodes and back; None before the cluster was opened."""
-        return self._coordination_s
-
     @property
     def addresses(self) -> list[str]:
         """Return the workers that are alive, always in the same order."""
@@ -207,17 +203,13 @@ class Cluster:
             return self.submit(errand.call, where[module.number], module, *errand.args)
 
         sent = {number: (errand.module, send(errand, errand.module)) for number, errand in enumerate(errands)}
-        begun_s, lost, armed = time.perf_counter(), [], strike
+        lost: list[str] = []
+        timer = threading.Timer(strike.after_s, self.kill, [where[strike.module.number]]) if strike else None
         try:
-            while not self.some(
-                [future for _, future in sent.values()], every=True, longest_s=_patience(armed, begun_s)
-            ):
+            if timer is not None:
+                timer.start()
+            while not self.some([future for _, future in sent.values()], every=True):
                 check(stop)
-                if armed is not None and time.perf_counter() - begun_s >= armed.after_s:
-                    self._client.run(
-                        _die, workers=[where[armed.module.number]], wait=False, on_error="ignore"
-                    )
-                    armed = None
                 alive = set(self.addresses)
                 for number, (module, future) in list(sent.items()):
                     if where[module.number] not in alive and not future.done():
@@ -228,7 +220,15 @@ class Cluster:
         except Cancelled:
             self.hurry([future for _, future in sent.values()])
             raise
+        finally:
+            if timer is not None:
+                timer.cancel()
+                timer.join()
         return [future.result() for _, future in sent.values()], lost
+
+    def kill(self, address: str) -> None:
+        """End a worker as a power cut would."""
+        self._client.run(_die, workers=[address], wait=False, on_error="ignore")
 
     @staticmethod
     def _heir(errand: Errand, dead: Module, where: dict[int, str], alive: set[str]) -> Module:
@@ -241,7 +241,7 @@ class Cluster:
             )
         return heir
 
-    def some(self, futures: Sequence[Any], *, every: bool = False, longest_s: float = POLL_S) -> bool:
+    def some(self, futures: Sequence[Any], *, every: bool = False) -> bool:
         """Wait a little for one of the futures, or all; return whether that came."""
         from distributed import wait
 
@@ -249,7 +249,7 @@ class Cluster:
             return False
         try:
             with self._client.as_current():
-                wait(futures, timeout=longest_s, return_when="ALL_COMPLETED" if every else "FIRST_COMPLETED")
+                wait(futures, timeout=POLL_S, return_when="ALL_COMPLETED" if every else "FIRST_COMPLETED")
         except TimeoutError:
             return False
         return True
@@ -269,13 +269,6 @@ class Cluster:
         self._client.cancel(list(futures), force=True)
         with contextlib.suppress(Exception):  # a worker that died meanwhile has nothing to call off
             self._client.run(nodes.hurry_all)
-
-
-def _patience(strike: Strike | None, begun_s: float) -> float:
-    """Return how long to wait before looking around, with a strike to come."""
-    if strike is None:
-        return POLL_S
-    return max(0.001, min(POLL_S, begun_s + strike.after_s - time.perf_counter()))
 
 
 # -- what workers run --------------------------------------------------------------------------------
