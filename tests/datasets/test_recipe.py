@@ -104,3 +104,18 @@ def test_a_wrong_card_says_what_is_allowed(wrong: dict[str, object], words: str)
         Recipe(**{"table": "comments_narrow", **wrong})  # type: ignore[arg-type]
     name, value = next(iter(wrong.items()))
     assert f"{name}={value!r}" in str(caught.value)
+
+
+def test_the_parts_of_a_table_are_all_of_it_and_have_names_of_their_own() -> None:
+    for size in ("tiny", "full"):
+        parts = [Recipe(table="comments_narrow", size=size, part=at, parts=3) for at in range(3)]
+        assert sum(part.rows for part in parts) == Recipe(table="comments_narrow", size=size).rows
+        assert [part.first_row for part in parts[1:]] == [parts[0].rows, parts[0].rows + parts[1].rows]
+        assert len({part.file_name for part in parts}) == 3
+
+
+def test_parts_that_cannot_be_are_refused() -> None:
+    with pytest.raises(BadValue, match="part=2"):
+        Recipe(table="comments", part=2, parts=2)
+    with pytest.raises(BadValue, match="makes it in one run"):
+        Recipe(table="lineitem", parts=2)

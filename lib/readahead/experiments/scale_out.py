@@ -88,10 +88,10 @@ EXPERIMENT = Spreading(
     fixed={"device": _NETWORK.name, "threads": 1},
 )  # fmt: skip
 
-NEAR: dict[str, Any] = {"nodes": 2, "latency_s": 0.004}
+NEAR: dict[str, Any] = {"nodes": 2, "latency_s": 0.0025}
 """The knobs of rounds that need no long query."""
 SLOW = 3.0
-JOINED: dict[str, Any] = {"nodes": 2, "latency_s": 0.002}
+JOINED: dict[str, Any] = {"nodes": 2, "latency_s": 0.001}
 LARGE_SMALL, SMALL_SMALL = 4 * MiB, 64 * KiB
 """Two small sides: one that should be dealt out, one that should be pushed down."""
 DEFAULT_REQUESTS, RAISED_REQUESTS = 20, 32

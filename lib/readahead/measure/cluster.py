@@ -21,7 +21,7 @@ from typing import Any, Self
 
 from readahead import __version__
 from readahead.devices import Device
-from readahead.errors import Cancelled, DataError
+from readahead.errors import DataError, ReadaheadError
 from readahead.measure import node as nodes
 from readahead.measure.engine import EngineSettings
 from readahead.measure.events import OnEvent, check, tell
@@ -63,7 +63,7 @@ class Cluster:
 
     def __init__(self, scheduler: str = LOCAL, *, workers: int = WORKERS) -> None:
         self.scheduler = scheduler
-        self._workers = workers
+        self._workers = workers if scheduler == LOCAL else 1  # the most that were ever there
         self._client: Any = None
         self._local: Any = None
         self._lock = threading.RLock()
@@ -74,6 +74,8 @@ class Cluster:
     def open(self, on_event: OnEvent | None = None) -> Self:
         """Start the workers or find them. Raises `DataError` if there are none, or they lack Readahead."""
         with self._lock:
+            if self._client is not None and self._client.status != "running":
+                self.close()  # the scheduler went away
             if self._client is None:
                 tell(on_event, 0, 1, "starting the cluster")
                 try:
@@ -101,7 +103,7 @@ class Cluster:
             self._client = distributed.Client(
                 self._local or self.scheduler, timeout=START_S / 4, set_as_default=False
             )
-            self._client.wait_for_workers(self._workers if self._local else 1, timeout=START_S / 4)
+            self._client.wait_for_workers(self._workers, timeout=START_S / 4)
         except (OSError, TimeoutError, ValueError) as error:
             raise DataError(
                 f"No Dask workers were found at {self.scheduler!r}: {type(error).__name__}: {error}. It must be"
@@ -115,8 +117,8 @@ class Cluster:
             versions = self._client.run(_version)
         except Exception as error:  # whatever a worker says: it is not ready for our questions
             raise DataError(
-                f"A worker at {self.scheduler!r} cannot import Readahead: {error}. Its version must be"
-                f" {__version__}. Install it there, or start the worker with PYTHONPATH set (docs/cluster.md)."
+                f"A worker at {self.scheduler!r} cannot import Readahead {__version__}: {error}. Install it there,"
+                " or start the worker with PYTHONPATH set (docs/cluster.md)."
             ) from error
         if set(versions.values()) != {__version__}:
             raise DataError(
@@ -155,6 +157,7 @@ class Cluster:
     def addresses(self) -> list[str]:
         """Return the workers that are alive, always in the same order."""
         known = self._client.scheduler_info(n_workers=-1)["workers"]
+        self._workers = max(self._workers, len(known))
         return sorted(known, key=lambda address: (str(known[address]["name"]).zfill(8), address))
 
     def submit(self, call: Callable[..., Any], address: str, *args: Any) -> Any:
@@ -169,28 +172,20 @@ class Cluster:
 
     def alive(self) -> list[str]:
         """Return the workers that are alive, of which there is one at least. Raises `DataError` for none."""
-        alive = self.addresses
-        if not alive:
-            self.heal()
-            alive = self.addresses
-        return alive
+        if found := self.addresses or self.heal():
+            return found
+        raise DataError(
+            f"The cluster at {self.scheduler!r} has 0 workers and needs at least 1. Start one (docs/cluster.md)."
+        )
 
-    def heal(self) -> None:
-        """Wait until a local cluster has all its workers again: a nanny starts one that was killed anew."""
-        if self._local is not None:
-            with contextlib.suppress(TimeoutError):
-                self._client.wait_for_workers(self._workers, timeout=START_S)
-        if not self.addresses:
-            raise DataError(
-                f"The cluster at {self.scheduler!r} has 0 workers and needs at least 1. Start one (docs/cluster.md)."
-            )
+    def heal(self) -> list[str]:
+        """Wait a while until all workers are there again, and return them: a nanny starts a killed one anew."""
+        with contextlib.suppress(TimeoutError):
+            self._client.wait_for_workers(self._workers, timeout=START_S / 4)
+        return self.addresses
 
     def run(
-        self,
-        errands: Sequence[Errand],
-        stop: threading.Event | None,
-        *,
-        strike: Strike | None = None,
+        self, errands: Sequence[Errand], stop: threading.Event | None, *, strike: Strike | None = None
     ) -> tuple[list[Any], list[str]]:
         """Run errands at once and return their results, and the nodes that died meanwhile.
 
@@ -217,7 +212,7 @@ class Cluster:
                         lost.append(module.name)
                         heir = self._heir(errands[number], module, where, alive)
                         sent[number] = (heir, send(errands[number], heir))
-        except Cancelled:
+        except ReadaheadError:
             self.hurry([future for _, future in sent.values()])
             raise
         finally:
@@ -255,11 +250,14 @@ class Cluster:
         return True
 
     def wait(self, futures: Sequence[Any], stop: threading.Event | None) -> list[Any]:
-        """Return the results of all futures. Raises `Cancelled` when told to stop."""
+        """Return the results of all futures. Raises `Cancelled` when told to stop, `DataError` when a worker dies."""
+        began = set(self.addresses)
         try:
             while not self.some(futures, every=True):
                 check(stop)
-        except Cancelled:
+                if dead := began - set(self.addresses):
+                    raise DataError(f"Workers {sorted(dead)} died in the middle of a join. Ask again.")
+        except ReadaheadError:
             self.hurry(futures)
             raise
         return [future.result() for future in futures]
@@ -294,11 +292,9 @@ def cluster(scheduler: str = LOCAL) -> Cluster:
         return _open[scheduler]
 
 
+@atexit.register
 def close_all() -> None:
     """Close every cluster that `cluster` opened."""
     with _door:
         while _open:
             _open.popitem()[1].close()
-
-
-atexit.register(close_all)
