@@ -55,7 +55,7 @@ EXPERIMENT = Spreading(
             name="nodes", label="Nodes", kind="count", default=2, low=1, high=MOST_NODES,
             steps=tuple(range(1, MOST_NODES + 1)), help="Performance modules, each with a part of the table.",
         ),
-        knob("latency_s", default=0.01, high=0.03),
+        knob("latency_s", default=0.008, high=0.03),
         knob("queue_depth", default=1, folded=False, label="Outstanding requests"),
         Knob(
             name="slow_times", label="One slow node", kind="times", default=1.0, low=1.0, high=8.0,

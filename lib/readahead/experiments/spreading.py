@@ -37,7 +37,7 @@ from readahead.units import KiB, MiB
 
 ONE_COPY, TWO_COPIES = "one copy", "a copy on the neighbour"
 ALIVE, KILLED = "all alive", "one killed in the middle"
-NO_JOIN, LIMITED, PUSHED, SHUFFLED = "no join", "join, by the limit", "join, pushed down", "join, shuffled"
+NO_JOIN, LIMITED, PUSHED, SHUFFLED = "none", "by the limit", "pushed down", "shuffled"
 SUMS = (
     "SELECT count(*), sum(id), sum(epoch(creation_date)::BIGINT), sum(post_id), sum(score), sum(user_id)"
     " FROM {table}"
@@ -50,8 +50,8 @@ ROW_BYTES, KNOWN = 8, 0.98
 """Of either side of the join: two integers; and the share of comments whose author is known."""
 TYPICAL_S = 0.015
 """An empty question to all nodes and back, before a cluster was weighed."""
-SHUFFLE_ROUNDS = 4
-"""Empty rounds that dealing rows out takes beyond the first: deal, tell, hand over, meet."""
+SHUFFLE_ROUNDS = 2
+"""Empty rounds for each node that dealing rows out takes beyond the first: every node hands something to every other."""
 MIDDLE = 0.5
 """When a node is killed, as a share of its predicted time."""
 KILLS = 2
@@ -153,7 +153,7 @@ class Spreading(Scanning):
         node_s, together_s = self.node_s(settings), self.coordination_s(settings)
         terms = {"slowest node": max(node_s), "link": self.link_s(settings), "coordination": together_s}
         if self.way(settings) == SHUFFLED:
-            terms["coordination"] += SHUFFLE_ROUNDS * together_s
+            terms["coordination"] += SHUFFLE_ROUNDS * settings["nodes"] * together_s
         if settings["failing"] == KILLED:
             after_s = self.strikes_after_s(settings)
             if settings["nodes"] == 1 or settings["copies"] == ONE_COPY:
