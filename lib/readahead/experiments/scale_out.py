@@ -56,7 +56,7 @@ EXPERIMENT = Spreading(
             steps=tuple(range(1, MOST_NODES + 1)), help="Performance modules, each with a part of the table.",
         ),
         knob("latency_s", default=0.008, high=0.03),
-        knob("queue_depth", default=1, folded=False, label="Outstanding requests"),
+        knob("queue_depth", default=1, folded=False, label="Outstanding"),
         Knob(
             name="slow_times", label="One slow node", kind="times", default=1.0, low=1.0, high=8.0,
             help="How many times as long the last node's device takes to answer.",
@@ -91,8 +91,8 @@ EXPERIMENT = Spreading(
 NEAR: dict[str, Any] = {"nodes": 2, "latency_s": 0.0025}
 """The knobs of rounds that need no long query."""
 SLOW = 3.0
-JOINED: dict[str, Any] = {"nodes": 2, "latency_s": 0.001}
-LARGE_SMALL, SMALL_SMALL = 4 * MiB, 64 * KiB
+JOINED: dict[str, Any] = {"nodes": 2, "latency_s": 0.001, "network_bytes_per_s": 10 * MB}
+LARGE_SMALL, SMALL_SMALL = 3 * MiB, 64 * KiB
 """Two small sides: one that should be dealt out, one that should be pushed down."""
 DEFAULT_REQUESTS, RAISED_REQUESTS = 20, 32
 
@@ -104,7 +104,7 @@ def speedup(see: Witness, **changes: Any) -> Value:
 
 def outstanding(requests: int) -> dict[str, Any]:
     """Return the knobs of the round on outstanding requests."""
-    return {"nodes": 1, "latency_s": 0.03, "queue_depth": requests}
+    return {"nodes": 1, "latency_s": 0.02, "queue_depth": requests}
 
 
 # -- what others printed ---------------------------------------------------------------------------------
@@ -192,7 +192,7 @@ ROUNDS = {
 
 def _laws(bench: Bench) -> Picture:
     """Draw what the law of scaling makes of two printed speed-ups and the measured ones."""
-    counts = [1.0, 1.5, 2.0, 3.0, 4.0]
+    counts = [1.0, 1.25, 1.5, 1.75, 2.0, 2.25, 2.5]
     lines = [Line(name="twice the nodes, twice as fast", points=[(n, n) for n in counts], source="other")]
     for name, label in (("speedup.warm.unsorted", "warm"), ("speedup.cold.unsorted", "cold")):
         said = printed(name)

@@ -51,7 +51,7 @@ ROW_BYTES, KNOWN = 8, 0.98
 TYPICAL_S = 0.015
 """An empty question to all nodes and back, before a cluster was weighed."""
 SHUFFLE_ROUNDS = 2
-"""Empty rounds for each node that dealing rows out takes beyond the first: every node hands something to every other."""
+"""Empty rounds for each node that dealing rows out takes beyond the first: each hands something to all others."""
 MIDDLE = 0.5
 """When a node is killed, as a share of its predicted time."""
 KILLS = 2
