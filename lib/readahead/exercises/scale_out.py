@@ -55,8 +55,8 @@ PREDICTIONS = (
         question="The last of two nodes has a device that takes three times as long to answer. How many times as long"
         " does the query take?",
         kind="times", low=0.2, high=30,
-        because="Nothing can be added up before the last slip is there. The fast node's gain is spent in waiting; only what"
-        " is no reading, the way there and back, stays as it was.",
+        because="Nothing can be added up before the last slip is there. The fast node's gain is spent in waiting. What"
+        " is not reading, the way there and back, stays as it was.",
     ),
     Prediction(
         id="copy",

@@ -146,7 +146,7 @@ class Spreading(Scanning):
 
     def large_bytes(self, settings: Settings) -> float:
         """Return the bytes of the join's large side in memory: the columns and rows that are dealt out."""
-        return KNOWN * ROW_BYTES * self.case({**settings, "nodes": 1}).recipe.rows
+        return KNOWN * ROW_BYTES * self.recipe(settings, 0, 1).rows
 
     def model(self, settings: Settings) -> Estimate:
         """Return the slowest node's time, the links', and what goes on at the user module."""
@@ -170,7 +170,11 @@ class Spreading(Scanning):
 
     def curve(self, settings: Settings, name: str, values: np.ndarray) -> np.ndarray:
         """Return the model's throughput at a few places along one knob, and a line between them."""
-        return self.point_by_point(settings, name, values)
+        if name != "nodes":
+            return self.point_by_point(settings, name, values)
+        counts = np.unique(np.ceil(values))
+        told = [self.throughput(settings, self.model({**settings, name: int(n)}).seconds) for n in counts]
+        return np.asarray(np.interp(values, counts, told), float)
 
     # -- the measurement -----------------------------------------------------------------------------
     def measure(
@@ -235,8 +239,8 @@ class Spreading(Scanning):
     # -- the rest ------------------------------------------------------------------------------------
     def work(self, settings: Settings) -> float:
         """Return the bytes of the whole table, on however many nodes."""
-        recipe = self.case({**settings, "nodes": 1}).recipe
-        return float(recipe.rows * recipe.source.bytes_per_row)
+        whole = self.recipe(settings, 0, 1)
+        return float(whole.rows * whole.source.bytes_per_row)
 
     def unit(self, settings: Settings) -> str:
         """Return bytes a second."""
@@ -253,12 +257,12 @@ class Spreading(Scanning):
         """Say which knobs do nothing now, and why."""
         reasons = super().disabled(settings)
         if self.way(settings) == NO_JOIN:
-            why = "Nothing is joined."
-            reasons |= dict.fromkeys(("small_bytes", "limit_bytes", "network_bytes_per_s"), why)
-        elif settings["join"] != LIMITED:
-            reasons["limit_bytes"] = "You chose how the join is done."
-        if self.way(settings) != NO_JOIN:
+            joins = ("small_bytes", "limit_bytes", "network_bytes_per_s")
+            reasons |= dict.fromkeys(joins, "Nothing is joined.")
+        else:
             reasons["failing"] = "A worker is killed in a scan, not in a join."
+            if settings["join"] != LIMITED:
+                reasons["limit_bytes"] = "You chose how the join is done."
         if settings["nodes"] == 1:
             reasons["copies"] = "There is no neighbour."
         return reasons
