@@ -242,10 +242,6 @@ class Spreading(Scanning):
         whole = self.recipe(settings, 0, 1)
         return float(whole.rows * whole.source.bytes_per_row)
 
-    def unit(self, settings: Settings) -> str:
-        """Return bytes a second."""
-        return "bytes_per_s"
-
     def follow(self, settings: Settings, changed: str) -> dict[str, Any]:
         """Keep a copy, and a neighbour to keep it, when a node is to be killed."""
         moved = super().follow(settings, changed)
