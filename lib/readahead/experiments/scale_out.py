@@ -3,15 +3,13 @@ list that all of them need; and what ten printed times say of two servers."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 from readahead import devices, published
 from readahead.errors import BadValue
 from readahead.experiments.experiment import Knob
-from readahead.experiments.in_print import against_print
 from readahead.experiments.knobs import knob, powers
-from readahead.experiments.picture import Axis, Line, Picture, Proof, Traces
+from readahead.experiments.picture import Axis, Line, Picture, Traces
 from readahead.experiments.round import Bench, Round, Witness
 from readahead.experiments.spreading import (
     ALIVE,
@@ -25,9 +23,11 @@ from readahead.experiments.spreading import (
     Spreading,
     reads_of,
 )
+from readahead.experiments.ten_times import FITTED, anomaly, caches, held_to_print, outlier, printed, proof
 from readahead.measure.cluster import LOCAL
 from readahead.measure.value import Value
 from readahead.models import scale_out as arithmetic
+from readahead.models.scalability import capacity
 from readahead.units import GB, MB, GiB, KiB, MiB
 
 _NETWORK = devices.device("object-store")
@@ -107,54 +107,6 @@ def outstanding(requests: int) -> dict[str, Any]:
     return {"nodes": 1, "latency_s": 0.02, "queue_depth": requests}
 
 
-# -- what others printed ---------------------------------------------------------------------------------
-def printed(name: str, topic: str = "scale_out") -> float:
-    """Return a figure of this chapter or another, in SI units."""
-    return published.figure(topic, name).best
-
-
-def totals() -> list[tuple[str, list[bool], float]]:
-    """Return MariaDB's ten times: (name, whether each of `arithmetic.FACTORS` is in it, seconds)."""
-    found = []
-    for cold in (True, False):
-        state = "cold" if cold else "warm"
-        for order in ("unsorted", "sorted"):
-            facts = [order == "sorted", False, False, False, cold, False]
-            found.append(
-                (f"one node, {state}, {order}", facts, printed(f"total_s.{state}.{order}", "elimination"))
-            )
-        for order in ("unsorted", "redundant", "sorted"):
-            odd = cold and order != "sorted"
-            facts = [order == "sorted", order == "redundant", cold, not cold, cold, odd]
-            found.append((f"two nodes, {state}, {order}", facts, printed(f"total_s.{state}.{order}")))
-    return found
-
-
-FITTED = 7
-"""A base and the six factors of `arithmetic.FACTORS`, of which the last is the anomaly's own, fitted to all ten."""
-
-
-def held_to_print() -> Sequence[tuple[str, float, float]]:
-    """Return (figure, model, printed) for MariaDB's ten times, all of them fitted: three degrees of freedom.
-
-    What stays unexplained has a factor of its own: unsorted data, cold, on two nodes (`anomaly`).
-    """
-    rows = totals()
-    facts, seconds = [row[1] for row in rows], [row[2] for row in rows]
-    fitted = arithmetic.product_s(arithmetic.log_linear(facts, seconds), facts)
-    return [(name, float(model), said) for (name, _, said), model in zip(rows, fitted, strict=True)]
-
-
-def anomaly() -> list[tuple[str, float, float]]:
-    """Return (figure, model, printed) for the two odd times, from a product fitted to the other eight alone."""
-    rows = totals()
-    plain = [row for row in rows if not row[1][-1]]
-    factors = arithmetic.log_linear([row[1][:-1] for row in plain], [row[2] for row in plain])
-    odd = [row for row in rows if row[1][-1]]
-    foretold = arithmetic.product_s(factors, [row[1][:-1] for row in odd])
-    return [(name, float(model), said) for (name, _, said), model in zip(odd, foretold, strict=True)]
-
-
 ROUNDS = {
     "warm": Round(published=(published.figure("scale_out", "speedup.warm.unsorted"),), measures=False),
     "anomaly": Round(
@@ -197,7 +149,7 @@ def _laws(bench: Bench) -> Picture:
     for name, label in (("speedup.warm.unsorted", "warm"), ("speedup.cold.unsorted", "cold")):
         said = printed(name)
         alpha = arithmetic.contention(said, 2)
-        told = arithmetic.usl(counts, alpha).tolist()
+        told = capacity(counts, alpha, 0.0).tolist()
         lines.append(Line(name=f"law through {label}, unsorted", points=list(zip(counts, told, strict=True))))
         lines.append(
             Line(name=f"MariaDB, {label}, unsorted", points=[(2.0, said)], source="published", joined=False)
@@ -213,32 +165,6 @@ def _laws(bench: Bench) -> Picture:
         x=Axis(label="nodes", kind="count", log=False),
         y=Axis(label="speed-up", kind="times", log=False),
         lines=tuple(lines),
-        marks={},
-    )
-
-
-def _apart(_bench: Bench) -> Picture:
-    """Draw each printed time against the product that was fitted to the eight without an anomaly."""
-    odd = {name for name, _, _ in anomaly()}
-    told = {name: (model, said) for name, model, said in (*held_to_print(), *anomaly())}
-    plain = [pair for name, pair in told.items() if name not in odd]
-    both = [value for pair in told.values() for value in pair]
-    return Picture(
-        title="The outlier",
-        sentence="Eight of the ten times lie on the line of one product; unsorted data read cold by two nodes lies"
-        " above it, with and without redundancy.",
-        x=Axis(label="model", kind="s"),
-        y=Axis(label="printed", kind="s"),
-        lines=(
-            Line(name="as foretold", points=[(min(both), min(both)), (max(both), max(both))]),
-            Line(name="MariaDB", points=sorted(plain), source="published", joined=False),
-            Line(
-                name="unsorted, cold, two nodes",
-                points=[told[name] for name in sorted(odd)],
-                source="other",
-                joined=False,
-            ),
-        ),
         marks={},
     )
 
@@ -274,9 +200,13 @@ def _nodes(bench: Bench) -> Traces:
     )
 
 
-def _printed(_bench: Bench) -> Proof:
-    """Set the product of factors against each printed time."""
-    return against_print(held_to_print(), FITTED)
+FIGURES = {
+    "laws": _laws,
+    "caches": caches,
+    "outlier": outlier,
+    "joins": _joins,
+    "nodes": _nodes,
+    "printed": proof,
+}
 
-
-FIGURES = {"laws": _laws, "outlier": _apart, "joins": _joins, "nodes": _nodes, "printed": _printed}
+__all__ = ["EXPERIMENT", "FIGURES", "FITTED", "ROUNDS", "anomaly", "held_to_print", "printed"]

@@ -1,8 +1,7 @@
 """A second cook in the kitchen. Twice the hands, one order slip, one plate to fill; and, what is forgotten, a second
 refrigerator.
 
-What n nodes do to a query: the laws of Amdahl and Gunther, caches that add up, the slowest node, a part that somebody
-else must do, a join's small side sent to all or both sides dealt out; and MariaDB's ten printed times as one product.
+What n nodes do to a query: caches that add up, a part that somebody else must do, a join's small side sent to all or both sides dealt out; and MariaDB's ten printed times as one product.
 """
 
 from __future__ import annotations
@@ -17,40 +16,14 @@ from readahead.errors import BadValue
 Array = NDArray[np.float64]
 
 
-# -- laws of scaling ---------------------------------------------------------------------------------
-def usl(nodes: ArrayLike, alpha: float, beta: float = 0.0) -> Array:
-    """Return the speed-up C(N) = N / (1 + a(N − 1) + bN(N − 1)): the Universal Scalability Law (Gunther, 1993).
-
-    a (`alpha`) is what waits for one another, contention; b (`beta`) what each must settle with each, coherency. b = 0
-    is Amdahl's law (1967) with serial share a. A negative a is a speed-up above N: each node brings something that was
-    short (Gunther, Puglia & Tomasette, 2015).
-    """
-    n = np.asarray(nodes, float)
-    return np.asarray(n / (1 + alpha * (n - 1) + beta * n * (n - 1)))
-
-
+# -- more than hands ---------------------------------------------------------------------------------
 def contention(speedup: float, nodes: float) -> float:
-    """Return the contention at which `nodes` are `speedup` times as fast: (N / C − 1) / (N − 1), without coherency.
+    """Return the contention at which `nodes` are `speedup` times as fast: (N / C − 1) / (N − 1), without crosstalk.
 
-    One number from one number: it always fits.
+    Amdahl's serial share (1967) as `scalability.capacity` has it. Below 0 each node brings something that was short
+    (Gunther, Puglia & Tomasette, 2015). One number from one number: it always fits.
     """
     return (nodes / speedup - 1) / (nodes - 1)
-
-
-def fit_usl(nodes: Sequence[float], speedups: Sequence[float]) -> tuple[float, float]:
-    """Return (alpha, beta) of `usl` by least squares on N / C − 1 = a(N − 1) + bN(N − 1).
-
-    Raises `BadValue` for fewer than two node counts above 1.
-    """
-    n, c = np.asarray(nodes, float), np.asarray(speedups, float)
-    n, c = n[n > 1], c[np.asarray(nodes, float) > 1]
-    if len(set(n.tolist())) < 2:
-        raise BadValue(
-            f"{len(set(n.tolist()))} node counts above 1 cannot tell alpha from beta; at least 2 can. Measure another,"
-            " or use contention() for alpha alone."
-        )
-    found, *_ = np.linalg.lstsq(np.column_stack([n - 1, n * (n - 1)]), n / c - 1, rcond=None)
-    return float(found[0]), float(found[1])
 
 
 def cached_s(
@@ -72,11 +45,6 @@ def cached_s(
 
 
 # -- a query on nodes --------------------------------------------------------------------------------
-def query_s(node_s: Sequence[float], coordination_s: float) -> float:
-    """Return the seconds of a query: the slowest node's, and sending out, collecting and adding up."""
-    return max(node_s) + coordination_s
-
-
 def failover_s(node_s: Sequence[float], coordination_s: float, *, after_s: float, notice_s: float) -> float:
     """Return the seconds of a query whose last node dies: its neighbour does that part too, from the beginning.
 
