@@ -1,5 +1,5 @@
-"""Ten times on one page, two of which somebody should have taken again. What MariaDB printed of one server and two, as a
-product of six factors and an anomaly."""
+"""Ten times on one page, two of which somebody should have taken again. What MariaDB printed of one server and two, as
+a product of factors with an anomaly of its own."""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
 """A second cook in the kitchen. Twice the hands, one order slip, one plate to fill; and, what is forgotten, a second
 refrigerator.
 
-What n nodes do to a query: caches that add up, a part that somebody else must do, a join's small side sent to all or both sides dealt out; and MariaDB's ten printed times as one product.
+What n nodes do to a query: caches that add up, a part that somebody else must do, a join's small side sent to all or
+both sides dealt out; and MariaDB's ten printed times as one product. The law of scaling itself is in `scalability`.
 """
 
 from __future__ import annotations
