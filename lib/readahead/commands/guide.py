@@ -78,6 +78,29 @@ AGENDAS = (
             Item(topic="io_cpu", guesses=("load", "knee", "tenfold"), exercises=("depends",)),
         ),
     ),
+    Agenda(
+        minutes=360,
+        title="The whole way of a byte, in a day",
+        breaks=4,
+        items=(
+            START,
+            Item(topic="fragments", guesses=("yield", "half_speed", "one_head", "eight_heads"), exercises=("hole",)),
+            Item(topic="read_ahead", guesses=("shea", "switch", "depth", "alone"), exercises=("when",)),
+            Item(topic="row_groups", guesses=("groups", "text", "near", "far"), exercises=("bottleneck",)),
+            Item(topic="io_cpu", guesses=("load", "knee", "tenfold"), exercises=("faster_disk",)),
+            Item(topic="lookups", guesses=("one_by_one", "balls", "step", "break_even"), exercises=("halve",)),
+            Item(topic="index_pages", guesses=("thirteen", "behind", "map", "sample_native"), exercises=("dependent",)),
+            Item(topic="elimination", guesses=("unsorted", "sorted", "disorder", "year"), exercises=("why",)),
+            Item(topic="cache_tiers", guesses=("favourites", "too_small", "eighty"), exercises=("why_nothing",)),
+            Item(topic="scale_out", guesses=("warm", "two", "slow", "killed"), exercises=("above", "outlier")),
+            Item(
+                topic="loading",
+                guesses=("spread", "runs", "files", "durability"),
+                exercises=("best", "report"),
+                minutes_of_play=15,
+            ),
+        ),
+    ),
 )  # fmt: skip
 
 
