@@ -21,7 +21,7 @@ from readahead.shapes import ColumnChunk, FileShape, RowGroup
 
 VECTOR_ROWS = 2_048
 LARGEST_ROWS = 4 * 2**20
-MOST_GROUPS = 20_000
+MOST_GROUPS = 8_000
 """Row groups that one schedule goes through; of a file with more the first so many stand for all."""
 DEPTHS = (1, 2, 4, 8, 16, 32, 64)
 GAP_BYTES = 16_384
