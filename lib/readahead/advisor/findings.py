@@ -46,8 +46,10 @@ def _groups(survey: Survey) -> Iterator[tuple[str, str]]:
     low, middle, high = (units.text(v, "bytes") for v in (sizes.min(), np.median(sizes), sizes.max()))
     yield (
         "Row groups",
-        f"{len(rows):,} of {np.median(rows):,.0f} rows (from {rows.min():,} to {rows.max():,});"
-        f" {middle} each (from {low} to {high})",
+        (
+            f"{len(rows):,} of {np.median(rows):,.0f} rows (from {rows.min():,} to {rows.max():,});"
+            f" {middle} each (from {low} to {high})"
+        ),
     )
     if len(rows) == 1:
         yield "One group", "a single row group: nobody can share the work, and no filter can skip anything"
@@ -65,7 +67,7 @@ def _chunks(survey: Survey) -> Iterator[tuple[str, str]]:
     )
     yield (
         "Reads",
-        f"{sum(reads):,} for a scan, {np.mean(reads):.3g} a row group, of {units.text(np.median(length), 'bytes')} each",
+        f"{sum(reads):,} for a scan, {np.mean(reads):.3g} a row group, of {units.text(np.median(length), 'bytes')}",
     )
     for column in sorted(survey.columns, key=lambda c: -c.size_bytes)[:SHOWN]:
         packed = (
@@ -73,8 +75,10 @@ def _chunks(survey: Survey) -> Iterator[tuple[str, str]]:
         )
         yield (
             f"· {column.name.replace(', ', '.')}",
-            f"{units.text(column.size_bytes, 'bytes')}{packed}; {column.encodings};"
-            f" dictionary in {column.dictionary_chunks} of {column.chunks} chunks",
+            (
+                f"{units.text(column.size_bytes, 'bytes')}{packed}; {column.encodings};"
+                f" dictionary in {column.dictionary_chunks} of {column.chunks} chunks"
+            ),
         )
     if len(survey.columns) > SHOWN:
         yield "·", f"and {len(survey.columns) - SHOWN:,} smaller ones"
@@ -87,8 +91,10 @@ def _footers(survey: Survey) -> Iterator[tuple[str, str]]:
     count = len(survey.found.files)
     yield (
         "Footers" if count > 1 else "Footer",
-        f"{units.text(survey.footer_bytes, 'bytes')}{f' in {count}' if count > 1 else ''},"
-        f" {units.text(share, '1')} of what they describe, read before anything else",
+        (
+            f"{units.text(survey.footer_bytes, 'bytes')}{f' in {count}' if count > 1 else ''},"
+            f" {units.text(share, '1')} of what they describe, read before anything else"
+        ),
     )
 
 
@@ -105,5 +111,5 @@ def _orders(survey: Survey) -> Iterator[tuple[str, str]]:
     if told < len(survey.columns):
         yield (
             "Not judged",
-            f"{len(survey.columns) - told:,} columns: without smallest and largest value, or beyond the first {MOST_JUDGED}",
+            f"{len(survey.columns) - told:,} columns: without smallest and largest, or after the first {MOST_JUDGED}",
         )

@@ -4,11 +4,11 @@ in them; the register is read, the halls are not entered, and the door is never 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import duckdb
 
@@ -16,15 +16,16 @@ from readahead.datasets.build import literal
 from readahead.datasets.labels import Stored, ranks
 from readahead.errors import BadValue, DataError
 from readahead.models.parquet_reads import Span
+from readahead.models.your_data import Range
 
 MOST_LABELS = 200_000
-_ENDS = re.compile(r"\[Min: (.*?), Max: (.*?)\]")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Register:
     """What a database says of one table."""
 
+    schema: str
     name: str
     columns: tuple[Stored, ...]
     groups: tuple[tuple[int, int, tuple[Span, ...]], ...]
@@ -86,7 +87,7 @@ def stored(path: Path, table: str = "") -> Register:
             for _, rows, count, first in sums
             for size in [max(1, whole * (count or 1) // shares)]
         )
-        return Register(name=name, columns=_columns(connection, whole, groups), groups=groups)
+        return Register(schema=schema, name=name, columns=_columns(connection, whole, groups), groups=groups)
 
 
 def _table(connection: duckdb.DuckDBPyConnection, path: Path, asked: str) -> tuple[str, str]:
@@ -114,11 +115,11 @@ def _columns(
     labels = connection.execute(
         f"SELECT p, g, l FROM s WHERE t <> 'VALIDITY' AND c < 32 ORDER BY p, g LIMIT {MOST_LABELS}"
     ).fetchall()
-    ends: dict[str, dict[int, list[tuple[str, str]]]] = {}
+    ends: dict[str, dict[int, list[tuple[Any, Any]]]] = {}
     for name, group, told in labels:
-        found = _ENDS.search(told or "")
-        if found:
-            ends.setdefault(name, {}).setdefault(group, []).append((found[1], found[2]))
+        low, high = ((told or {}).get(end) if isinstance(told, dict) else None for end in ("min", "max"))
+        if low is not None and high is not None:
+            ends.setdefault(name, {}).setdefault(group, []).append((low, high))
     rows = [n for n, _, _ in groups]
     return tuple(
         Stored(
@@ -129,21 +130,11 @@ def _columns(
     )  # fmt: skip
 
 
-def _ranges(ends: dict[int, list[tuple[str, str]]], rows: list[int]) -> tuple[tuple[float, float], ...]:
+def _ranges(ends: dict[int, list[tuple[Any, Any]]], rows: list[int]) -> tuple[Range, ...]:
     """Return the ranges of a column, of which each row group may have several segments."""
     if len(ends) != len(rows):
         return ()
-    numeric = all(_is_number(text) for parts in ends.values() for pair in parts for text in pair)
-    key = float if numeric else str
     pairs: list[tuple[str | None, str | None]] = [
-        (min((a for a, _ in ends[g]), key=key), max((b for _, b in ends[g]), key=key)) for g in sorted(ends)
+        (str(min(low for low, _ in ends[g])), str(max(high for _, high in ends[g]))) for g in sorted(ends)
     ]
-    return ranks(pairs, "DOUBLE" if numeric else "BYTE_ARRAY", rows)
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
+    return ranks(pairs, rows, words=isinstance(next(iter(ends.values()))[0][0], str))

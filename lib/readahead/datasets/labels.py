@@ -4,15 +4,14 @@ ranks from 0 to 1, so that how far two crates overlap can be told without knowin
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from datetime import datetime
 
 import numpy as np
 
 from readahead.models.your_data import Range
-
-NUMBERS = ("INT32", "INT64", "INT96", "FLOAT", "DOUBLE", "BOOLEAN")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,46 +41,50 @@ class Stored:
 
 
 def ranks(
-    labels: Sequence[tuple[str | None, str | None]], physical: str, rows: Sequence[int]
+    labels: Sequence[tuple[str | None, str | None]], rows: Sequence[int], *, words: bool = False
 ) -> tuple[Range, ...]:
     """Return each row group's smallest and largest value as ranks, or nothing if a group has none.
 
-    A value's rank is the share of the table's rows that lie below it, each group's rows spread evenly over the distinct
-    values between its ends; so a tenth of the rows is a tenth of the scale whatever the values are.
+    A value's rank is the share of the table's rows that lie below it, each group's rows spread evenly between its ends;
+    so a tenth of the rows is a tenth of the scale whatever the values are. `words` sorts numbers as text.
     """
     if len(labels) != len(rows) or any(low is None or high is None for low, high in labels):
         return ()
-    ends: list[tuple[Any, Any]] = [(_value(str(a), physical), _value(str(b), physical)) for a, b in labels]
-    try:
-        known = sorted({value for pair in ends for value in pair})
-    except TypeError:
-        return ()
-    if len(known) == 1:
-        return ((0.0, 1.0),) * len(labels)
-    place = {value: number for number, value in enumerate(known)}
-    weight = np.zeros(len(known))  # rows between a value and the next one
-    for (low, high), count in zip(ends, rows, strict=True):
-        a, b = place[low], place[high]
-        if b > a:
-            weight[a] += count / (b - a)
-            weight[b] -= count / (b - a)
+    values = _numbers([str(text) for pair in labels for text in pair], words=words)
+    known = np.unique(values)
+    place = np.searchsorted(known, values).reshape(-1, 2)
+    steps = np.append(np.diff(known), 0.0)
+    lone = np.zeros(len(known))  # rows that all have one value
+    density = np.zeros(len(known))  # rows between a value and the next one, for each step
+    for (low, high), count in zip(place, rows, strict=True):
+        if high > low:
+            each = count / (known[high] - known[low])
+            density[low] += each
+            density[high] -= each
         else:
-            weight[a] += count
-            if a + 1 < len(known):
-                weight[a + 1] -= count
-    spread = np.maximum(np.cumsum(weight), 0.0)
-    total = float(spread.sum()) or 1.0
-    below = np.concatenate([[0.0], np.cumsum(spread)]) / total
-    return tuple(
-        (float(below[place[a]]), float(below[place[b]] if b != a else below[place[b] + 1])) for a, b in ends
-    )
+            lone[low] += count
+    between = np.maximum(np.cumsum(density), 0.0) * steps
+    total = float(between.sum() + lone.sum()) or 1.0
+    ends = np.cumsum(lone + between) / total
+    starts = np.concatenate([[0.0], ends[:-1]])
+    return tuple((float(starts[a]), float(starts[b] + lone[b] / total)) for a, b in place)
 
 
-def _value(text: str, physical: str) -> Any:
-    """Return a label as something that sorts: a number where it reads as one, else the text."""
-    if physical in NUMBERS:
-        try:
-            return (0, float(text), "")
-        except ValueError:
-            pass
-    return (1, 0.0, text)
+def _numbers(texts: Sequence[str], *, words: bool) -> np.ndarray:
+    """Return labels as numbers that sort as they do: amounts and dates as they are, words by their first letters."""
+    if not words:
+        for read in (float, _moment):
+            try:
+                found = np.array([read(text) for text in texts])
+            except (ValueError, OverflowError):
+                continue
+            if np.isfinite(found).all():
+                return found
+    start = len(os.path.commonprefix(list(texts)))  # noqa: RUF071  # letters, not folders
+    letters = [text[start:].encode()[:8].ljust(8, b"\0") for text in texts]
+    return np.array([float(int.from_bytes(word, "big")) for word in letters])
+
+
+def _moment(text: str) -> float:
+    """Return a date or a time as seconds, of which only differences mean anything."""
+    return (datetime.fromisoformat(text).replace(tzinfo=None) - datetime(1970, 1, 1)).total_seconds()  # noqa: DTZ001

@@ -8,7 +8,7 @@ columns or 1,000 row groups are no more than a few lines.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
@@ -30,6 +30,8 @@ MOST_JUDGED = 32
 MEMORY = "512MB"
 """What DuckDB may use to look at metadata."""
 REST = "\0rest"
+DATABASE_HEAD = 3 * 4_096
+"""Three pages at the front of a database say where its register lies."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,8 +40,9 @@ class Survey:
 
     asked: str
     found: Found
+    schema_name: str = ""
     table_name: str = ""
-    """Of a database."""
+    """Both of a database."""
     columns: tuple[Stored, ...]
     group_bytes: tuple[int, ...]
     """Of each row group that was looked at."""
@@ -66,7 +69,8 @@ def survey(asked: str, *, columns: Sequence[str] = (), by: str = "", table: str 
     found = find(asked)
     if found.kind == "duckdb":
         stored = database.stored(found.files[0], table)
-        return _drawn(asked, found, columns, by, stored.name, stored.columns, stored.groups, [(0, 4096 * 3)])
+        seen = _drawn(asked, found, columns, by, stored.columns, stored.groups, [(0, DATABASE_HEAD)])
+        return replace(seen, schema_name=stored.schema, table_name=stored.name)
     with duckdb.connect() as connection:
         connection.execute(f"SET memory_limit = '{MEMORY}'")
         _load(connection, found.files)
@@ -74,7 +78,7 @@ def survey(asked: str, *, columns: Sequence[str] = (), by: str = "", table: str 
 
 
 def _load(connection: duckdb.DuckDBPyConnection, files: Sequence[Path]) -> None:
-    listed = ", ".join(literal(_escaped(file)) for file in files)
+    listed = ", ".join(literal(escaped(file)) for file in files)
     try:
         connection.execute(
             "CREATE TEMP TABLE m AS SELECT file_name f, row_group_id g, column_id c, row_group_num_rows n,"
@@ -88,7 +92,7 @@ def _load(connection: duckdb.DuckDBPyConnection, files: Sequence[Path]) -> None:
         raise DataError(f"DuckDB cannot read the metadata of {files[0]}: {first}. Write it again.") from error
 
 
-def _escaped(file: Path) -> str:
+def escaped(file: Path) -> str:
     """Return a path in which no character is taken for a pattern."""
     return "".join(f"[{c}]" if c in "*?[" else c for c in str(file))
 
@@ -133,15 +137,16 @@ def _parquet(
     labels = connection.execute(
         f"SELECT p, lo, hi FROM m WHERE p IN ({', '.join(literal(name) for name in judged)}) ORDER BY p, f, g"
     ).fetchall()
-    physical = {kind.name: kind.physical for kind in kinds}
+    texts = {kind.name for kind in kinds if kind.physical == "BYTE_ARRAY"}
     orders = {}
     for name, found_labels in groupby(labels, key=itemgetter(0)):
-        ranked = ranks([(lo, hi) for _, lo, hi in found_labels], physical[name], [n for n, _, _ in groups])
+        pairs = [(lo, hi) for _, lo, hi in found_labels]
+        ranked = ranks(pairs, [n for n, _, _ in groups], words=name in texts)
         if ranked:
             orders[name] = ranked
     spans = [span for reads, _ in footers for span in reads]
     length = sum(size for _, size in footers)
-    return _drawn(asked, found, columns, by, "", kinds, groups, spans, length, orders)
+    return _drawn(asked, found, columns, by, kinds, groups, spans, length, orders)
 
 
 def _spans(chunks: list[ColumnChunk] | None, rows: int, offset: int, size: int) -> tuple[Span, ...]:
@@ -185,11 +190,10 @@ def _drawn(
     found: Found,
     columns: Sequence[str],
     by: str,
-    name: str,
     kinds: Sequence[Stored],
     groups: Sequence[Group],
     footers: Sequence[Span],
-    footer_bytes: int = 4096 * 3,
+    footer_bytes: int = DATABASE_HEAD,
     orders: dict[str, tuple[Range, ...]] | None = None,
 ) -> Survey:
     """Put the survey together."""
@@ -211,7 +215,6 @@ def _drawn(
     return Survey(
         asked=asked,
         found=found,
-        table_name=name,
         columns=tuple(kinds),
         group_bytes=tuple(size for _, size, _ in groups),
         footer_bytes=footer_bytes,

@@ -1,0 +1,213 @@
+"""The proof of the pudding. A sample is written as it lies and as it was advised, both are read by DuckDB on the device,
+and the gain that was promised is laid beside the gain that was had.
+
+The promise is made first: the engine is weighed on the sample as it lies, in memory, and nothing of the second file is
+known when its time is told.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import duckdb
+
+from readahead import units
+from readahead.advisor import sampling
+from readahead.advisor.advice import Advice, Option, advise
+from readahead.datasets import database
+from readahead.datasets.build import literal
+from readahead.datasets.survey import Survey, survey
+from readahead.errors import DataError
+from readahead.measure.calibrate import MEMORY
+from readahead.measure.engine import EngineSettings
+from readahead.measure.events import OnEvent, tell
+from readahead.measure.run import Query, run_emulated, run_local
+from readahead.measure.sample import Sample
+from readahead.models import your_data
+from readahead.models.schedule import Costs
+from readahead.models.your_data import Workload
+from readahead.storage import page_cache
+
+HELD = 0.2
+"""How far the gain may be from the promised one, as a share, to have held."""
+SLOW_ROWS = 8_192
+"""If nothing gains, these groups should lose."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Proof:
+    """What was promised of the sample and what was measured."""
+
+    rows: int
+    says: str
+    """What was changed."""
+    where: str
+    promised_s: tuple[float, float]
+    """Of the sample as it lies, and changed."""
+    measured: tuple[Sample, Sample]
+    same_answer: bool
+
+    @property
+    def promised(self) -> float:
+        """Return the gain that was promised."""
+        return self.promised_s[0] / self.promised_s[1]
+
+    @property
+    def had(self) -> float:
+        """Return the gain that was measured."""
+        return self.measured[0].median_s / self.measured[1].median_s
+
+    @property
+    def held(self) -> bool:
+        """Return whether the promise held."""
+        return self.same_answer and abs(self.had / self.promised - 1) <= HELD
+
+    def lines(self) -> Iterator[str]:
+        """Yield the proof, line by line."""
+        yield f"A sample of {self.rows:,} rows, {self.says}; measured on {self.where}"
+        names = ("as it lies", "changed")
+        for name, told, seen in zip(names, self.promised_s, self.measured, strict=True):
+            low, high = seen.interval_s()
+            yield (
+                f"  {name:<10}  modeled {units.text(told, 's'):>9}  measured {units.text(seen.median_s, 's'):>9}"
+                f" ({units.text(low, 's')} to {units.text(high, 's')}), {len(seen.seconds)} runs"
+            )
+        yield f"  gain: promised {self.promised:.2f} ×, measured {self.had:.2f} ×"
+        if not self.same_answer:
+            yield "The two files gave different answers: believe neither."
+        elif self.held:
+            yield "The prediction held."
+        else:
+            yield "The prediction did not hold: " + "; ".join(self.doubts())
+        yield "The sample is removed; the original was only read."
+
+    def doubts(self) -> Iterator[str]:
+        """Yield why it may not have held."""
+        found = [doubt for sample in self.measured for doubt in sample.doubts()]
+        yield from found or ["measure again on a quiet machine, then trust the measurement."]
+
+
+def verify(
+    seen: Survey,
+    told: Advice,
+    *,
+    here: bool = False,
+    repeats: int = 5,
+    on_event: OnEvent | None = None,
+    stop: threading.Event | None = None,
+) -> Proof:
+    """Rewrite a bounded sample in a folder of its own, measure it as it lies and as advised, and remove it.
+
+    Raises `Cancelled` when `stop` is set, `DataError` if the sample cannot be written or measured.
+    """
+    asked = told.asked
+    with sampling.folder_beside(seen) as folder:
+        tell(on_event, 0, 5, "writing a sample as it lies")
+        first = folder / "as-it-lies.parquet"
+        sampling.write(seen, first, group_rows=seen.table.usual_rows, in_order=False, stop=stop)
+        lies = survey(str(first), columns=seen.wanted, by=seen.by)
+        clause = _clause(lies, asked.workload)
+        stand = _Stand(
+            settings=EngineSettings(threads=asked.threads, queue_depth=asked.queue_depth),
+            here=here, repeats=repeats, stop=stop,
+        )  # fmt: skip
+        tell(on_event, 1, 5, "weighing the engine on it")
+        costs = _weighed(lies, told, stand, clause)
+        advised = advise(lies, told.device, asked, costs)
+        option = _chosen(advised)
+        promised = (advised.today.seconds, option.seconds)
+        tell(on_event, 2, 5, f"writing it again: {option.says}")
+        second = folder / "as-advised.parquet"
+        sampling.write(lies, second, group_rows=option.rows, in_order=option.sorted, stop=stop)
+        tell(on_event, 3, 5, "measuring it as it lies")
+        before = stand.measure(_query(lies, first, clause), told)
+        tell(on_event, 4, 5, "measuring it as advised")
+        after = stand.measure(_query(lies, second, clause), told)
+    return Proof(
+        rows=lies.table.rows,
+        says=option.says,
+        where=before.where if here else f"{told.device.name}, emulated",
+        promised_s=promised,
+        measured=(before, after),
+        same_answer=before.answer == after.answer,
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Stand:
+    settings: EngineSettings
+    here: bool
+    repeats: int
+    stop: threading.Event | None
+
+    def measure(self, query: Query, told: Advice) -> Sample:
+        if self.here:
+            cold = page_cache.can_evict()
+            return run_local(query, self.settings, cold=cold, repeats=self.repeats, stop=self.stop)
+        return run_emulated(query, told.device, self.settings, repeats=self.repeats, stop=self.stop)
+
+    def in_memory(self, query: Query) -> Sample:
+        if self.here:
+            return run_local(query, self.settings, cold=False, repeats=self.repeats, stop=self.stop)
+        return run_emulated(query, MEMORY, self.settings, repeats=self.repeats, stop=self.stop)
+
+
+def _chosen(advised: Advice) -> Option:
+    """Return the best change of the file alone; if none gains, one that should lose."""
+    depth = advised.asked.queue_depth
+    for option in advised.options:
+        if option.rows and option.queue_depth == depth:
+            return option
+    rows, took = next((pair for pair in advised.sizes if pair[0] >= SLOW_ROWS), advised.sizes[0])
+    return Option(
+        says=f"nothing gains, so row groups of {rows:,} rows to see that", rows=rows, sorted=False,
+        queue_depth=depth, seconds=took, gain=advised.today.seconds / took, read_groups=0, bottleneck="",
+    )  # fmt: skip
+
+
+def _weighed(lies: Survey, told: Advice, stand: _Stand, clause: str) -> Costs:
+    """Return the costs with a row's set so that the schedule from memory takes what DuckDB takes from memory."""
+    aim = stand.in_memory(_query(lies, lies.found.files[0], clause)).median_s
+    plan = your_data.today(lies.table, told.asked.workload)
+    at = your_data.window(told.asked.queue_depth, told.asked.threads)
+    low, high = 0.0, 1e-3
+    for _ in range(50):
+        middle = (low + high) / 2
+        took = your_data.seconds(plan, MEMORY, at, replace(told.costs, row_s=middle))
+        low, high = (middle, high) if took < aim else (low, middle)
+    return replace(told.costs, row_s=max(1e-10, high))
+
+
+def _query(lies: Survey, path: Path, clause: str) -> Query:
+    """Return a query that reads every wanted column and cannot be answered from metadata."""
+    listed = ", ".join(database.identifier(name) for name in lies.wanted)
+    return Query(
+        sql=f"SELECT bit_xor(hash({listed})), count(*) FROM {{table}}{clause}".replace("{table}", "{table}"),
+        path=path,
+    )
+
+
+def _clause(lies: Survey, workload: Workload) -> str:
+    """Return the filter in SQL, its values taken from the sample itself."""
+    if not workload.filters:
+        return ""
+    by, path = sampling.column(lies.by), literal(lies.found.files[0])
+    low, high = 0.5 - workload.selectivity / 2, 0.5 + workload.selectivity / 2
+    with duckdb.connect() as connection:
+        if workload.keys:
+            sql = f"SELECT DISTINCT {by}::VARCHAR, typeof({by}) FROM (SELECT * FROM read_parquet({path}) USING SAMPLE"
+            found = connection.execute(f"{sql} reservoir({workload.keys} ROWS) REPEATABLE (1))").fetchall()
+        else:
+            sql = f"SELECT unnest(quantile_disc({by}, [{low}, {high}]))::VARCHAR, any_value(typeof({by}))"
+            found = connection.execute(f"{sql} FROM read_parquet({path})").fetchall()
+    values = [f"CAST({literal(text)} AS {kind})" for text, kind in found if text is not None]
+    if not values:
+        raise DataError(
+            f"Column {lies.by!r} of the sample holds no values to filter by. Give another with --by."
+        )
+    if workload.keys:
+        return f" WHERE {by} IN ({', '.join(values)})"
+    return f" WHERE {by} BETWEEN {values[0]} AND {values[-1]}"
