@@ -17,7 +17,7 @@ from readahead.measure.calibrate import engine_costs
 from readahead.measure.engine import spare_threads
 from readahead.models import your_data
 from readahead.models.estimate import Estimate
-from readahead.models.schedule import Costs
+from readahead.models.schedule import Costs, Window
 from readahead.models.your_data import Plan, Table, Workload
 
 LADDER = (8_192, 32_768, 122_880, 524_288, 1_048_576)
@@ -149,7 +149,7 @@ class _Bench:
     costs: Costs
     asked: Asked
 
-    def window(self, depth: int) -> your_data.Window:
+    def window(self, depth: int) -> Window:
         return your_data.window(depth, self.asked.threads)
 
     def seconds(self, plan: Plan, depth: int) -> float:

@@ -1,5 +1,5 @@
-"""The proof of the pudding. A sample is written as it lies and as it was advised, both are read by DuckDB on the device,
-and the gain that was promised is laid beside the gain that was had.
+"""The proof of the pudding. A sample is written as it lies and as it was advised, both are read by DuckDB on the
+device, and the gain that was promised is laid beside the gain that was had.
 
 The promise is made first: the engine is weighed on the sample as it lies, in memory, and nothing of the second file is
 known when its time is told.
