@@ -15,7 +15,7 @@ from readahead.devices import Device
 from readahead.errors import BadValue, require_range
 from readahead.measure.calibrate import engine_costs
 from readahead.measure.engine import spare_threads
-from readahead.models import your_data
+from readahead.models import trying_on, your_data
 from readahead.models.estimate import Estimate
 from readahead.models.schedule import Costs, Window
 from readahead.models.your_data import Plan, Table, Workload
@@ -101,6 +101,11 @@ class Advice:
         return "rows_per_s" if self.asked.workload.keys else "bytes_per_s"
 
 
+def read_groups(plans: list[Plan]) -> int:
+    """Return how many row groups are read, rounded over the places where the filter may lie."""
+    return round(sum(plan.read_groups for plan in plans) / len(plans))
+
+
 def guessed_costs(survey: Survey) -> Costs:
     """Return what the engine takes for these columns, from the tables weighed on this machine.
 
@@ -134,7 +139,7 @@ def advise(survey: Survey, device: Device, asked: Asked, costs: Costs | None = N
         costs=costs,
         asked=asked,
         today=today,
-        today_groups=now.read_groups,
+        today_groups=read_groups(now),
         work=float(workload.keys) if workload.keys else table.wanted_bytes,
         options=tuple(_ranked(survey, bench, now, deep, today.seconds)),
         sizes=sizes,
@@ -152,20 +157,20 @@ class _Bench:
     def window(self, depth: int) -> Window:
         return your_data.window(depth, self.asked.threads)
 
-    def seconds(self, plan: Plan, depth: int) -> float:
-        return your_data.seconds(plan, self.device, self.window(depth), self.costs)
+    def seconds(self, plans: list[Plan], depth: int) -> float:
+        return your_data.seconds(plans, self.device, self.window(depth), self.costs)
 
     def best(self, depth: int, *, by_filter: bool | None = None) -> int:
         args = (self.table, self.asked.workload, self.device, self.window(depth), self.costs)
-        return your_data.best_rows(*args, by_filter=by_filter)[0]
+        return trying_on.best_rows(*args, by_filter=by_filter)[0]
 
 
-def _ranked(survey: Survey, bench: _Bench, now: Plan, deep: int, today_s: float) -> Sequence[Option]:
+def _ranked(survey: Survey, bench: _Bench, now: list[Plan], deep: int, today_s: float) -> Sequence[Option]:
     """Return each change alone, and then all together, fastest first; those that gain nothing are left out."""
     table, workload, depth = bench.table, bench.asked.workload, bench.asked.queue_depth
     usual = max(your_data.VECTOR_ROWS, table.usual_rows)
     by = survey.by.split(", ")[0]
-    offers: list[tuple[str, Plan, int, bool, int]] = []
+    offers: list[tuple[str, list[Plan], int, bool, int]] = []
     if deep != depth:
         offers.append((f"set a queue depth of {deep}", now, 0, False, deep))
     if survey.found.total_files > 1:
@@ -194,7 +199,7 @@ def _ranked(survey: Survey, bench: _Bench, now: Plan, deep: int, today_s: float)
                 says.replace(f", queue depth {depth}", ""),
                 Option(
                     says=says, rows=rows, sorted=in_order, queue_depth=at, seconds=told.seconds, gain=gain,
-                    read_groups=plan.read_groups, bottleneck=told.bottleneck,
+                    read_groups=read_groups(plan), bottleneck=told.bottleneck,
                 ),
             )  # fmt: skip
     return sorted(found.values(), key=lambda option: option.seconds)

@@ -20,7 +20,7 @@ from readahead.bench.figure import Figure
 from readahead.datasets.build import literal
 from readahead.datasets.survey import survey
 from readahead.devices import Device, device
-from readahead.models import your_data
+from readahead.models import trying_on, your_data
 from readahead.models.schedule import Costs
 from readahead.models.your_data import Table, Workload
 
@@ -103,10 +103,10 @@ def off_by(setting: Setting, tried: int = BRUTE) -> float:
         plan = your_data.packed(setting.table, setting.workload, rows, by_filter=by)
         return your_data.seconds(plan, setting.device, at, setting.costs)
 
-    rows, _ = your_data.best_rows(
+    rows, _ = trying_on.best_rows(
         setting.table, setting.workload, setting.device, at, setting.costs, by_filter=by
     )
-    return took(rows) / min(took(size) for size in your_data.sizes(setting.table, points=tried))
+    return took(rows) / min(took(size) for size in trying_on.sizes(setting.table, points=tried))
 
 
 def against_brute_force(*, tried: int = BRUTE) -> list[Figure]:
@@ -154,7 +154,7 @@ def from_metadata(*, repeats: int = 5) -> list[Figure]:
                     aim=aim,
                     samples={"seconds": took},
                     note=f"worst {max(took):.2g} s",
-                )  # fmt: skip
+                )
             )
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
     return [*figures, Figure(name="most memory of the process so far", value=peak / 2**20, unit="MiB")]

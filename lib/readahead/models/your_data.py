@@ -8,7 +8,7 @@ A `Table` is what the metadata of any file tells. Each `Plan` is a list of reads
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -25,10 +25,10 @@ MOST_GROUPS = 8_000
 """Row groups that one schedule goes through; of a file with more the first so many stand for all."""
 DEPTHS = (1, 2, 4, 8, 16, 32, 64)
 GAP_BYTES = 16_384
-TRIED = 8
-"""Row-group sizes that the closed form hands on to the schedule."""
-ALIKE = 0.01
-"""Two times nearer than this are the same: the size nearer to today's is then recommended."""
+
+PLACES = 7
+GOLDEN = 0.618033988749895
+"""Steps of this length spread evenly over a circle, however many are taken (Weyl, 1916)."""
 
 Range = tuple[float, float]
 
@@ -74,6 +74,15 @@ class Workload:
     """Share of the rows, from 0 to 1, that a range on the filter's column keeps."""
     keys: int = 0
     """Rows looked up by random values of the filter's column; 0 for a scan."""
+    place: float | None = None
+    """Where the range lies in the column, from 0 to 1 for its lowest and highest place; None for anywhere."""
+
+    @property
+    def places(self) -> tuple[float, ...]:
+        """Return the places of the range whose mean is told: one alone could meet the row groups' ends by luck."""
+        if self.keys or self.selectivity >= 1 or self.place is not None:
+            return (0.5 if self.place is None else self.place,)
+        return tuple((0.5 + n * GOLDEN) % 1.0 for n in range(PLACES))
 
     @property
     def filters(self) -> bool:
@@ -96,12 +105,17 @@ class Plan:
         """Return how many row groups are read."""
         return sum(bool(spans) for spans in self.groups)
 
+    @property
+    def read_rows(self) -> int:
+        """Return how many rows are decoded."""
+        return sum(count for count, spans in zip(self.rows, self.groups, strict=True) if spans)
+
 
 # -- which row groups a filter leaves ------------------------------------------------------------------
-def kept(ranges: Sequence[Range], workload: Workload, seed: int = 1) -> list[bool]:
+def kept(ranges: Sequence[Range], workload: Workload, place: float = 0.5, seed: int = 1) -> list[bool]:
     """Return which row groups must be read: their smallest and largest value do not rule the filter out.
 
-    A range filter is laid in the middle of the column; keys are drawn evenly from it. All are in ranks.
+    A range filter lies at a place of the column; keys are drawn evenly from it. All are in ranks.
     """
     if not workload.filters:
         return [True] * len(ranges)
@@ -111,8 +125,8 @@ def kept(ranges: Sequence[Range], workload: Workload, seed: int = 1) -> list[boo
         at = np.searchsorted(drawn, low)
         found = (at < len(drawn)) & (drawn[np.minimum(at, len(drawn) - 1)] <= high)
     else:
-        start, end = 0.5 - workload.selectivity / 2, 0.5 + workload.selectivity / 2
-        found = (low <= end) & (high >= start)
+        start = place * (1.0 - workload.selectivity)
+        found = (low <= start + workload.selectivity) & (high >= start)
     return [bool(one) for one in found]
 
 
@@ -136,16 +150,25 @@ def skippable(ranges: Sequence[Range], selectivity: float) -> float:
 
 
 # -- layouts ------------------------------------------------------------------------------------------------
-def today(table: Table, workload: Workload) -> Plan:
-    """Return the reads as the files lie."""
+def today(table: Table, workload: Workload) -> list[Plan]:
+    """Return the reads as the files lie, one plan for each place of the filter."""
     ranges = table.ranges or ((0.0, 1.0),) * len(table.group_rows)
-    left = kept(ranges, workload)
-    spans = tuple(s if keep else () for s, keep in zip(table.group_spans, left, strict=True))
-    return Plan(footers=table.footers, groups=spans, rows=table.group_rows, keys=workload.keys)
+    return [
+        Plan(
+            footers=table.footers,
+            groups=tuple(
+                spans if keep else ()
+                for spans, keep in zip(table.group_spans, kept(ranges, workload, place), strict=True)
+            ),
+            rows=table.group_rows,
+            keys=workload.keys,
+        )
+        for place in workload.places
+    ]
 
 
-def packed(table: Table, workload: Workload, rows: int, *, by_filter: bool | None = None) -> Plan:
-    """Return the reads of one file with row groups of `rows` rows. `by_filter` sorts it by the filter's column.
+def packed(table: Table, workload: Workload, rows: int, *, by_filter: bool | None = None) -> list[Plan]:
+    """Return the plans of one file with row groups of `rows` rows. `by_filter` sorts it by the filter's column.
 
     By default the order stays: a range in the new groups is as wide as one in today's groups was, or wider.
     """
@@ -155,16 +178,24 @@ def packed(table: Table, workload: Workload, rows: int, *, by_filter: bool | Non
     span, jump, end = _group(table, rows)
     last, _, _ = _group(table, sizes[-1])
     ranges = in_order(sizes) if by_filter else _rearranged(table, sizes)
-    left = kept(ranges, workload)
-    groups = tuple(
+    spans = [
         tuple((offset + number * jump, size) for offset, size in (span if number < count - 1 else last))
-        if keep
-        else ()
-        for number, keep in enumerate(left)
-    )
+        for number in range(count)
+    ]
     footer = int(count * table.footer_bytes_per_group)
     shape = FileShape(size_bytes=end + (count - 1) * jump + footer + 12, footer_bytes=footer, row_groups=())
-    return Plan(footers=tuple(footer_reads(shape)), groups=groups, rows=tuple(sizes), keys=workload.keys)
+    footers = tuple(footer_reads(shape))
+    return [
+        Plan(
+            footers=footers,
+            groups=tuple(
+                own if keep else () for own, keep in zip(spans, kept(ranges, workload, place), strict=True)
+            ),
+            rows=tuple(sizes),
+            keys=workload.keys,
+        )
+        for place in workload.places
+    ]
 
 
 def _group(table: Table, rows: int) -> tuple[list[Span], int, int]:
@@ -200,81 +231,35 @@ def window(queue_depth: int, threads: int) -> Window:
     return Window(slots=queue_depth + threads - 1, depth=queue_depth, threads=threads)
 
 
-def seconds(plan: Plan, device: Device, at: Window, costs: Costs) -> float:
-    """Return the time of the exact schedule; of more than `MOST_GROUPS` groups the first ones stand for all."""
+def seconds(plans: Sequence[Plan], device: Device, at: Window, costs: Costs) -> float:
+    """Return the mean time of the plans by the exact schedule."""
+    return sum(_seconds(plan, device, at, costs) for plan in plans) / len(plans)
+
+
+def _seconds(plan: Plan, device: Device, at: Window, costs: Costs) -> float:
+    """Return the time of one plan; of more than `MOST_GROUPS` groups the first ones stand for all."""
     part = min(1.0, MOST_GROUPS / max(1, len(plan.groups)))
-    groups, rows = plan.groups[:MOST_GROUPS], plan.rows[:MOST_GROUPS]
     footers = plan.footers[:MOST_GROUPS]
-    told = simulate(device, footers, groups, rows, window=at, costs=costs, keys=plan.keys)
+    told = simulate(
+        device,
+        footers,
+        plan.groups[:MOST_GROUPS],
+        plan.rows[:MOST_GROUPS],
+        window=at,
+        costs=costs,
+        keys=plan.keys,
+    )
     whole = told.opened_s * max(1.0, len(plan.footers) / max(1, len(footers)))
     return whole + (told.finished_s - told.opened_s) / part
 
 
-def explained(plan: Plan, device: Device, at: Window, costs: Costs) -> Estimate:
-    """Return the time of the schedule as named terms, shared out as the closed form of its mean read says."""
-    took = seconds(plan, device, at, costs)
-    reads = sum(map(len, plan.groups))
+def explained(plans: Sequence[Plan], device: Device, at: Window, costs: Costs) -> Estimate:
+    """Return the mean time as named terms, shared out as the closed form of the plans' mean read says."""
+    took = seconds(plans, device, at, costs)
+    reads = sum(len(spans) for plan in plans for spans in plan.groups) / len(plans)
     if not reads:
         return Estimate(terms_s={"open": took})
-    rows = sum(count for count, spans in zip(plan.rows, plan.groups, strict=True) if spans)
-    size = sum(length for spans in plan.groups for _, length in spans)
+    rows = sum(plan.read_rows for plan in plans) / len(plans)
+    size = sum(length for plan in plans for spans in plan.groups for _, length in spans) / len(plans)
     mean = Layout(rows=rows, row_group_rows=rows / reads, bytes_per_row=size / rows)
     return estimate(scan_times(device, mean, at, costs), took)
-
-
-# -- the best row group -----------------------------------------------------------------------------------
-def sizes(table: Table, points: int = 160) -> list[int]:
-    """Return the row-group sizes worth a thought, in whole vectors, evenly on a log scale."""
-    rows = table.rows
-    low = max(VECTOR_ROWS, rows / MOST_GROUPS)
-    high = max(low, min(LARGEST_ROWS, rows + VECTOR_ROWS))
-    found = np.ceil(np.geomspace(low, high, points) / VECTOR_ROWS).astype(int) * VECTOR_ROWS
-    return sorted(set(found.tolist()))
-
-
-def best_rows(
-    table: Table,
-    workload: Workload,
-    device: Device,
-    at: Window,
-    costs: Costs,
-    *,
-    by_filter: bool | None = None,
-) -> tuple[int, float]:
-    """Return the row-group size that the schedule likes best, in rows, and its seconds.
-
-    The closed form of the scan chooses `TRIED` candidates and those with one group for each read in flight join them;
-    the schedule times them and the neighbours of the fastest. Of sizes that are alike the one nearest to today's wins.
-    """
-    grid = sizes(table)
-    share = min(1.0, workload.selectivity) if by_filter and not workload.keys else 1.0
-    rows = max(1.0, table.rows * share)
-    wide = table.wanted_bytes / max(1, table.rows)
-    flat = Layout(rows=rows, row_group_rows=np.minimum(np.array(grid, float), rows), bytes_per_row=wide)
-    if workload.keys and by_filter:
-        flat = replace(flat, keys=float(workload.keys))
-    guess = scan_times(device, flat, at, costs).seconds
-    places = {int(n) for n in np.argsort(guess)[:TRIED]} | set(range(0, len(grid), max(1, len(grid) // 16)))
-    for waves in (1, 2, 3, 4):
-        aim = rows / (waves * min(at.slots, max(1, device.channels)))
-        near = int(np.searchsorted(grid, aim))
-        places |= {min(len(grid) - 1, max(0, near + step)) for step in (-1, 0, 1)}
-    told: dict[int, float] = {}
-
-    def took(place: int) -> float:
-        if place not in told:
-            plan = packed(table, workload, grid[place], by_filter=by_filter)
-            told[place] = seconds(plan, device, at, costs)
-        return told[place]
-
-    for place in places:
-        took(place)
-    for _ in range(4):
-        top = sorted(told, key=told.__getitem__)[:3]
-        for place in [p + step for p in top for step in (-2, -1, 1, 2) if 0 <= p + step < len(grid)]:
-            took(place)
-    least = min(told.values())
-    alike = [place for place, time_s in told.items() if time_s <= least * (1 + ALIKE)]
-    usual = max(1, table.usual_rows)
-    chosen = min(alike, key=lambda place: abs(np.log(grid[place] / usual)))
-    return grid[chosen], told[chosen]
