@@ -7,13 +7,12 @@ Every time here is the schedule's (`models.your_data`), of a layout as it is or 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from readahead.datasets.survey import Survey
-from readahead.datasets.tables import TABLES
 from readahead.devices import Device
 from readahead.errors import BadValue, require_range
-from readahead.measure.calibrate import engine_costs
+from readahead.measure import tasting
 from readahead.measure.engine import spare_threads
 from readahead.models import trying_on, your_data
 from readahead.models.estimate import Estimate
@@ -106,23 +105,9 @@ def read_groups(plans: list[Plan]) -> int:
     return round(sum(plan.read_groups for plan in plans) / len(plans))
 
 
-def guessed_costs(survey: Survey) -> Costs:
-    """Return what the engine takes for these columns, from the tables weighed on this machine.
-
-    A row costs what lies on the line through the narrow table and the one with text, by compressed bytes a row.
-    """
-    narrow, wide = engine_costs("comments_narrow"), engine_costs("comments")
-    thin, thick = (TABLES[name].bytes_per_row for name in ("comments_narrow", "comments"))
-    here = survey.table.wanted_bytes / max(1, survey.table.rows)
-    slope = max(0.0, wide.row_s - narrow.row_s) / (thick - thin)
-    return replace(
-        narrow, row_s=max(1e-9, narrow.row_s * min(1.0, here / thin), narrow.row_s + slope * (here - thin))
-    )
-
-
 def advise(survey: Survey, device: Device, asked: Asked, costs: Costs | None = None) -> Advice:
     """Return what could be done about a survey's table on one device, ranked by gain."""
-    costs = costs or guessed_costs(survey)
+    costs = costs or tasting.guessed_costs(survey)
     table, workload = survey.table, asked.workload
     bench = _Bench(table=table, device=device, costs=costs, asked=asked)
     now = your_data.today(table, workload)

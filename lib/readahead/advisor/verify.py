@@ -10,26 +10,15 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from pathlib import Path
-
-import duckdb
 
 from readahead import units
-from readahead.advisor import sampling
 from readahead.advisor.advice import Advice, Option, advise
-from readahead.datasets import database
-from readahead.datasets.build import literal
 from readahead.datasets.survey import Survey, survey
-from readahead.errors import DataError
-from readahead.measure.calibrate import MEMORY
+from readahead.measure import rewritten, tasting
 from readahead.measure.engine import EngineSettings
 from readahead.measure.events import OnEvent, tell
-from readahead.measure.run import Query, run_emulated, run_local
 from readahead.measure.sample import Sample
 from readahead.models import your_data
-from readahead.models.schedule import Costs
-from readahead.models.your_data import Workload
-from readahead.storage import page_cache
 
 HELD = 0.2
 """How far the gain may be from the promised one, as a share, to have held."""
@@ -104,28 +93,28 @@ def verify(
     Raises `Cancelled` when `stop` is set, `DataError` if the sample cannot be written or measured.
     """
     asked = told.asked
-    with sampling.folder_beside(seen) as folder:
+    with rewritten.folder_beside(seen) as folder:
         tell(on_event, 0, 5, "writing a sample as it lies")
         first = folder / "as-it-lies.parquet"
-        sampling.write(seen, first, group_rows=seen.table.usual_rows, in_order=False, stop=stop)
+        rewritten.write(seen, first, group_rows=seen.table.usual_rows, in_order=False, stop=stop)
         lies = survey(str(first), columns=seen.wanted, by=seen.by)
-        clause = _clause(lies, asked.workload)
-        stand = _Stand(
+        clause = tasting.clause(lies, asked.workload)
+        stand = tasting.Stand(
             settings=EngineSettings(threads=asked.threads, queue_depth=asked.queue_depth),
             here=here, repeats=repeats, stop=stop,
         )  # fmt: skip
         tell(on_event, 1, 5, "weighing the engine on it")
-        costs = _weighed(lies, told, stand, clause)
+        costs = tasting.weighed(lies, asked.workload, told.costs, stand, clause)
         advised = advise(lies, told.device, asked, costs)
         option = _chosen(advised)
         promised = _promised(lies, advised, option)
         tell(on_event, 2, 5, f"writing it again: {option.says}")
         second = folder / "as-advised.parquet"
-        sampling.write(lies, second, group_rows=option.rows, in_order=option.sorted, stop=stop)
+        rewritten.write(lies, second, group_rows=option.rows, in_order=option.sorted, stop=stop)
         tell(on_event, 3, 5, "measuring it as it lies")
-        before = stand.measure(_query(lies, first, clause), told)
+        before = stand.measure(tasting.query(lies, first, clause), told.device)
         tell(on_event, 4, 5, "measuring it as advised")
-        after = stand.measure(_query(lies, second, clause), told)
+        after = stand.measure(tasting.query(lies, second, clause), told.device)
     return Proof(
         rows=lies.table.rows,
         says=option.says,
@@ -134,25 +123,6 @@ def verify(
         measured=(before, after),
         same_answer=before.answer == after.answer,
     )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Stand:
-    settings: EngineSettings
-    here: bool
-    repeats: int
-    stop: threading.Event | None
-
-    def measure(self, query: Query, told: Advice) -> Sample:
-        if self.here:
-            cold = page_cache.can_evict()
-            return run_local(query, self.settings, cold=cold, repeats=self.repeats, stop=self.stop)
-        return run_emulated(query, told.device, self.settings, repeats=self.repeats, stop=self.stop)
-
-    def in_memory(self, query: Query) -> Sample:
-        if self.here:
-            return run_local(query, self.settings, cold=False, repeats=self.repeats, stop=self.stop)
-        return run_emulated(query, MEMORY, self.settings, repeats=self.repeats, stop=self.stop)
 
 
 def _chosen(advised: Advice) -> Option:
@@ -179,50 +149,3 @@ def _promised(lies: Survey, advised: Advice, option: Option) -> tuple[float, flo
     )
     first, second = (your_data.seconds(plan, advised.device, at, advised.costs) for plan in plans)
     return first, second
-
-
-def _weighed(lies: Survey, told: Advice, stand: _Stand, clause: str) -> Costs:
-    """Return the costs with a row's set so that the schedule from memory takes what DuckDB takes from memory."""
-    aim = stand.in_memory(_query(lies, lies.found.files[0], clause)).median_s
-    plan = your_data.today(lies.table, replace(told.asked.workload, place=0.5))
-    at = your_data.window(told.asked.queue_depth, told.asked.threads)
-    low, high = 0.0, 1e-3
-    for _ in range(50):
-        middle = (low + high) / 2
-        took = your_data.seconds(plan, MEMORY, at, replace(told.costs, row_s=middle))
-        low, high = (middle, high) if took < aim else (low, middle)
-    return replace(told.costs, row_s=max(1e-10, high))
-
-
-def _query(lies: Survey, path: Path, clause: str) -> Query:
-    """Return a query that reads every wanted column and cannot be answered from metadata."""
-    listed = ", ".join(database.identifier(name) for name in lies.wanted)
-    if "{table}" in listed + clause:
-        raise DataError("A column is called '{table}', which stands for the file here. Rename it in a copy.")
-    return Query(
-        sql=f"SELECT bit_xor(hash({listed})), count(*) FROM {{table}}{clause}".replace("{table}", "{table}"),
-        path=path,
-    )
-
-
-def _clause(lies: Survey, workload: Workload) -> str:
-    """Return the filter in SQL, its values taken from the sample itself."""
-    if not workload.filters:
-        return ""
-    by, path = sampling.column(lies.by), literal(lies.found.files[0])
-    low, high = 0.5 - workload.selectivity / 2, 0.5 + workload.selectivity / 2
-    with duckdb.connect() as connection:
-        if workload.keys:
-            sql = f"SELECT DISTINCT {by}::VARCHAR, typeof({by}) FROM (SELECT * FROM read_parquet({path}) USING SAMPLE"
-            found = connection.execute(f"{sql} reservoir({workload.keys} ROWS) REPEATABLE (1))").fetchall()
-        else:
-            sql = f"SELECT unnest(quantile_disc({by}, [{low}, {high}]))::VARCHAR, any_value(typeof({by}))"
-            found = connection.execute(f"{sql} FROM read_parquet({path})").fetchall()
-    values = [f"CAST({literal(text)} AS {kind})" for text, kind in found if text is not None]
-    if not values:
-        raise DataError(
-            f"Column {lies.by!r} of the sample holds no values to filter by. Give another with --by."
-        )
-    if workload.keys:
-        return f" WHERE {by} IN ({', '.join(values)})"
-    return f" WHERE {by} BETWEEN {values[0]} AND {values[-1]}"

@@ -1,5 +1,5 @@
-"""Trying on shoes. The closed form sorts the shelf at a glance, the exact schedule is asked about the pairs that may fit,
-and of two that fit alike the one most like the old pair is taken.
+"""Trying on shoes. The closed form sorts the shelf at a glance, the exact schedule is asked about the pairs that may
+fit, and of two that fit alike the one most like the old pair is taken.
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ A `Table` is what the metadata of any file tells. Each `Plan` is a list of reads
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -64,6 +64,18 @@ class Table:
     def usual_rows(self) -> int:
         """Return the rows of a middling row group today."""
         return int(np.median(self.group_rows))
+
+
+def first(table: Table, rows: int) -> Table:
+    """Return the table's first row groups: as many as are needed for so many rows."""
+    many = int(np.searchsorted(np.cumsum(table.group_rows), rows)) + 1
+    return replace(
+        table,
+        group_rows=table.group_rows[:many],
+        group_spans=table.group_spans[:many],
+        footers=table.footers[: max(1, len(table.footers) * many // len(table.group_rows))],
+        ranges=table.ranges[:many],
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
