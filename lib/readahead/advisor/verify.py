@@ -1,7 +1,7 @@
 """The proof of the pudding. A sample is written as it lies and as it was advised, both are read by DuckDB on the
 device, and the gain that was promised is laid beside the gain that was had.
 
-The promise is made first: the engine is weighed on the sample as it lies, in memory, and nothing of the second file is
+The promise is made first: the engine is weighed on a copy of the sample, in memory, and nothing of the second file is
 known when its time is told.
 """
 
@@ -104,10 +104,10 @@ def verify(
             here=here, repeats=repeats, stop=stop,
         )  # fmt: skip
         tell(on_event, 1, 5, "weighing the engine on it")
-        costs = tasting.weighed(lies, asked.workload, told.costs, stand, clause)
-        advised = advise(lies, told.device, asked, costs)
+        weights = tasting.weigh(lies, asked.workload, stand, clause)
+        advised = advise(lies, told.device, asked, weights.whole)
         option = _chosen(advised)
-        promised = _promised(lies, advised, option)
+        promised = _promised(lies, advised, option, weights)
         tell(on_event, 2, 5, f"writing it again: {option.says}")
         second = folder / "as-advised.parquet"
         rewritten.write(lies, second, group_rows=option.rows, in_order=option.sorted, stop=stop)
@@ -138,14 +138,16 @@ def _chosen(advised: Advice) -> Option:
     )  # fmt: skip
 
 
-def _promised(lies: Survey, advised: Advice, option: Option) -> tuple[float, float]:
+def _promised(lies: Survey, advised: Advice, option: Option, weights: tasting.Weights) -> tuple[float, float]:
     """Return the seconds of both layouts with the filter where the query has it: in the middle."""
     asked = advised.asked
     workload = replace(asked.workload, place=0.5)
     at = your_data.window(asked.queue_depth, asked.threads)
     plans = (
-        your_data.today(lies.table, workload),
-        your_data.packed(lies.table, workload, option.rows, by_filter=option.sorted or None),
+        (your_data.today(lies.table, workload), False),
+        (your_data.packed(lies.table, workload, option.rows, by_filter=option.sorted or None), option.sorted),
     )
-    first, second = (your_data.seconds(plan, advised.device, at, advised.costs) for plan in plans)
+    first, second = (
+        your_data.seconds(plan, advised.device, at, weights.of(in_order=in_order)) for plan, in_order in plans
+    )
     return first, second

@@ -1,5 +1,5 @@
-"""A taster at work. He gives the same dish, from two kitchens, to the same guest: one query that reads every wanted column
-of a sample, run by DuckDB, and what the engine itself takes for it.
+"""A taster at work. He gives the same dish, from two kitchens, to the same guest: one query that reads every wanted
+column of a sample, run by DuckDB, and what the engine itself takes for it.
 """
 
 from __future__ import annotations
@@ -8,12 +8,13 @@ import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 import duckdb
 
 from readahead.datasets import database
 from readahead.datasets.build import literal
-from readahead.datasets.survey import Survey
+from readahead.datasets.survey import Survey, survey
 from readahead.datasets.tables import TABLES
 from readahead.devices import Device
 from readahead.errors import DataError
@@ -39,6 +40,12 @@ class Stand:
     facts: Mapping[str, object] = field(default_factory=dict)
     on_event: OnEvent | None = None
     stop: threading.Event | None = None
+
+    @property
+    def _rest(self) -> dict[str, Any]:
+        return {
+            "repeats": self.repeats, "facts": self.facts, "on_event": self.on_event, "stop": self.stop,
+        }  # fmt: skip
 
     def measure(self, query: Query, device: Device) -> Sample:
         """Run the query, cold on the own disk where that can be."""
@@ -100,10 +107,46 @@ def guessed_costs(survey: Survey) -> Costs:
     )
 
 
-def weighed(lies: Survey, workload: Workload, known: Costs, stand: Stand, clause: str) -> Costs:
-    """Return the costs with a row's set so that the schedule from memory takes what DuckDB takes from memory."""
-    aim = stand.in_memory(query(lies, lies.found.files[0], clause)).median_s
-    plan = your_data.today(lies.table, replace(workload, place=0.5))
+WEIGHED_ROWS = 122_880
+"""Row groups large enough that a row's price is seen and not a group's."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Weights:
+    """What the engine takes for a sample."""
+
+    whole: Costs
+    """For row groups of which every row is wanted: of a scan, or where the rows are sorted by the filter."""
+    sieved: Costs
+    """For row groups from which a filter picks rows here and there, so that less of a row need be unpacked."""
+
+    def of(self, *, in_order: bool) -> Costs:
+        """Return those for one order of the rows."""
+        return self.whole if in_order else self.sieved
+
+
+def weigh(lies: Survey, workload: Workload, stand: Stand, filtered: str) -> Weights:
+    """Weigh the engine on a third copy of the sample, in memory, with row groups of middling size.
+
+    A row's price is set so that the schedule from memory takes what DuckDB takes; all else is as weighed before.
+    """
+    known = guessed_costs(lies)
+    path = lies.found.files[0].with_name("weighing.parquet")
+    try:
+        rewritten.write(lies, path, group_rows=WEIGHED_ROWS, in_order=False, stop=stand.stop)
+        again = survey(str(path), columns=lies.wanted, by=lies.by)
+        whole = _row_price(again, Workload(), known, stand, "")
+        sieved = (
+            _row_price(again, replace(workload, place=0.5), known, stand, filtered) if filtered else whole
+        )
+    finally:
+        path.unlink(missing_ok=True)
+    return Weights(whole=whole, sieved=sieved)
+
+
+def _row_price(seen: Survey, workload: Workload, known: Costs, stand: Stand, filtered: str) -> Costs:
+    aim = stand.in_memory(query(seen, seen.found.files[0], filtered)).median_s
+    plan = your_data.today(seen.table, workload)
     at = your_data.window(stand.settings.queue_depth, stand.settings.threads)
     low, high = 0.0, 1e-3
     for _ in range(50):
