@@ -26,6 +26,7 @@ from readahead.measure.engine import EngineSettings, spare_threads
 from readahead.measure.sample import Sample
 from readahead.models import trying_on, your_data
 from readahead.models.estimate import Estimate
+from readahead.models.schedule import Costs, Window
 from readahead.models.your_data import Plan, Table, Workload
 
 OURS = "our table"
@@ -72,7 +73,7 @@ class YourData(Experiment):
             return OUR_COLUMN
         at = Path(path)
         plain = _surveyed(path, "", at.stat().st_mtime_ns if at.exists() else 0)
-        return next(iter(sorted(plain.orders, key=lambda name: plain.orders[name] == ())), "")
+        return next(iter(plain.orders), "")
 
     def device(self, settings: Settings) -> Device:
         """Return the device; this machine's own, before it was calibrated, stands in as an NVMe drive."""
@@ -107,10 +108,10 @@ class YourData(Experiment):
         rows, _ = trying_on.best_rows(*args, self._costs(settings), by_filter=layout == SORTED or None)
         return int(self.knob("row_group_rows").check(rows))
 
-    def _window(self, settings: Settings) -> your_data.Window:
+    def _window(self, settings: Settings) -> Window:
         return your_data.window(settings["queue_depth"], spare_threads())
 
-    def _costs(self, settings: Settings) -> your_data.Costs:
+    def _costs(self, settings: Settings) -> Costs:
         seen = self.survey(settings)
         weights = _weights.get((seen.asked, seen.by, settings["selectivity"]))
         in_order = settings["layout"] == SORTED
