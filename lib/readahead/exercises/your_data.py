@@ -25,8 +25,8 @@ PREDICTIONS = (
     ),
     Prediction(
         id="other_order", kind="times", low=0.3, high=1_000,
-        question="Now sorted by the column of the filter too, with the row groups that are best for that. How many times"
-        " faster than as it lies?",
+        question="Now sorted by the column of the filter too, with the row groups that are best for that. How many"
+        " times faster than as it lies?",
         because="The wanted rows lie side by side now. The rest is never read; what remains is to open the file and"
         " fetch a few groups, and that no order can shorten.",
     ),
@@ -76,8 +76,8 @@ _METADATA = (
 EXERCISES = (
     Exercise(
         id="overlap",
-        question="A table has 50 row groups. It is sorted by day, and a filter keeps a tenth of the days. About how many"
-        " row groups are read?",
+        question="A table has 50 row groups. It is sorted by day, and a filter keeps a tenth of the days. About how"
+        " many row groups are read?",
         shape=Amount(kind="count", tolerance=0.21),
         answer=6,
         equivalents=("5", "six"),
@@ -104,6 +104,7 @@ EXERCISES = (
         question="Which of these can be told from a Parquet file's metadata alone?",
         shape=Several(options=_METADATA),
         answer=(_METADATA[0], _METADATA[1], _METADATA[3]),
+        equivalents=("a, b, d", "d, b, a"),
         misconceptions=(
             Misconception(
                 name="minimum and maximum tell where inside a group the rows are",
@@ -120,14 +121,17 @@ EXERCISES = (
             "Offset, length, rows, smallest, largest, encodings: for every chunk.",
             "Reads follow from offsets and lengths; skipping follows from smallest and largest.",
         ),
-        solution="Lengths, trips and skipping are in the labels. The order inside a group, and the state of a cache, are"
-        " not: those you measure.",
+        solution="Lengths, trips and skipping are in the labels. The order inside a group, and the state of a cache,"
+        " are not: those you measure.",
     ),
     Exercise(
         id="bottleneck",
         question="The advisor says of your file on an object store: bottleneck latency. Which change helps most?",
-        shape=Choice(options=("larger row groups or more reads in flight", "a stronger compression", "more threads to decode")),
+        shape=Choice(
+            options=("larger row groups or more reads in flight", "a stronger compression", "more threads to decode")
+        ),
         answer="larger row groups or more reads in flight",
+        equivalents=("a", "Larger row groups or more reads in flight"),
         misconceptions=(
             Misconception(
                 name="fewer bytes always help", example="a stronger compression",
@@ -154,11 +158,12 @@ EXERCISES = (
             first="best",
         ),
         answer=("write them as a few large files", "read more of them at once", "compress them better"),
+        equivalents=("a > b > c",),
         misconceptions=(
             Misconception(
                 name="concurrency mends everything",
                 example=("read more of them at once", "write them as a few large files", "compress them better"),
-                hint="Each file still has a footer that must be there before its data is asked for: two trips in a row.",
+                hint="Each file still has a footer that must be there before its data is asked for: two trips.",
             ),
             Misconception(
                 name="bytes are what storage charges for",
@@ -185,6 +190,7 @@ EXERCISES = (
             )
         ),
         answer="look at the sample's spread, and which term the measurement adds",
+        equivalents=("a",),
         misconceptions=(
             Misconception(
                 name="the model is the truth", example="believe the model: it knows the whole file",

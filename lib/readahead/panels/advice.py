@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 from typing import Any
 
-from IPython.display import HTML, display
+from IPython import display as ipython
 
 from readahead.advisor import advice, report
 from readahead.errors import BadValue
@@ -26,4 +26,4 @@ def letter(lesson: Any) -> None:
     asked = advice.Asked.of(seen, selectivity=share, queue_depth=settings["queue_depth"])
     told = advice.advise(seen, experiment.device(settings), asked)
     text = html.escape("\n".join(report.letter(seen, [told])))
-    display(HTML(f'<pre style="white-space: pre-wrap; max-width: 70em">{text}</pre>'))
+    ipython.display(ipython.HTML(f'<pre style="white-space: pre-wrap; max-width: 70em">{text}</pre>'))
