@@ -10,9 +10,9 @@ from readahead.experiments.your_data import PACKED, SORTED, packed
 
 PREDICTIONS = (
     Prediction(
-        id="touched", kind="1", low=0.001, high=1.0, word="%",
-        question="Your filter keeps the share of the rows that the parameters say (a tenth, unless you changed it)."
-        " In what share of the row groups must the engine look, as the table lies?",
+        id="touched", kind="times", low=0.5, high=1_000,
+        question="Your filter keeps the share of the rows that the parameters say (a tenth, unless you changed it). As the"
+        " table lies, how many times as many row groups must be read as would hold those rows?",
         because="A row group can be passed over only if its smallest and largest value rule the filter out. What counts"
         " is the order in which the rows were written, not how few of them are wanted.",
     ),
@@ -80,7 +80,7 @@ EXERCISES = (
         " many row groups are read?",
         shape=Amount(kind="count", tolerance=0.21),
         answer=6,
-        equivalents=("5", "six"),
+        equivalents=("5", "6.0"),
         misconceptions=(
             Misconception(
                 name="a filter reads every row group", example="50",

@@ -26,4 +26,5 @@ def letter(lesson: Any) -> None:
     asked = advice.Asked.of(seen, selectivity=share, queue_depth=settings["queue_depth"])
     told = advice.advise(seen, experiment.device(settings), asked)
     text = html.escape("\n".join(report.letter(seen, [told])))
-    ipython.display(ipython.HTML(f'<pre style="white-space: pre-wrap; max-width: 70em">{text}</pre>'))
+    show: Any = ipython
+    show.display(show.HTML(f'<pre style="white-space: pre-wrap; max-width: 70em">{text}</pre>'))
