@@ -11,8 +11,8 @@ from readahead.experiments.your_data import PACKED, SORTED, packed
 PREDICTIONS = (
     Prediction(
         id="touched", kind="times", low=0.5, high=1_000,
-        question="Your filter keeps the share of the rows that the parameters say (a tenth, unless you changed it). As the"
-        " table lies, how many times as many row groups must be read as would hold those rows?",
+        question="Your filter keeps the share of the rows that the parameters say (a tenth, unless you changed it). As"
+        " the table lies, how many times as many row groups must be read as would hold those rows?",
         because="A row group can be passed over only if its smallest and largest value rule the filter out. What counts"
         " is the order in which the rows were written, not how few of them are wanted.",
     ),

@@ -218,7 +218,7 @@ def gain(see: Any, layout: str) -> Any:
 def amplified(bench: Bench) -> float:
     """Return the row groups that the metadata cannot rule out over those that would hold the wanted rows."""
     [plan] = EXPERIMENT.plans(bench.settings(layout=AS_IT_LIES))
-    return plan.read_groups / len(plan.groups) / bench.base["selectivity"]
+    return plan.read_groups / len(plan.groups) / float(bench.base["selectivity"])
 
 
 def seen_amplified(bench: Bench) -> float:
