@@ -45,7 +45,7 @@ def opened(path: Path) -> Iterator[duckdb.DuckDBPyConnection]:
             connection.execute(f"ATTACH {literal(path)} AS file (READ_ONLY)")
         except duckdb.Error as error:
             first = str(error).splitlines()[0]
-            if "lock" in first.lower():
+            if "set lock" in first.lower() or "another process" in first.lower():
                 raise DataError(
                     f"{path} is locked by another process that writes to it. Close that one, or give a copy."
                 ) from error
