@@ -1,4 +1,4 @@
-"""What learners really have on their disks: each trouble is one clear sentence and an exit code, and nothing is touched."""
+"""What learners really have on their disks: each trouble is one clear sentence and an exit code; nothing is touched."""
 
 from __future__ import annotations
 
