@@ -179,6 +179,9 @@ def _ranked(survey: Survey, bench: _Bench, now: list[Plan], deep: int, today_s: 
     for says, plan, rows, in_order, at in offers:
         told = your_data.explained(plan, bench.device, bench.window(at), bench.costs)
         gain = today_s / told.seconds
+        all_at_once = at != depth and rows  # more change is only offered for more gain
+        if all_at_once and told.seconds > min((one.seconds for one in found.values()), default=1e9) / GAP:
+            continue
         if gain >= GAP and (at != depth or rows or in_order):
             found.setdefault(
                 says.replace(f", queue depth {depth}", ""),

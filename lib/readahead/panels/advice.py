@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-import html
+from pathlib import Path
 from typing import Any
 
 from IPython import display as ipython
 
+from readahead import units
 from readahead.advisor import advice, report
+from readahead.advisor.findings import findings
 from readahead.errors import BadValue
 from readahead.experiments.your_data import YourData
+from readahead.panels import paper
 
 
 def letter(lesson: Any) -> None:
@@ -25,6 +28,29 @@ def letter(lesson: Any) -> None:
     share = settings["selectivity"] if seen.by else 1.0
     asked = advice.Asked.of(seen, selectivity=share, queue_depth=settings["queue_depth"])
     told = advice.advise(seen, experiment.device(settings), asked)
-    text = html.escape("\n".join(report.letter(seen, [told])))
+    today = told.today
+    rows = [
+        (
+            "as it lies",
+            "",
+            units.text(today.seconds, "s"),
+            report.speed(told, today.seconds),
+            today.bottleneck,
+        )
+    ]
+    rows += [
+        (
+            one.says,
+            f"{one.gain:.2f} ×",
+            units.text(one.seconds, "s"),
+            report.speed(told, one.seconds),
+            one.bottleneck,
+        )
+        for one in told.options
+    ]
+    text = paper.words(f"**What lies at {Path(seen.asked).name}.**")
+    text += paper.table(("What", "Seen"), findings(seen))
+    text += paper.words(f"**On {told.device.name}.** The bottleneck is {report.REMEDY[today.bottleneck]}.")
+    text += paper.table(("Change", "gain", "time", "throughput", "bottleneck then"), rows)
     show: Any = ipython
-    show.display(show.HTML(f'<pre style="white-space: pre-wrap; max-width: 70em">{text}</pre>'))
+    show.display(show.HTML(text))
