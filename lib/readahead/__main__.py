@@ -15,6 +15,7 @@ from readahead import __version__
 from readahead.errors import Cancelled, ReadaheadError
 
 COMMANDS = {
+    "advise": "Look at a file of yours and say what to change.",
     "bench": "Measure the workbook itself: device, models, waiting.",
     "calibrate": "Measure this machine: its disk, and what DuckDB itself takes.",
     "doctor": "Check a laptop before a workshop.",

@@ -17,6 +17,7 @@ PARTS = {
     "models": ("against_simpy", "curve"),
     "datasets": ("against_copy",),
     "disk": ("against_fio", "cold_scan"),
+    "advisor": ("against_brute_force", "from_metadata"),
     "browser": ("waiting",),
     "device": ("cost_per_read", "against_native", "delivered_latency"),
 }

@@ -1,0 +1,193 @@
+"""A removal firm's offer. The same goods in other boxes, in another order, with more carriers: each with its price, the
+cheapest first, and a word on what it is that takes the time.
+
+Every time here is the schedule's (`models.your_data`), of a layout as it is or as it would be written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from readahead.datasets.survey import Survey
+from readahead.devices import Device
+from readahead.errors import BadValue, require_range
+from readahead.measure import tasting
+from readahead.measure.engine import spare_threads
+from readahead.models import trying_on, your_data
+from readahead.models.estimate import Estimate
+from readahead.models.schedule import Costs, Window
+from readahead.models.your_data import Plan, Table, Workload
+
+LADDER = (8_192, 32_768, 122_880, 524_288, 1_048_576)
+"""Row-group sizes that are always told."""
+ENOUGH = 1.05
+"""The least queue depth whose time is within this factor of the best is the one to set."""
+GAP = 1.02
+"""A change that gains less than this factor is not offered."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """The workload, with how the engine is set up today."""
+
+    workload: Workload
+    queue_depth: int = 8
+    threads: int = 1
+
+    @classmethod
+    def of(
+        cls,
+        survey: Survey,
+        *,
+        selectivity: float = 1.0,
+        keys: int = 0,
+        queue_depth: int = 8,
+        threads: int = 0,
+    ) -> Asked:
+        """Return a workload, checked. Raises `BadValue` for a number out of range or a filter without a column."""
+        require_range("selectivity", selectivity, low=1e-9, high=1, advice="Give a share, such as 0.1.")
+        require_range("keys", keys, low=0, high=1_000_000, advice="Give rows per lookup; 0 for a scan.")
+        require_range("queue_depth", queue_depth, low=1, high=1024, advice="Give reads in flight, such as 8.")
+        if (selectivity < 1 or keys) and not survey.by:
+            raise BadValue(
+                f"selectivity={selectivity:g} and keys={keys} need a column to filter by. Give one with --by COLUMN."
+            )
+        return cls(
+            workload=Workload(selectivity=selectivity, keys=keys),
+            queue_depth=queue_depth,
+            threads=threads or spare_threads(),
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Option:
+    """One thing that could be done."""
+
+    says: str
+    rows: int
+    """Of a row group; 0 if it stays as it is."""
+    sorted: bool
+    queue_depth: int
+    seconds: float
+    gain: float
+    """Today's time over this one's."""
+    read_groups: int
+    bottleneck: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Advice:
+    """Everything modeled for one device."""
+
+    device: Device
+    costs: Costs
+    asked: Asked
+    today: Estimate
+    today_groups: int
+    work: float
+    """Bytes of the wanted columns, or rows of a lookup: throughput is work / seconds."""
+    options: tuple[Option, ...]
+    """What gains most first."""
+    sizes: tuple[tuple[int, float], ...]
+    """(rows of a row group, seconds) in the order of today."""
+    depths: tuple[tuple[int, float], ...]
+    """(queue depth, seconds) of the file as it is."""
+
+    @property
+    def unit(self) -> str:
+        """Return the kind of the throughput."""
+        return "rows_per_s" if self.asked.workload.keys else "bytes_per_s"
+
+
+def read_groups(plans: list[Plan]) -> int:
+    """Return how many row groups are read, rounded over the places where the filter may lie."""
+    return round(sum(plan.read_groups for plan in plans) / len(plans))
+
+
+def advise(survey: Survey, device: Device, asked: Asked, costs: Costs | None = None) -> Advice:
+    """Return what could be done about a survey's table on one device, ranked by gain."""
+    costs = costs or tasting.guessed_costs(survey)
+    table, workload = survey.table, asked.workload
+    bench = _Bench(table=table, device=device, costs=costs, asked=asked)
+    now = your_data.today(table, workload)
+    today = your_data.explained(now, device, bench.window(asked.queue_depth), costs)
+    depths = tuple((depth, bench.seconds(now, depth)) for depth in your_data.DEPTHS)
+    least = min(time_s for _, time_s in depths)
+    deep = next(depth for depth, time_s in depths if time_s <= least * ENOUGH)
+    ladder = [rows for rows in LADDER if rows < 2 * table.rows] or [your_data.VECTOR_ROWS]
+    sizes = tuple(
+        (rows, bench.seconds(your_data.packed(table, workload, rows), asked.queue_depth)) for rows in ladder
+    )
+    return Advice(
+        device=device,
+        costs=costs,
+        asked=asked,
+        today=today,
+        today_groups=read_groups(now),
+        work=float(workload.keys) if workload.keys else table.wanted_bytes,
+        options=tuple(_ranked(survey, bench, now, deep, today.seconds)),
+        sizes=sizes,
+        depths=depths,
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Bench:
+    table: Table
+    device: Device
+    costs: Costs
+    asked: Asked
+
+    def window(self, depth: int) -> Window:
+        return your_data.window(depth, self.asked.threads)
+
+    def seconds(self, plans: list[Plan], depth: int) -> float:
+        return your_data.seconds(plans, self.device, self.window(depth), self.costs)
+
+    def best(self, depth: int, *, by_filter: bool | None = None) -> int:
+        args = (self.table, self.asked.workload, self.device, self.window(depth), self.costs)
+        return trying_on.best_rows(*args, by_filter=by_filter)[0]
+
+
+def _ranked(survey: Survey, bench: _Bench, now: list[Plan], deep: int, today_s: float) -> Sequence[Option]:
+    """Return each change alone, and then all together, fastest first; those that gain nothing are left out."""
+    table, workload, depth = bench.table, bench.asked.workload, bench.asked.queue_depth
+    usual = max(your_data.VECTOR_ROWS, table.usual_rows)
+    by = survey.by.split(", ")[0]
+    offers: list[tuple[str, list[Plan], int, bool, int]] = []
+    if deep != depth:
+        offers.append((f"set a queue depth of {deep}", now, 0, False, deep))
+    if survey.found.total_files > 1:
+        words = f"write the {survey.found.total_files:,} files as one, groups of {usual:,} rows"
+        offers.append((words, your_data.packed(table, workload, usual), usual, False, depth))
+    rows = bench.best(depth)
+    plan = your_data.packed(table, workload, rows)
+    offers.append((f"row groups of {rows:,} rows", plan, rows, False, depth))
+    if workload.filters:
+        plan = your_data.packed(table, workload, usual, by_filter=True)
+        offers.append((f"sort by {by}, groups as large as today's", plan, usual, True, depth))
+        rows = bench.best(depth, by_filter=True)
+        plan = your_data.packed(table, workload, rows, by_filter=True)
+        offers.append((f"sort by {by}, row groups of {rows:,} rows", plan, rows, True, depth))
+    rows = bench.best(max(deep, depth), by_filter=workload.filters or None)
+    plan = your_data.packed(table, workload, rows, by_filter=workload.filters or None)
+    words = f"{f'sort by {by}, ' if workload.filters else ''}row groups of {rows:,} rows"
+    words += f", queue depth {max(deep, depth)}"
+    offers.append((words, plan, rows, workload.filters, max(deep, depth)))
+    found: dict[str, Option] = {}
+    for says, plan, rows, in_order, at in offers:
+        told = your_data.explained(plan, bench.device, bench.window(at), bench.costs)
+        gain = today_s / told.seconds
+        all_at_once = at != depth and rows  # more change is only offered for more gain
+        if all_at_once and told.seconds > min((one.seconds for one in found.values()), default=1e9) / GAP:
+            continue
+        if gain >= GAP and (at != depth or rows or in_order):
+            found.setdefault(
+                says.replace(f", queue depth {depth}", ""),
+                Option(
+                    says=says, rows=rows, sorted=in_order, queue_depth=at, seconds=told.seconds, gain=gain,
+                    read_groups=read_groups(plan), bottleneck=told.bottleneck,
+                ),
+            )  # fmt: skip
+    return sorted(found.values(), key=lambda option: option.seconds)

@@ -1,0 +1,153 @@
+"""The proof of the pudding. A sample is written as it lies and as it was advised, both are read by DuckDB on the
+device, and the gain that was promised is laid beside the gain that was had.
+
+The promise is made first: the engine is weighed on a copy of the sample, in memory, and nothing of the second file is
+known when its time is told.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from readahead import units
+from readahead.advisor.advice import Advice, Option, advise
+from readahead.datasets.survey import Survey, survey
+from readahead.measure import rewritten, tasting
+from readahead.measure.engine import EngineSettings
+from readahead.measure.events import OnEvent, tell
+from readahead.measure.sample import Sample
+from readahead.models import your_data
+
+HELD = 0.2
+"""How far the gain may be from the promised one, as a share, to have held."""
+SLOW_ROWS = 8_192
+"""If nothing gains, these groups should lose."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Proof:
+    """What was promised of the sample and what was measured."""
+
+    rows: int
+    says: str
+    """What was changed."""
+    where: str
+    promised_s: tuple[float, float]
+    """Of the sample as it lies, and changed."""
+    measured: tuple[Sample, Sample]
+    same_answer: bool
+
+    @property
+    def promised(self) -> float:
+        """Return the gain that was promised."""
+        return self.promised_s[0] / self.promised_s[1]
+
+    @property
+    def had(self) -> float:
+        """Return the gain that was measured."""
+        return self.measured[0].median_s / self.measured[1].median_s
+
+    @property
+    def held(self) -> bool:
+        """Return whether the promise held."""
+        return self.same_answer and abs(self.had / self.promised - 1) <= HELD
+
+    def lines(self) -> Iterator[str]:
+        """Yield the proof, line by line."""
+        yield f"A sample of {self.rows:,} rows, {self.says}; measured on {self.where}"
+        names = ("as it lies", "changed")
+        for name, told, seen in zip(names, self.promised_s, self.measured, strict=True):
+            low, high = seen.interval_s()
+            yield (
+                f"  {name:<10}  modeled {units.text(told, 's'):>9}  measured {units.text(seen.median_s, 's'):>9}"
+                f" ({units.text(low, 's')} to {units.text(high, 's')}), {len(seen.seconds)} runs"
+            )
+        yield f"  gain: promised {self.promised:.2f} ×, measured {self.had:.2f} ×"
+        if not self.same_answer:
+            yield "The two files gave different answers: believe neither."
+        elif self.held:
+            yield "The prediction held."
+        else:
+            yield "The prediction did not hold: " + "; ".join(self.doubts())
+        yield "The sample is removed; the original was only read."
+
+    def doubts(self) -> Iterator[str]:
+        """Yield why it may not have held."""
+        found = [doubt for sample in self.measured for doubt in sample.doubts()]
+        yield from found or ["measure again on a quiet machine, then trust the measurement."]
+
+
+def verify(
+    seen: Survey,
+    told: Advice,
+    *,
+    here: bool = False,
+    repeats: int = 5,
+    on_event: OnEvent | None = None,
+    stop: threading.Event | None = None,
+) -> Proof:
+    """Rewrite a bounded sample in a folder of its own, measure it as it lies and as advised, and remove it.
+
+    Raises `Cancelled` when `stop` is set, `DataError` if the sample cannot be written or measured.
+    """
+    asked = told.asked
+    with rewritten.folder_beside(seen) as folder:
+        tell(on_event, 0, 5, "writing a sample as it lies")
+        first = folder / "as-it-lies.parquet"
+        rewritten.write(seen, first, group_rows=seen.table.usual_rows, in_order=False, stop=stop)
+        lies = survey(str(first), columns=seen.wanted, by=seen.by)
+        clause = tasting.clause(lies, asked.workload)
+        stand = tasting.Stand(
+            settings=EngineSettings(threads=asked.threads, queue_depth=asked.queue_depth),
+            here=here, repeats=repeats, stop=stop,
+        )  # fmt: skip
+        tell(on_event, 1, 5, "weighing the engine on it")
+        weights = tasting.weigh(lies, asked.workload, stand, clause)
+        advised = advise(lies, told.device, asked, weights.whole)
+        option = _chosen(advised)
+        promised = _promised(lies, advised, option, weights)
+        tell(on_event, 2, 5, f"writing it again: {option.says}")
+        second = folder / "as-advised.parquet"
+        rewritten.write(lies, second, group_rows=option.rows, in_order=option.sorted, stop=stop)
+        tell(on_event, 3, 5, "measuring it as it lies")
+        before = stand.measure(tasting.query(lies, first, clause), told.device)
+        tell(on_event, 4, 5, "measuring it as advised")
+        after = stand.measure(tasting.query(lies, second, clause), told.device)
+    return Proof(
+        rows=lies.table.rows,
+        says=option.says,
+        where=before.where if here else f"{told.device.name}, emulated",
+        promised_s=promised,
+        measured=(before, after),
+        same_answer=before.answer == after.answer,
+    )
+
+
+def _chosen(advised: Advice) -> Option:
+    """Return the best change of the file alone; if none gains, one that should lose."""
+    depth = advised.asked.queue_depth
+    for option in advised.options:
+        if option.rows and option.queue_depth == depth:
+            return option
+    rows, took = next((pair for pair in advised.sizes if pair[0] >= SLOW_ROWS), advised.sizes[0])
+    return Option(
+        says=f"nothing gains, so row groups of {rows:,} rows to see that", rows=rows, sorted=False,
+        queue_depth=depth, seconds=took, gain=advised.today.seconds / took, read_groups=0, bottleneck="",
+    )  # fmt: skip
+
+
+def _promised(lies: Survey, advised: Advice, option: Option, weights: tasting.Weights) -> tuple[float, float]:
+    """Return the seconds of both layouts with the filter where the query has it: in the middle."""
+    asked = advised.asked
+    workload = replace(asked.workload, place=0.5)
+    at = your_data.window(asked.queue_depth, asked.threads)
+    plans = (
+        (your_data.today(lies.table, workload), False),
+        (your_data.packed(lies.table, workload, option.rows, by_filter=option.sorted or None), option.sorted),
+    )
+    first, second = (
+        your_data.seconds(plan, advised.device, at, weights.of(in_order=in_order)) for plan, in_order in plans
+    )
+    return first, second

@@ -1,0 +1,58 @@
+"""`python -m readahead advise PATH`: what the metadata of a file says, what it costs, what to change first."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from readahead.advisor import advice, report, verify
+from readahead.datasets.survey import survey
+from readahead.devices import THIS_MACHINE, calibrated, catalogue
+from readahead.devices import device as named
+from readahead.measure.events import Event
+
+
+@click.command()
+@click.argument("path")
+@click.option(
+    "--device", "devices", multiple=True, help="Of the catalogue; may be given again. 'all' for all."
+)
+@click.option(
+    "--columns", default="", help="Columns that the query reads, with commas between; all, if none."
+)
+@click.option("--by", default="", help="The column that is filtered by, or looked up by.")
+@click.option(
+    "--selectivity", default=1.0, show_default=True, help="Share of the rows that the filter keeps."
+)
+@click.option("--keys", default=0, show_default=True, help="Rows of a lookup; 0 for a scan.")
+@click.option("--queue-depth", default=8, show_default=True, help="Reads that DuckDB keeps under way today.")
+@click.option("--threads", default=0, help="Threads that decode; 0 for all cores but one.")
+@click.option("--table", default="", help="Table of a database; the largest, if none.")
+@click.option(
+    "--verify", "proven", is_flag=True, help="Rewrite a sample beside the file, measure both, tell."
+)
+@click.option("--here", is_flag=True, help="With --verify: measure on this machine's own disk.")
+def advise(path: str, devices: tuple[str, ...], columns: str, by: str, table: str, **more: Any) -> None:
+    """Look at a Parquet file, a folder or a pattern of them, or a DuckDB database at PATH, and say what to change."""
+    proven, here = more.pop("proven"), more.pop("here")
+    wanted = [name.strip() for name in columns.split(",") if name.strip()]
+    chosen = tuple(catalogue()) if "all" in devices else devices
+    chosen = chosen or (THIS_MACHINE if calibrated() else "nvme", "object-store")
+    known = [named(name) for name in chosen]
+    seen = survey(path, columns=wanted, by=by, table=table)
+    asked = advice.Asked.of(seen, **more)
+    told = [advice.advise(seen, one, asked) for one in known]
+    for line in report.letter(seen, told):
+        click.echo(line)
+    if proven:
+        click.echo()
+        for line in verify.verify(seen, told[0], here=here, on_event=_progress).lines():
+            click.echo(line)
+    elif any(one.options for one in told):
+        click.echo("\nThese are models. --verify rewrites a sample, measures it, and says whether they hold.")
+
+
+def _progress(event: Event) -> None:
+    if event.done < event.total:
+        click.echo(f"  {event.note}", err=True)

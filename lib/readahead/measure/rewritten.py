@@ -1,0 +1,115 @@
+"""A slice of the cake, baked again in another tin. The first rows of a table are written twice: with row groups as they
+are today, and as they might be. The table itself is only read.
+"""
+
+from __future__ import annotations
+
+import glob
+import os
+import shutil
+import tempfile
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import duckdb
+
+from readahead import paths, units
+from readahead.datasets import database
+from readahead.datasets.build import literal
+from readahead.datasets.survey import Survey, escaped
+from readahead.errors import BadValue, Cancelled, DataError
+from readahead.measure.events import check, interrupts
+from readahead.models.your_data import VECTOR_ROWS
+from readahead.units import MiB
+
+MOST_BYTES = 64 * MiB
+MOST_ROWS = 2_000_000
+MEMORY = "1GB"
+
+
+def sample_rows(survey: Survey) -> int:
+    """Return how many rows a sample has: at most `MOST_ROWS`, of at most `MOST_BYTES`."""
+    width = sum(width for _, width in survey.table.widths)
+    return int(max(1, min(survey.table.rows, MOST_ROWS, MOST_BYTES / max(width, 1e-9))))
+
+
+@contextmanager
+def folder_beside(survey: Survey) -> Iterator[Path]:
+    """Make a folder for a sample beside the original, or in the cache where that cannot be; remove it afterwards.
+
+    Raises `DataError` if there is no room.
+    """
+    parent = survey.found.files[0].parent
+    if glob.has_magic(str(parent)) or not os.access(parent, os.W_OK):
+        parent = paths.cache_dir()
+    need = 4 * MOST_BYTES
+    try:
+        parent.mkdir(parents=True, exist_ok=True)
+        free = shutil.disk_usage(parent).free
+        if free < need:
+            raise DataError(
+                f"{parent} has {units.text(free, 'bytes')} free, and a sample needs up to {units.text(need, 'bytes')}."
+                " Make room, or advise without --verify."
+            )
+        folder = Path(tempfile.mkdtemp(prefix=".readahead-", dir=parent))
+    except OSError as error:
+        raise DataError(
+            f"No sample can be written to {parent}: {error.strerror}. Make room there."
+        ) from error
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def write(
+    survey: Survey,
+    target: Path,
+    *,
+    group_rows: int,
+    in_order: bool,
+    stop: threading.Event | None = None,
+    rows: int = 0,
+) -> Path:
+    """Write the sample as one Parquet file with such row groups, sorted by the filter's column or as it lies.
+
+    Raises `Cancelled` when `stop` is set, `DataError` if DuckDB cannot read or write it.
+    """
+    group_rows = max(VECTOR_ROWS, -(-group_rows // VECTOR_ROWS) * VECTOR_ROWS)
+    order = f" ORDER BY {column(survey.by)}" if in_order else ""
+    check(stop)
+    with duckdb.connect() as connection, interrupts(stop, connection.interrupt):
+        try:
+            connection.execute("SET threads = 1; SET preserve_insertion_order = true")
+            connection.execute(f"SET memory_limit = '{MEMORY}'")
+            connection.execute(f"SET temp_directory = {literal(target.parent / 'spill')}")
+            source = _source(connection, survey)
+            connection.execute(
+                f"COPY (SELECT * FROM (SELECT * FROM {source} LIMIT {int(rows) or sample_rows(survey)}){order})"
+                f" TO {literal(target)} (FORMAT parquet, ROW_GROUP_SIZE {group_rows})"
+            )
+        except duckdb.InterruptException as error:
+            raise Cancelled("The sample was not written to its end and is removed. Start again.") from error
+        except duckdb.Error as error:
+            first = str(error).splitlines()[0]
+            raise DataError(
+                f"No sample of {survey.asked} can be written: {first}. Advise without --verify."
+            ) from error
+    return target
+
+
+def _source(connection: duckdb.DuckDBPyConnection, survey: Survey) -> str:
+    if survey.found.kind == "parquet":
+        return f"read_parquet([{', '.join(literal(escaped(file)) for file in survey.found.files)}])"
+    connection.execute(f"ATTACH {literal(survey.found.files[0])} AS file (READ_ONLY)")
+    return f"file.{database.identifier(survey.schema_name)}.{database.identifier(survey.table_name)}"
+
+
+def column(name: str) -> str:
+    """Return a column, or a field of one, as SQL. Raises `BadValue` for what lies in a list."""
+    parts = name.split(", ")
+    if {"list", "key_value"} & set(parts[1:]):
+        raise BadValue(f"by={name!r} lies in a list, by which nothing can be sorted. Give a plain column.")
+    return ".".join(database.identifier(part) for part in parts)

@@ -1,0 +1,110 @@
+"""Advice keeps its laws: no option is slower than today, what is named is in the file, and brute force agrees."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import duckdb
+import pytest
+
+from readahead.advisor import advice, report, verify
+from readahead.bench import advisor as bench
+from readahead.datasets.build import literal
+from readahead.datasets.labels import ranks
+from readahead.datasets.survey import Survey, survey
+from readahead.devices import device
+from readahead.errors import BadValue
+from readahead.models import your_data
+from readahead.models.your_data import Workload
+
+
+@pytest.fixture(scope="module")
+def seen(tmp_path_factory: pytest.TempPathFactory) -> Survey:
+    path = tmp_path_factory.mktemp("advice") / "t.parquet"
+    with duckdb.connect() as connection:
+        connection.execute(
+            "COPY (SELECT i AS id, (hash(i) % 100000)::INT AS mess, DATE '2020-01-01' + (i // 1000)::INT AS day,"
+            " 'word ' || lpad((i // 7)::VARCHAR, 9, '0') AS word FROM range(262144) r(i))"
+            f" TO {literal(path)} (FORMAT parquet, ROW_GROUP_SIZE 4096)"
+        )
+    return survey(str(path), by="mess")
+
+
+def test_the_order_of_a_column_is_seen_whatever_its_type(seen: Survey) -> None:
+    skipped = {name: your_data.skippable(found, 0.1) for name, found in seen.orders.items()}
+    assert skipped["mess"] < 0.05
+    assert all(skipped[name] == pytest.approx(0.9, abs=0.05) for name in ("id", "day", "word"))
+
+
+@pytest.mark.parametrize("name", ["nvme", "object-store", "usb-disk"])
+def test_what_is_offered_gains_and_comes_ranked(seen: Survey, name: str) -> None:
+    told = advice.advise(seen, device(name), advice.Asked.of(seen, selectivity=0.1))
+    gains = [option.gain for option in told.options]
+    assert gains == sorted(gains, reverse=True) and all(gain >= advice.GAP for gain in gains)
+    assert any(option.sorted for option in told.options)
+    assert told.today.bottleneck in report.REMEDY
+
+
+def test_the_letter_says_what_was_seen(seen: Survey) -> None:
+    told = advice.advise(seen, device("object-store"), advice.Asked.of(seen))
+    text = "\n".join(report.letter(seen, [told]))
+    for words in (
+        "64 of 4,096 rows",
+        "Order of mess",
+        "Footer",
+        "dictionary",
+        "object-store",
+        "bottleneck latency",
+    ):
+        assert words in text
+
+
+def test_advice_on_a_filter_needs_a_column(seen: Survey) -> None:
+    plain = survey(seen.asked)
+    with pytest.raises(BadValue, match="--by COLUMN"):
+        advice.Asked.of(plain, selectivity=0.5)
+    with pytest.raises(BadValue, match="selectivity=0"):
+        advice.Asked.of(seen, selectivity=0.0)
+
+
+def test_the_advised_row_group_is_near_the_best_in_nearly_all_of_the_grid() -> None:
+    """A part of the bench's grid, tried more coarsely."""
+    settings = list(bench.grid())
+    assert len(settings) >= 60
+    few = settings[::5]
+    good = sum(bench.off_by(setting, tried=120) <= bench.NEAR for setting in few)
+    assert good >= 0.95 * len(few) - 1
+
+
+def test_a_range_is_as_long_as_its_share_of_the_rows() -> None:
+    labels = [("0", "9"), ("10", "19"), ("20", "1000000")]
+    found = ranks(labels, [100, 100, 200])
+    assert found[0][0] == 0.0 and found[2][1] == pytest.approx(1.0)
+    assert found[1][1] == pytest.approx(0.5, abs=0.01)
+    assert ranks([("a", None)], [5]) == ()
+
+
+def test_what_a_filter_keeps_grows_with_its_share() -> None:
+    ranges = your_data.in_order([100] * 50)
+    kept = [sum(your_data.kept(ranges, Workload(selectivity=s))) for s in (0.01, 0.1, 0.5, 1.0)]
+    assert kept == sorted(kept) and kept[-1] == 50 and kept[1] in (5, 6)
+
+
+def test_a_promise_is_measured_on_a_sample_that_goes_away(seen: Survey) -> None:
+    told = advice.advise(seen, device("object-store"), advice.Asked.of(seen, selectivity=0.1))
+    folder = seen.found.files[0].parent
+    proof = verify.verify(seen, told, repeats=1)
+    assert proof.same_answer and proof.promised > 2 and proof.had > 1
+    assert list(folder.iterdir()) == [seen.found.files[0]]
+    assert any("prediction" in line for line in proof.lines())
+
+
+def test_a_file_of_a_thousand_row_groups_is_advised_on_in_bounded_memory(tmp_path: Path) -> None:
+    path = tmp_path / "tall.parquet"
+    with duckdb.connect() as connection:
+        connection.execute(
+            f"COPY (SELECT i FROM range({1000 * 2048}) r(i)) TO {literal(path)} (FORMAT parquet, ROW_GROUP_SIZE 2048)"
+        )
+    tall = survey(str(path))
+    assert len(tall.group_bytes) == 1000
+    assert advice.advise(tall, device("object-store"), advice.Asked.of(tall)).options[0].gain > 2

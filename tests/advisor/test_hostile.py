@@ -1,0 +1,233 @@
+"""What learners really have on their disks: each trouble is one clear sentence and an exit code; nothing is touched."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import duckdb
+import pytest
+
+from readahead.__main__ import run
+from readahead.datasets.build import literal
+from readahead.datasets.finder import MOST_LOOKED_AT
+
+ROWS = "SELECT i AS id, hash(i) AS x FROM range(20000) r(i)"
+
+
+def write(path: Path, sql: str = ROWS, options: str = "ROW_GROUP_SIZE 2048", *before: str) -> Path:
+    with duckdb.connect() as connection:
+        for statement in before:
+            connection.execute(statement)
+        connection.execute(f"COPY ({sql}) TO {literal(path)} (FORMAT parquet, {options})")
+    return path
+
+
+def prints(folder: Path) -> dict[str, str]:
+    """Return a fingerprint of everything in a folder."""
+    return {
+        str(p): hashlib.sha256(p.read_bytes()).hexdigest() for p in sorted(folder.rglob("*")) if p.is_file()
+    }
+
+
+@pytest.fixture
+def good(tmp_path: Path) -> Path:
+    return write(tmp_path / "good.parquet")
+
+
+def told(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
+    code = run(["advise", *arguments])
+    seen = capsys.readouterr()
+    return code, seen.out, seen.err
+
+
+def empty(folder: Path) -> tuple[str, str]:
+    (folder / "bad.parquet").write_bytes(b"")
+    return str(folder / "bad.parquet"), "is empty"
+
+
+def cut_off(folder: Path) -> tuple[str, str]:
+    whole = write(folder / "whole.parquet").read_bytes()
+    (folder / "bad.parquet").write_bytes(whole[: len(whole) // 2])
+    return str(folder / "bad.parquet"), "is cut off"
+
+
+def a_text(folder: Path) -> tuple[str, str]:
+    (folder / "bad.parquet").write_text("id,x\n1,2\n")
+    return str(folder / "bad.parquet"), "neither a Parquet file nor a DuckDB database"
+
+
+def a_lying_footer(folder: Path) -> tuple[str, str]:
+    (folder / "bad.parquet").write_bytes(b"PAR1" + b"\xff" * 40 + b"\xff\xff\xff\x7fPAR1")
+    return str(folder / "bad.parquet"), "does not end as a Parquet file does"
+
+
+def nonsense_inside(folder: Path) -> tuple[str, str]:
+    (folder / "bad.parquet").write_bytes(b"PAR1" + b"\xff" * 400 + (200).to_bytes(4, "little") + b"PAR1")
+    return str(folder / "bad.parquet"), "cannot read the metadata"
+
+
+def encrypted(folder: Path) -> tuple[str, str]:
+    key = "PRAGMA add_parquet_key('k', '0123456789112345')"
+    options = "ENCRYPTION_CONFIG {footer_key: 'k'}"
+    write(folder / "bad.parquet", ROWS, options, "SET force_mbedtls_unsafe = 'true'", key)
+    return str(folder / "bad.parquet"), "encrypted"
+
+
+def missing(folder: Path) -> tuple[str, str]:
+    return str(folder / "no such.parquet"), "is not there"
+
+
+def an_empty_folder(folder: Path) -> tuple[str, str]:
+    (folder / "empty").mkdir()
+    return str(folder / "empty"), "holds no Parquet files"
+
+
+def a_pattern_of_nothing(folder: Path) -> tuple[str, str]:
+    return str(folder / "*.nothing"), "is not there"
+
+
+def no_rows(folder: Path) -> tuple[str, str]:
+    return str(write(folder / "bad.parquet", f"{ROWS} LIMIT 0")), "holds no rows"
+
+
+def a_broken_database(folder: Path) -> tuple[str, str]:
+    (folder / "bad.duckdb").write_bytes(b"\0" * 8 + b"DUCK" + b"\0" * 20_000)
+    return str(folder / "bad.duckdb"), "no database that DuckDB can open"
+
+
+def a_null_in_the_path(folder: Path) -> tuple[str, str]:
+    return str(folder / "a\0b"), "Give"
+
+
+BAD = (empty, cut_off, a_text, a_lying_footer, nonsense_inside, encrypted, missing, an_empty_folder,
+       a_pattern_of_nothing, no_rows, a_broken_database, a_null_in_the_path)  # fmt: skip
+
+
+@pytest.mark.parametrize("trouble", BAD, ids=lambda trouble: trouble.__name__)
+def test_trouble_is_one_sentence_and_an_exit_code(
+    trouble, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path, words = trouble(tmp_path)
+    before = prints(tmp_path)
+    code, out, err = told(capsys, path)
+    assert code == 1 and out == ""
+    assert words in err and err.count("\n") == 1 and "Traceback" not in err
+    assert prints(tmp_path) == before
+
+
+@pytest.fixture
+def locked(tmp_path: Path) -> Iterator[Path]:
+    """A database that a process of its own holds open for writing."""
+    path = tmp_path / "held.duckdb"
+    hold = (
+        "import duckdb, sys; c = duckdb.connect(sys.argv[1]); c.execute('CREATE TABLE t AS FROM range(9)');"
+        "print('ready', flush=True); sys.stdin.read()"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", hold, str(path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as process:
+        assert process.stdout is not None and process.stdout.readline() == b"ready\n"
+        yield path
+        process.communicate(b"")
+
+
+def test_a_database_that_is_locked_is_said_to_be(locked: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, err = told(capsys, str(locked))
+    assert (code, out) == (1, "") and "is locked by another process" in err and err.count("\n") == 1
+
+
+@pytest.mark.skipif(os.name == "nt" or shutil.which("setpriv") is None, reason="needs a user without rights")
+def test_a_folder_that_may_not_be_read_is_no_empty_one(tmp_path: Path) -> None:
+    folder = tmp_path / "shut"
+    folder.mkdir()
+    write(folder / "good.parquet")
+    folder.chmod(0)
+    code = "import sys; from readahead.datasets.finder import find; find(sys.argv[1])"
+    command = [sys.executable, "-c", code, str(folder)]
+    if os.geteuid() == 0:
+        command = ["setpriv", "--bounding-set=-all", "--inh-caps=-all", *command]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+    finally:
+        folder.chmod(0o755)
+    assert done.returncode and "may not be read by you" in done.stderr
+
+
+def test_a_very_wide_table_works(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    columns = ", ".join(f"i + {n} AS c{n}" for n in range(2_000))
+    path = write(tmp_path / "wide.parquet", f"SELECT {columns} FROM range(3000) r(i)")
+    code, out, _ = told(capsys, str(path), "--device", "nvme", "--columns", "c3,c1999")
+    assert code == 0 and "2,000, of which the query reads 2" in out
+
+
+def test_a_nested_table_works(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    sql = "SELECT i AS id, {'a': i, 'b': [i, i + 1]} AS s, map {'k': i} AS m FROM range(9000) r(i)"
+    path = write(tmp_path / "nested.parquet", sql)
+    code, out, _ = told(capsys, str(path), "--columns", "s", "--device", "nvme", "--verify", "--by", "id",
+                        "--selectivity", "0.2")  # fmt: skip
+    assert code == 0 and re.search(r"[3-9] of them nested", out) and "promised" in out
+
+
+def test_one_huge_row_group_works(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = write(
+        tmp_path / "huge.parquet", "SELECT i AS id FROM range(3000000) r(i)", "ROW_GROUP_SIZE 3000320"
+    )
+    code, out, _ = told(capsys, str(path), "--device", "object-store")
+    assert code == 0 and "a single row group" in out and "row groups of" in out
+
+
+def test_many_small_files_are_sampled_and_that_is_said(
+    good: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = tmp_path / "many"
+    folder.mkdir()
+    for number in range(20_000):
+        (folder / f"part-{number:05}.parquet").hardlink_to(good)
+    code, out, _ = told(capsys, str(folder), "--device", "object-store")
+    assert code == 0 and "20,000 Parquet files" in out and f"{MOST_LOOKED_AT} of them were looked at" in out
+    assert "write the 20,000 files as one" in out
+
+
+def test_one_bad_file_among_good_ones_is_named_and_left_out(
+    good: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "a bad one.parquet").write_bytes(b"")
+    code, out, _ = told(capsys, str(tmp_path), "--device", "nvme")
+    assert code == 0 and "a bad one.parquet is empty" in out
+
+
+ODD = ('it\'s "odd" [1] {x}', "a; DROP TABLE t; --", "semi;colon * star", "ünï çødé 数据")
+
+
+@pytest.mark.parametrize("name", ODD)
+def test_odd_names_of_files_and_columns_are_only_names(
+    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = tmp_path / name
+    folder.mkdir()
+    quoted = '"' + name.replace('"', '""') + '"'
+    path = write(folder / f"{name}.parquet", f"SELECT i AS {quoted}, hash(i) AS x FROM range(20000) r(i)")
+    before = prints(folder)
+    code, out, err = told(
+        capsys, str(path), "--device", "nvme", "--by", name, "--selectivity", "0.1", "--verify"
+    )
+    assert (code, "promised" in out) == (0, True), err
+    assert prints(folder) == before and list(folder.iterdir()) == [path]
+
+
+def test_odd_names_in_a_database_are_only_names(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "it's.duckdb"
+    with duckdb.connect() as connection:
+        connection.execute(f"ATTACH {literal(path)} AS made")
+        connection.execute('CREATE SCHEMA made."s\'x"; CREATE TABLE made."s\'x"."t ""1""; --" AS ' + ROWS)
+    before = prints(tmp_path)
+    code, out, err = told(capsys, str(path), "--device", "nvme", "--by", "id", "--keys", "5", "--verify")
+    assert (code, "promised" in out) == (0, True), err
+    assert prints(tmp_path) == before
