@@ -6,9 +6,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import nbformat
+
+from readahead import paths, published
 from readahead.exercises.answers import Amount, Choice, Order, Several
 from readahead.exercises.chapters import CONTENTS, Chapter, chapter, is_written, place
 from readahead.exercises.exercise import Exercise
+from readahead.experiments.start_here import EXPERIMENT as START_BENCH
 
 GUESS_MINUTES = 4
 """To read, guess, wait, look and talk about it."""
@@ -159,3 +163,32 @@ def questions() -> str:
     """Return every exercise with its minutes, its misconceptions and what to say, and its solution."""
     written = [row.topic for row in CONTENTS if is_written(row.topic) and row.topic != "start_here"]
     return "\n".join(line for topic in written for line in _chapter(chapter(topic)))
+
+
+def chapters() -> str:
+    """Return the table of the chapters: question, knobs in sight, whose figures, and minutes."""
+    parts = ["| chapter | what it asks | knobs | figures of | minutes |", "|---|---|---|---|---:|"]
+    for row in CONTENTS:
+        if not (paths.NOTEBOOKS / row.notebook).exists():
+            continue
+        first = nbformat.read(paths.NOTEBOOKS / row.notebook, as_version=4).cells[0].source
+        question = " ".join(first.split("\n\n", 1)[1].split()).replace("**", "")
+        question = question[: question.rindex("?") + 1]
+        experiment = START_BENCH if row.topic == START.topic else chapter(row.topic).experiment
+        knobs = ", ".join(
+            knob.label.lower() for knob in experiment.knobs if not knob.folded and knob.kind != "choice"
+        )
+        known = published.figures(row.topic) if row.topic in published.TOPICS else ()
+        authors = ", ".join(dict.fromkeys(figure.author for figure in known)) or "your own"
+        total = 30 if row.topic == START.topic else whole(chapter(row.topic))
+        authors = "all of them" if row.topic == START.topic else authors
+        parts.append(
+            f"| [{row.number:02} {row.title}](notebooks/{row.notebook}) | {question} | {knobs}"
+            f" | {authors} | {total} |"
+        )
+    return "\n".join(parts)
+
+
+def whole(known: Chapter) -> int:
+    """Return the minutes of a chapter in full."""
+    return GUESS_MINUTES * len(known.predictions) + sum(map(minutes, known.exercises))

@@ -17,6 +17,7 @@ BEGIN, END = "<!-- made by python -m readahead pages: {} -->", "<!-- end of {} -
 
 PAGES: dict[Path, dict[str, Callable[[], str]]] = {
     paths.ROOT / "docs" / "published.md": {"errors": print_page.errors, "figures": print_page.figures},
+    paths.ROOT / "README.md": {"chapters": guide.chapters},
     paths.ROOT / "INSTRUCTORS.md": {"agendas": guide.agendas, "questions": guide.questions},
 }
 """Each page with its made parts, which stand between two comments."""
@@ -36,7 +37,7 @@ def made(page: Path) -> str:
 @click.command()
 @click.option("--check", is_flag=True, help="Write nothing; the exit code is 1 if a page is not up to date.")
 def pages(*, check: bool) -> None:
-    """Write the made parts of the published page and of the leader's guide anew."""
+    """Write the made parts of the README, the published page and the leader's guide anew."""
     stale = [page for page in PAGES if page.read_text(encoding="utf-8") != made(page)]
     for page in stale:
         click.echo(f"{page.relative_to(paths.ROOT)} {'is not up to date' if check else 'written'}")
