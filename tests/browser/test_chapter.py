@@ -3,13 +3,42 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import pytest
 
 pytestmark = pytest.mark.browser
 
-CHAPTER = "01_fragments.ipynb"
+
+@dataclass(frozen=True)
+class Walk:
+    """What a learner does in a chapter, and what should come of it."""
+
+    chapter: str
+    guess: tuple[str, str]
+    """(prediction, what is guessed)"""
+    exercise: str
+    wrong: tuple[str, str]
+    """(an answer, a piece of the hint of this very mistake)"""
+    first_hint: str
+    right: str
+
+
+WALKS = (
+    Walk(
+        "01_fragments", ("yield", "5 %"), "hole", ("10 ms", "one disk's seek"),
+        "How long does reading the hole take?", "0.002 s",
+    ),
+    Walk(
+        "06_index_pages", ("thirteen", "200×"), "seconds", ("4 ms", "500 stand in line"),
+        "how many leave in a second?", "1 s",
+    ),
+    Walk(
+        "10_loading", ("durability", "3×"), "runs", ("3", "The mean of three scatters"),
+        "n = 2", "21",
+    ),
+)  # fmt: skip
 
 
 def cell(guest: Any, code: str) -> Any:
@@ -27,48 +56,52 @@ def restart_and_run_all(guest: Any) -> None:
     page.locator(".jp-Dialog .jp-mod-accept").click()
 
 
+@pytest.mark.parametrize("walk", WALKS, ids=lambda walk: walk.chapter)
 def test_guess_reveal_wrong_hint_right_restart_resume(
-    running: Any, open_notebook: Callable[..., Any]
+    walk: Walk, running: Any, open_notebook: Callable[..., Any]
 ) -> None:
-    path = running.root / CHAPTER
+    name = f"{walk.chapter}.ipynb"
+    path = running.root / name
     path.write_text(
         path.read_text(encoding="utf-8").replace('size = \\"small\\"', 'size = \\"tiny\\"'), encoding="utf-8"
     )
-    with open_notebook(CHAPTER) as guest:
+    with open_notebook(name) as guest:
         page = guest.page
         guest.run_all()
 
-        ask, answer = cell(guest, 'lesson.predict("yield")'), cell(guest, 'lesson.reveal("yield")')
+        asked, guess = walk.guess
+        ask, answer = cell(guest, f'lesson.predict("{asked}")'), cell(guest, f'lesson.reveal("{asked}")')
         ask.locator("input[type=text]").first.wait_for(timeout=60_000)
         assert "Model" not in answer.inner_text()  # the curtain is closed before the guess
-        ask.locator("input[type=text]").first.fill("5 %")
+        ask.locator("input[type=text]").first.fill(guess)
         ask.locator("input[type=text]").first.press("Enter")
         ask.locator("button", has_text="Keep my guess").click()
         answer.locator("button", has_text="Show the answer").click()
         guest.wait_until(lambda: "Measured" in answer.inner_text() and "Why." in answer.inner_text(), 60)
-        assert "5 %" in answer.inner_text() and "low" in answer.inner_text()
-        guest.screen("chapter-revealed")
+        assert guess in answer.inner_text()
+        assert "low" in answer.inner_text() or "high" in answer.inner_text()
+        guest.screen(f"{walk.chapter}-revealed")
 
-        desk = cell(guest, 'lesson.exercise("hole")')
+        desk = cell(guest, f'lesson.exercise("{walk.exercise}")')
         field = desk.locator("input[type=text]").first
         field.wait_for(timeout=60_000)
-        field.fill("10 ms")
+        field.fill(walk.wrong[0])
         desk.locator("button", has_text="Check").click()
-        guest.wait_until(lambda: "one disk's seek" in desk.inner_text())  # the hint of this very mistake
-        guest.screen("chapter-wrong")
+        guest.wait_until(lambda: walk.wrong[1] in desk.inner_text())  # the hint of this very mistake
+        guest.screen(f"{walk.chapter}-wrong")
         desk.locator("button", has_text="Hint").click()
-        guest.wait_until(lambda: "How long does reading the hole take?" in desk.inner_text())
-        field.fill("0.002 s")
+        guest.wait_until(lambda: walk.first_hint in desk.inner_text())
+        field.fill(walk.right)
         desk.locator("button", has_text="Check").click()
         guest.wait_until(lambda: "Right" in desk.inner_text())
-        guest.screen("chapter-right")
+        guest.screen(f"{walk.chapter}-right")
 
         restart_and_run_all(guest)
         page.wait_for_timeout(1500)
         guest.wait_for_kernel()
-        answer = cell(guest, 'lesson.reveal("yield")')
-        guest.wait_until(lambda: "5 %" in answer.inner_text() and "Measured" in answer.inner_text(), 60)
-        desk = cell(guest, 'lesson.exercise("hole")')
+        answer = cell(guest, f'lesson.reveal("{asked}")')
+        guest.wait_until(lambda: guess in answer.inner_text() and "Measured" in answer.inner_text(), 60)
+        desk = cell(guest, f'lesson.exercise("{walk.exercise}")')
         guest.wait_until(lambda: "Right" in desk.inner_text(), 30)
-        guest.screen("chapter-resumed")
+        guest.screen(f"{walk.chapter}-resumed")
         assert guest.strangers == []

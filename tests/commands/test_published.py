@@ -9,8 +9,9 @@ import pytest
 
 from readahead.__main__ import run
 from readahead.exercises.chapters import CONTENTS, is_written
+from readahead.published import TOPICS
 
-WRITTEN = [place for place in CONTENTS if is_written(place.topic)]
+WRITTEN = [place for place in CONTENTS if is_written(place.topic) and place.topic in TOPICS]
 
 
 NO_ONE_RATIO = {"elimination": 0.13}

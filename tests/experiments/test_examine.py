@@ -16,9 +16,9 @@ WRITTEN = [place.topic for place in CONTENTS if is_written(place.topic)]
 def test_every_chapter_can_be_drawn_from_and_modeled(topic: str) -> None:
     experiment = chapter(topic).experiment
     rng = random.Random(1)
-    drawn = [experiment.draw(rng) for _ in range(5)]
+    drawn = [experiment.draw(rng) for _ in range(12)]
     assert all(settings["size"] == "tiny" for settings in drawn)
-    assert len({str(settings) for settings in drawn}) == 5
+    assert len({str(settings) for settings in drawn}) >= 5
     assert all(experiment.model(settings).seconds > 0 for settings in drawn)
 
 

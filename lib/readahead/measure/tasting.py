@@ -8,7 +8,6 @@ import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
 
 import duckdb
 
@@ -41,55 +40,22 @@ class Stand:
     on_event: OnEvent | None = None
     stop: threading.Event | None = None
 
-    @property
-    def _rest(self) -> dict[str, Any]:
-        return {
-            "repeats": self.repeats, "facts": self.facts, "on_event": self.on_event, "stop": self.stop,
-        }  # fmt: skip
-
     def measure(self, query: Query, device: Device) -> Sample:
         """Run the query, cold on the own disk where that can be."""
-        if self.here:
-            cold = page_cache.can_evict()
-            return run_local(
-                query,
-                self.settings,
-                cold=cold,
-                repeats=self.repeats,
-                facts=self.facts,
-                on_event=self.on_event,
-                stop=self.stop,
-            )
-        return run_emulated(
-            query,
-            device,
-            self.settings,
-            repeats=self.repeats,
-            facts=self.facts,
-            on_event=self.on_event,
-            stop=self.stop,
-        )
+        return self._run(query, device, cold=page_cache.can_evict())
 
     def in_memory(self, query: Query) -> Sample:
         """Run the query with nothing to wait for."""
+        return self._run(query, MEMORY, cold=False)
+
+    def _run(self, query: Query, device: Device, *, cold: bool) -> Sample:
+        often, facts, heard, stop = self.repeats, self.facts, self.on_event, self.stop
         if self.here:
             return run_local(
-                query,
-                self.settings,
-                cold=False,
-                repeats=self.repeats,
-                facts=self.facts,
-                on_event=self.on_event,
-                stop=self.stop,
+                query, self.settings, cold=cold, repeats=often, facts=facts, on_event=heard, stop=stop
             )
         return run_emulated(
-            query,
-            MEMORY,
-            self.settings,
-            repeats=self.repeats,
-            facts=self.facts,
-            on_event=self.on_event,
-            stop=self.stop,
+            query, device, self.settings, repeats=often, facts=facts, on_event=heard, stop=stop
         )
 
 
