@@ -91,9 +91,6 @@ def test_guess_reveal_wrong_hint_right_restart_resume(
         guest.screen(f"{walk.chapter}-wrong")
         desk.locator("button", has_text="Hint").click()
         guest.wait_until(lambda: walk.first_hint in desk.inner_text())
-        page.wait_for_timeout(
-            1000
-        )  # a learner reads the hint; a busy kernel sends the old answer's echo meanwhile
         field.fill(walk.right)
         desk.locator("button", has_text="Check").click()
         guest.wait_until(lambda: "Right" in desk.inner_text())

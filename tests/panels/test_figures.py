@@ -10,7 +10,7 @@ from readahead.errors import BadValue
 from readahead.experiments.in_print import against_print
 from readahead.experiments.picture import Traces
 from readahead.panels import proof, seismograph
-from readahead.panels.lesson import painted
+from readahead.panels.picture import painted
 from readahead.storage.trace import Read
 
 

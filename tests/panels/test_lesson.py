@@ -1,6 +1,7 @@
 """The toy chapter worked as a learner works it: guess, reveal, wrong answer, hint, right answer, restart."""
 
 import json
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -269,7 +270,37 @@ def test_what_stands_below_a_closed_curtain_waits_for_it(path: Path) -> None:
     lesson.faces["reveal", "fetch"].open()
     lesson.faces["claim", "model_fits"].waiting.join(10)
     assert "Differs" in lesson.faces["claim", "model_fits"].body.value
+    lesson.faces["figure", "yield"].waiting.join(10)
     assert "<svg" in lesson.faces["figure", "yield"].body.value
+
+
+def test_a_figure_that_measures_holds_nobody_up(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    # The click that opens the curtain returns while the figure below it is still being measured: in JupyterLab
+    # the same thread brings the learner's next letters.
+    lesson, may_go_on = start(), threading.Event()
+    paint = CHAPTER.figures["yield"]
+    monkeypatch.setitem(CHAPTER.figures, "yield", lambda bench: may_go_on.wait(10) and paint(bench))
+    curtain = reveal(lesson, "fetch")
+    lesson.figure("yield")
+    lesson.faces["predict", "fetch"].store("1 s")
+    curtain.button.click()
+    hung = lesson.faces["figure", "yield"]
+    assert hung.waiting.busy and "<svg" not in hung.body.value
+    may_go_on.set()
+    hung.waiting.join(10)
+    assert "<svg" in hung.body.value
+
+
+def test_a_figure_that_fails_says_so_in_its_place(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(bench: object) -> None:
+        raise BadValue("The rope is cut. Splice it.")
+
+    monkeypatch.setitem(CHAPTER.figures, "yield", broken)
+    lesson = start()
+    lesson.figure("yield")
+    hung = lesson.faces["figure", "yield"]
+    hung.waiting.join(10)
+    assert "The rope is cut" in hung.waiting.face.children[0].value
 
 
 def test_the_asking_cell_may_be_run_again(path: Path) -> None:

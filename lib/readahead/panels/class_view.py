@@ -16,7 +16,7 @@ from readahead.exercises.chapters import chapter, place
 from readahead.exercises.classroom import Room, answered, calibration, read_room
 from readahead.experiments.picture import Axis, Line, Picture
 from readahead.panels import paper
-from readahead.panels.lesson import painted
+from readahead.panels.picture import painted
 
 display: Callable[..., Any] = ipython.display
 HTML: Callable[..., Any] = ipython.HTML

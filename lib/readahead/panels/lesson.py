@@ -22,10 +22,9 @@ from IPython import display as ipython
 
 from readahead.errors import ReadaheadError
 from readahead.exercises.chapters import Chapter, chapter
-from readahead.experiments.picture import Drawing, Proof, Traces
 from readahead.experiments.round import Bench
 from readahead.measure.sample import FEW
-from readahead.panels import calibration_curve, card, claims, paper, proof, seismograph, svg, theme
+from readahead.panels import calibration_curve, card, claims, paper, picture, theme
 from readahead.panels import exercise as desk
 from readahead.panels import predict as asking
 from readahead.panels import reveal as curtain
@@ -100,9 +99,9 @@ class Lesson:
         """Draw one of the chapter's figures, with its sentence and its table."""
         paint = self.chapter.figure(name)
         if self.is_open:
-            self._print(painted(paint(self.bench), is_open=True))
+            self._print(picture.painted(paint(self.bench), is_open=True))
             return
-        self._behind("figure", name, lambda: Printed(painted(paint(self.bench))))
+        self._behind("figure", name, lambda: picture.Hung(paint, self.bench))
 
     def guesses(self) -> None:
         """Show whether the learner's guesses are getting better, over all chapters."""
@@ -182,17 +181,6 @@ class Printed:
     def __init__(self, text: str) -> None:
         self.body = widgets.HTML(text)
         self.face = widgets.VBox([self.body])
-
-
-def painted(picture: Drawing, *, is_open: bool = False) -> str:
-    """Return a picture as HTML: sentence, chart, and the table, folded unless `is_open`."""
-    numbers = paper.folded("The numbers", paper.table(picture.head, picture.rows), is_open=is_open)
-    if isinstance(picture, Traces):
-        chart = seismograph.chart(picture)
-    else:
-        chart = proof.chart(picture) if isinstance(picture, Proof) else svg.chart(picture)
-    title = picture.title if picture.title.endswith("?") else f"{picture.title}."
-    return paper.words(f"**{title}** {picture.sentence}") + chart + numbers
 
 
 def _words(settings: Mapping[str, Any]) -> dict[str, str]:

@@ -1,0 +1,45 @@
+"""A picture on the wall, and the painter behind it. A picture may need a measurement, so it is painted in the
+background and hung when it is dry: the sliders and the answers beside it never wait for the painter.
+"""
+
+from __future__ import annotations
+
+import threading
+
+import ipywidgets as widgets
+
+from readahead.exercises.chapters import Paint
+from readahead.experiments.experiment import OnEvent
+from readahead.experiments.picture import Drawing, Proof, Traces
+from readahead.experiments.round import Bench
+from readahead.panels import paper, proof, seismograph, svg
+from readahead.panels.waiting import Waiting
+
+
+def painted(picture: Drawing, *, is_open: bool = False) -> str:
+    """Return a picture as HTML: sentence, chart, and the table, folded unless `is_open`."""
+    numbers = paper.folded("The numbers", paper.table(picture.head, picture.rows), is_open=is_open)
+    if isinstance(picture, Traces):
+        chart = seismograph.chart(picture)
+    else:
+        chart = proof.chart(picture) if isinstance(picture, Proof) else svg.chart(picture)
+    title = picture.title if picture.title.endswith("?") else f"{picture.title}."
+    return paper.words(f"**{title}** {picture.sentence}") + chart + numbers
+
+
+class Hung:
+    """One picture; painted at once, in the background. `face` is what to display."""
+
+    def __init__(self, paint: Paint, bench: Bench) -> None:
+        self._paint, self._bench = paint, bench
+        self.body = widgets.HTML()
+        self.waiting: Waiting[str] = Waiting(self._drawn, self._dry)
+        self.face = widgets.VBox([self.body, self.waiting.face])
+        self.waiting.start()
+
+    def _drawn(self, on_event: OnEvent, stop: threading.Event) -> str:
+        self._bench.listen(on_event, stop)
+        return painted(self._paint(self._bench))
+
+    def _dry(self, html: str) -> None:
+        self.body.value = html
