@@ -65,6 +65,19 @@ def test_key_ranges_are_those_of_the_rows(cache: Path) -> None:
         assert (low, high) == (min(part), max(part))
 
 
+def test_bloom_filters_lie_where_a_dictionary_was_used(tmp_path: Path) -> None:
+    path = tmp_path / "few_and_many.parquet"
+    with duckdb.connect() as connection:
+        connection.execute(
+            "COPY (SELECT (i % 100)::INTEGER AS few, i::INTEGER AS many FROM range(10_000) AS r(i))"
+            f" TO '{path}' (FORMAT parquet, ROW_GROUP_SIZE 4096)"
+        )
+    few = inspect.bloom_filters(path, "few")
+    assert len(few) == 3 and all(size > 0 and 0 < at < path.stat().st_size for at, size in few if size)
+    assert None not in few
+    assert inspect.bloom_filters(path, "many") == [None] * 3
+
+
 @pytest.mark.parametrize(
     "content", [b"", b"PAR1", b"not Parquet at all, by any means", b"x" * 50 + b"\xff\xff\xff\x7fPAR1"]
 )

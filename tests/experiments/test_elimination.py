@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -14,6 +15,7 @@ from readahead.experiments import loads
 from readahead.experiments.elimination import EXPERIMENT, FIGURES, FITTED, ROUNDS, held_to_print
 from readahead.experiments.flights import BY_DATE, BY_QUANTITY, BY_YEAR, FLIGHTS, GENERATED
 from readahead.experiments.round import Bench
+from readahead.models.scan import scan_times
 
 
 @pytest.fixture(scope="module")
@@ -53,6 +55,39 @@ def test_a_plan_that_builds_on_the_lines_carries_no_dates(bench: Bench) -> None:
         sample = bench.sample(flight=flight, load=BY_YEAR)
         if FLIGHTS[flight].share(BY_YEAR) < 1:
             assert case.carried() == (sample.row_groups_scanned < sample.row_groups_total)
+
+
+def test_a_join_that_wants_few_keys_asks_every_bloom_filter(bench: Bench) -> None:
+    region, nation = (bench.glance(flight=flight, load=GENERATED) for flight in ("Q3.1", "Q3.2"))
+    groups = region.row_groups_total
+    assert len(nation.reads) == len(region.reads) + groups
+    for flight, sample in (("Q3.1", region), ("Q3.2", nation)):
+        case = EXPERIMENT.case(bench.settings(flight=flight, load=GENERATED))
+        told = case.predict(EXPERIMENT.costs(bench.settings(flight=flight, load=GENERATED)))
+        assert (told.reads, told.bytes_read) == (len(sample.reads), sample.bytes_read)
+    probes = {span for span in EXPERIMENT.case(bench.settings(flight="Q3.2")).probes() if span is not None}
+    asked = sorted(
+        (read for read in nation.reads if (read.offset, read.size_bytes) in probes),
+        key=lambda r: r.submitted_s,
+    )
+    assert len(asked) == groups
+    assert all(before.done_s <= after.submitted_s for before, after in pairwise(asked))
+
+
+@pytest.mark.parametrize("flight", ["Q1.1", "Q3.1", "Q3.2", "Q4.3"])
+def test_the_closed_form_meets_the_exact_reads(bench: Bench, flight: str) -> None:
+    bench.glance(flight=flight, load=GENERATED)  # builds the file
+    settings = bench.settings(flight=flight, load=GENERATED)
+    case, costs = EXPERIMENT.case(settings), EXPERIMENT.costs(settings)
+    curve = float(scan_times(case.device, case.layout(), case.window, costs).seconds)
+    assert curve == pytest.approx(case.predict(costs).finished_s, rel=0.15)
+
+
+def test_what_a_query_asks_of_each_table() -> None:
+    assert FLIGHTS["Q2.2"].conditions("part") == "p_brand1 BETWEEN 261 AND 268"
+    assert FLIGHTS["Q2.2"].conditions("supplier") == "s_region = 2"
+    assert FLIGHTS["Q3.4"].conditions("customer") == "c_city IN (31, 35)"
+    assert FLIGHTS["Q1.1"].conditions("part") == ""
 
 
 def test_a_year_by_folder_opens_only_its_own(bench: Bench) -> None:

@@ -113,6 +113,22 @@ def test_groups_that_are_ruled_out_hold_their_place_in_the_window() -> None:
     assert ends[8] == pytest.approx(0.002, rel=1e-6)
 
 
+def test_bloom_filters_are_asked_one_after_the_other_whatever_is_in_flight() -> None:
+    device = Device(name="d", latency_s=0.01, bandwidth_bytes_per_s=1e9, channels=64)
+    costs = Costs(**dict.fromkeys(Costs.__slots__, 0.0))
+    groups, probes = [[(n * 1_000, 1_000)] for n in range(10)], [(50_000 + n, 1_000) for n in range(10)]
+    window = Window(slots=10, depth=10, threads=1)
+    together = simulate(device, [], groups, [1] * 10, window=window, costs=costs)
+    asked = simulate(device, [], groups, [1] * 10, window=window, costs=costs, probes=probes)
+    assert together.finished_s == pytest.approx(0.010, rel=0.01)
+    assert asked.finished_s == pytest.approx(
+        10 * 0.010 + 0.010, rel=0.01
+    )  # ten in a chain, and the last read
+    assert asked.reads == 20 and asked.bytes_read == 20_000
+    none = simulate(device, [], groups, [1] * 10, window=window, costs=costs, probes=[None] * 10)
+    assert none.finished_s == pytest.approx(together.finished_s, rel=1e-12)
+
+
 def test_the_timeline_counts_what_was_read() -> None:
     timeline = simulate(
         FLASH, [(900, 100)], [[(0, 10), (50, 20)], []], [5, 5],

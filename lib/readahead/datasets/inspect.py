@@ -79,6 +79,24 @@ def _key_ranges(path: Path, column: str, _modified: int) -> list[tuple[int, int]
         ).fetchall()
 
 
+def bloom_filters(path: Path, column: str) -> list[tuple[int, int] | None]:
+    """Return where the Bloom filter of a column lies, as (offset, bytes), for each row group; None where it has none.
+
+    DuckDB writes one for each chunk that it has put through a dictionary.
+    """
+    return _bloom_filters(path, column, path.stat().st_mtime_ns)
+
+
+@functools.lru_cache(maxsize=64)
+def _bloom_filters(path: Path, column: str, _modified: int) -> list[tuple[int, int] | None]:
+    with duckdb.connect() as connection:
+        found = connection.execute(
+            "SELECT bloom_filter_offset, bloom_filter_length"
+            f" FROM parquet_metadata({literal(path)}) WHERE path_in_schema = {literal(column)} ORDER BY row_group_id"
+        ).fetchall()
+    return [None if offset is None else (int(offset), int(size)) for offset, size in found]
+
+
 def pages(path: Path) -> dict[str, int]:
     """Return how many pages a chunk of each column has in a file that DuckDB wrote: one, and perhaps a dictionary."""
     return _pages(path, path.stat().st_mtime_ns)

@@ -9,6 +9,7 @@ from readahead.exercises.answers import Amount, Choice, Order, Several
 from readahead.exercises.claim import Claim, Reason
 from readahead.exercises.exercise import Exercise, Misconception
 from readahead.exercises.prediction import Prediction
+from readahead.experiments.elimination import FEW, MANY
 from readahead.experiments.flights import BY_DATE, BY_YEAR, FLIGHTS, GENERATED
 from readahead.measure.value import exactly
 
@@ -70,6 +71,15 @@ PREDICTIONS = (
         " times as many. The data shrank; the footer grew.",
     ),
     Prediction(
+        id="bloom", kind="times", low=0.1, high=20,
+        question="Q3.1 asks for the suppliers of a region, Q3.2 for those of one nation, a fifth of them. Both read the"
+        " same columns of the same row groups, in no order, in the tiny table. How many times as long does Q3.2 take?",
+        because="Up to fifty keys DuckDB hands to the scan one by one, and for those it asks each row group's Bloom"
+        " filter, which may say that none of them is there. The filter lies elsewhere in the file, and the hand that"
+        " passes the reads out waits for it: one latency for each row group, one after the other, and all of them say"
+        " perhaps.",
+    ),
+    Prediction(
         id="folders", kind="times", low=0.2, high=20,
         question="One folder a year. Q1.1 finds its year by a join, as the benchmark writes it. Were the folder's year"
         " named in the query as well, there would be fewer reads. How many times the reads does the join take?",
@@ -103,6 +113,16 @@ CLAIMS = (
         right=lambda bench: bench.model.seconds(flight="Q1.1", load=BY_YEAR),
         left_name="measured", right_name="modeled", relation="within", tolerance=0.3,
         reasons=(Reason(says="the engine was weighed while this machine was busy: python -m readahead calibrate"),),
+    ),
+    Claim(
+        id="asked_in_vain",
+        says="Where few suppliers are wanted, one read more is made for each row group, and not one row group less.",
+        left=lambda bench: exactly(float(len(bench.sample(**FEW).reads) - len(bench.sample(**MANY).reads))),
+        right=lambda bench: exactly(float(bench.sample(**FEW).row_groups_scanned)),
+        kind="count",
+        left_name="more reads", right_name="row groups", relation="within", tolerance=0.05,
+        reasons=(Reason(says="the row groups are so small that some have none of these suppliers: the filter then"
+        " earns its read"),),
     ),
     Claim(
         id="same_answer",
@@ -237,6 +257,27 @@ EXERCISES = (
         solution="WHERE lo_orderdate BETWEEN 19970101 AND 19981231 says the same twice, once for the reader and"
         " once for"
         " the scan. It costs nothing.",
+    ),
+    Exercise(
+        id="filter",
+        question="A scan of 500 row groups keeps 50 reads in flight, each of 10 ms. A Bloom filter is put before each"
+        " row group, read by the one hand that passes out the reads. It rules out no row group. About how long does"
+        " the device work now?",
+        shape=Amount(kind="s", tolerance=0.1, word="s"), answer=5.0, equivalents=("5 s", "5000 ms", "5.01 s"),
+        misconceptions=(
+            Misconception(
+                name="twice the reads, twice the time", example="0.2 s",
+                hint="So it would be if 50 filters were in flight at once. How many are?",
+            ),
+            Misconception(
+                name="a small read is free", example="0.1 s",
+                hint="That is the scan alone: 500 / 50 × 10 ms. A filter is small, but it waits like any read.",
+            ),
+        ),
+        hints=("How many filters are under way at a time?", "One, and the reads go out behind them.",
+               "500 × 10 ms."),
+        solution="500 filters, one after the other, 10 ms each: 5 s, where the scan alone took 0.1 s. The reads hide"
+        " behind the filters now. What is asked one by one is a chain, as in an index that is walked link by link.",
     ),
     Exercise(
         id="order",

@@ -15,7 +15,16 @@ import numpy as np
 from readahead.datasets import inspect, star, store
 from readahead.datasets.recipe import VECTOR_ROWS, Recipe
 from readahead.experiments.experiment import Knob, OnEvent, Settings
-from readahead.experiments.flights import BY_DATE, BY_QUANTITY, BY_YEAR, FLIGHTS, GENERATED, LOADS, Flight
+from readahead.experiments.flights import (
+    BY_DATE,
+    BY_QUANTITY,
+    BY_YEAR,
+    FLIGHTS,
+    GENERATED,
+    KEYS,
+    LOADS,
+    Flight,
+)
 from readahead.experiments.scanning import Scanning
 from readahead.measure.case import Case
 from readahead.measure.engine import EngineSettings, engine
@@ -29,6 +38,8 @@ from readahead.models.schedule import Costs
 TABLE = "lineorder"
 GAP_BYTES = 131_072
 """What a volume of 1 ms and 125 MB/s delivers in one latency: DuckDB reads through holes up to there."""
+FEW_KEYS = 50
+"""Up to so many keys of a join DuckDB hands to the scan as they are: `dynamic_or_filter_threshold`."""
 IN_ORDER = 0.001
 """Disorder up to here counts as none, and such a file is sorted outright."""
 
@@ -81,6 +92,21 @@ class StarCase(Case):
         query = self.query()
         return _carried(query.text(emulated=False), query.setup)
 
+    def probes(self) -> list[tuple[int, int] | None]:
+        """Return the Bloom filters that DuckDB asks before each row group that its labels leave in doubt."""
+        touched, asked = self.touched(), self._asked_by_key()
+        filters = [inspect.bloom_filters(store.location(self.recipe), column) for column in asked]
+        found = [
+            next((span for span in spans if span is not None), None) for spans in zip(*filters, strict=True)
+        ]
+        return [span if touched is None or at in touched else None for at, span in enumerate(found)]
+
+    def _asked_by_key(self) -> list[str]:
+        """Return the columns of which the joins want so few keys that DuckDB hands them to the scan one by one."""
+        query = self.query()
+        wanted = [(KEYS[table], table, self.flight.conditions(table)) for table in self.flight.joins]
+        return [f"lo_{key}" for key, table, where in wanted if _are_few(table, key, where, query.setup)]
+
     def expected(self, row_group_rows: Any = None, disorder: Any = None) -> np.ndarray:
         """Return how many row groups the model expects to be read; arguments may be arrays."""
         recipe = self.recipe
@@ -100,14 +126,14 @@ class StarCase(Case):
         return float(len(parquet_reads.group_reads(group, self.columns, self.engine.column_gap_bytes)))
 
     def wanted_bytes_per_row(self) -> float:
-        """Return the bytes of the wanted columns."""
+        """Return the bytes that are read for a row: the wanted columns, and what is read through between them."""
         if not store.is_built(self.recipe):
             return self.recipe.source.bytes_per_row * len(self.columns) / len(self.recipe.columns)
         groups = inspect.shape(store.location(self.recipe)).row_groups
-        wanted = [
-            chunk.size_bytes for group in groups for chunk in group.chunks if chunk.column in self.columns
-        ]
-        return sum(wanted) / self.recipe.rows
+        reads = (
+            parquet_reads.group_reads(group, self.columns, self.engine.column_gap_bytes) for group in groups
+        )
+        return sum(size for group in reads for _, size in group) / self.recipe.rows
 
     def layout(self) -> scan.Layout:
         """Return the part of the file that is read as equal pieces, with the footer of the whole."""
@@ -119,15 +145,35 @@ class StarCase(Case):
         whole = Case.layout(self)
         all_groups = self.recipe.rows / np.asarray(row_group_rows, float)
         rows = np.minimum(touched * row_group_rows, self.recipe.rows)
+        asked = [span for span in self.probes() if span is not None] if store.is_built(self.recipe) else []
+        held = len(self.touched() or ()) if asked else 0
         return replace(
             whole,
             rows=rows,
             row_group_rows=np.asarray(row_group_rows, float) / pieces,
+            probes_per_read=len(asked) / held / pieces if held else 0.0,
+            probe_bytes=float(np.mean([size for _, size in asked])) if asked else 0.0,
             bytes_per_row=self.wanted_bytes_per_row(),
             footer_bytes_per_group=np.asarray(whole.footer_bytes_per_group, float)
             * all_groups
             / (touched * pieces),
         )
+
+
+@functools.lru_cache(maxsize=256)
+def _are_few(table: str, key: str, where: str, setup: tuple[str, ...]) -> bool:
+    """Return whether a join wants at most `FEW_KEYS` keys, and they are not all from one to another.
+
+    Then DuckDB 2.0 hands the scan the keys themselves (`dynamic_or_filter_threshold`), else the least and the greatest.
+    """
+    with engine(EngineSettings(threads=1)) as connection:
+        for statement in setup:
+            connection.execute(statement)
+        column = f"{table[0]}_{key}"
+        count, least, most = connection.execute(
+            f"SELECT count({column}), min({column}), max({column}) FROM {table} WHERE {where or 'true'}"
+        ).fetchall()[0]
+    return bool(0 < count <= FEW_KEYS and (count == 1 or most - least + 1 > count))
 
 
 @functools.lru_cache(maxsize=256)

@@ -36,6 +36,10 @@ LATE = 0.1
 DISORDERS = (IN_ORDER, 0.01, 0.03, 0.1, 0.3)
 
 
+MANY, FEW = ({"flight": flight, "load": GENERATED, "size": "tiny"} for flight in ("Q3.1", "Q3.2"))
+"""The same columns of the same row groups, for the suppliers of a region and for those of one of its nations."""
+
+
 def _share_of(**changes: object) -> Round:
     return Round(
         model=lambda bench: share_modeled(bench, **changes),
@@ -68,6 +72,7 @@ ROUNDS = {
         model=lambda bench: bytes_modeled(bench, 2_048) / bytes_modeled(bench, 16_384),
         measured=lambda bench: month(bench, 2_048).bytes_read / month(bench, 16_384).bytes_read,
     ),
+    "bloom": Round(ask=lambda see: see.seconds(**FEW) / see.seconds(**MANY)),
     "folders": Round(measured=folder_ratio),
     "price": Round(measured=lambda bench: load_s(bench, BY_DATE) / load_s(bench, GENERATED)),
 }
@@ -209,7 +214,18 @@ def _traces(bench: Bench) -> Traces:
     )
 
 
+def _asked_first(bench: Bench) -> Traces:
+    return traces(
+        bench,
+        title="A filter that is itself a read",
+        sentence="Above, the suppliers of a region: reads side by side. Below, those of one nation: before each row"
+        " group its Bloom filter is fetched, from the end of the file, and nothing else is asked for meanwhile.",
+        runs={"Q3.1, a region": MANY, "Q3.2, a nation": FEW},
+    )
+
+
 FIGURES = {
+    "asked_first": _asked_first,
     "grip": _grip,
     "chance": _chance,
     "flights": _flights,

@@ -7,6 +7,7 @@ the made-up tables around stands in its place, so that each passes the share of 
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from datetime import date, timedelta
 
@@ -16,6 +17,8 @@ DAYS = (_LAST - _FIRST).days + 1
 QUANTITIES = 50
 
 GENERATED, BY_YEAR, BY_DATE, BY_QUANTITY = "generator's", "by year", "by date", "by quantity"
+KEYS = {"customer": "custkey", "supplier": "suppkey", "part": "partkey"}
+"""The small tables beside the dates, and their key; on the order lines it begins with `lo_`."""
 LOADS = {GENERATED: "key", BY_YEAR: "year", BY_DATE: "lo_orderdate", BY_QUANTITY: "lo_quantity"}
 """The order of the rows, and its name on a recipe."""
 
@@ -45,6 +48,11 @@ class Flight:
             return _rank(self.first), _rank(self.last + timedelta(days=1))
         return ((low - 1) / QUANTITIES, high / QUANTITIES) if load == BY_QUANTITY else (0.0, 1.0)
 
+    def conditions(self, table: str) -> str:
+        """Return what the query asks of one of the small tables, as SQL; empty if nothing."""
+        own = [part for part in re.split(r" AND (?=[a-z]+_)", self.where) if part.startswith(f"{table[0]}_")]
+        return " AND ".join(own)
+
     def share(self, load: str) -> float:
         """Return the share of rows that lie between those places: what the query has to look at."""
         first, last = self.span(load)
@@ -53,12 +61,7 @@ class Flight:
     @property
     def sql(self) -> str:
         """Return the query; `{table}` stands for the order lines."""
-        keys = {
-            "customer": "lo_custkey = c_custkey",
-            "supplier": "lo_suppkey = s_suppkey",
-            "part": "lo_partkey = p_partkey",
-        }
-        joins = "".join(f" JOIN {name} ON {keys[name]}" for name in self.joins)
+        joins = "".join(f" JOIN {name} ON lo_{KEYS[name]} = {name[0]}_{KEYS[name]}" for name in self.joins)
         return (
             f"SELECT {self.select} FROM {{table}} JOIN dates ON lo_orderdate = d_datekey{joins}"
             f" WHERE {self.where}{self.tail}"

