@@ -219,7 +219,7 @@ def _asked_first(bench: Bench) -> Traces:
         bench,
         title="A filter that is itself a read",
         sentence="Above, the suppliers of a region: reads side by side. Below, those of one nation: before each row"
-        " group its Bloom filter is fetched, from the end of the file, and nothing else is asked for meanwhile.",
+        " group its Bloom filter is fetched, from the end of the file, and no other row group is asked for meanwhile.",
         runs={"Q3.1, a region": MANY, "Q3.2, a nation": FEW},
     )
 
