@@ -53,8 +53,8 @@ def fullest(reads: float, disks: int) -> float:
     """Return how many of n reads the fullest of D disks gets, on average, when each falls on any disk alike.
 
     Exact up to `EXACT` reads (in between, on a straight line); beyond, n / D + sqrt(n / D) m + (m² − 1) / 6, where m is
-    the mean of the largest of D standard normals, and the last term mends the skew of a count (E. Cornish and R. Fisher,
-    1938). The two meet within half a per cent.
+    the mean of the largest of D standard normals, and the last term mends the skew of a count (E. Cornish and R.
+    Fisher, 1938). The two meet within half a per cent.
     """
     require_range("disks", disks, low=1, advice="Give a whole number of disks, such as 8.")
     if disks == 1 or reads <= 1:
