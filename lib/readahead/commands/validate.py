@@ -41,6 +41,7 @@ def validate(seed: int, configs: int, repeats: int, json_path: Path | None, topi
     click.echo()
     for name in ("all", "device_bound"):
         click.echo(f"{name.replace('_', '-'):>12}: {_line(found[name])}")
+    click.echo(f"{'machine':>12}: {_steady(found['machine'])}")
     known = [row for row in rows if row.reads_modeled is not None]
     exact = sum(r.reads_modeled == r.reads_measured and r.bytes_modeled == r.bytes_measured for r in known)
     if known:
@@ -68,6 +69,15 @@ def _examine(topic: str | None, **asked: Any) -> Iterator[Row]:
 def _progress(event: Event) -> None:
     if "build" in event.note:
         click.echo(f"  {event.note}", err=True)
+
+
+def _steady(told: object) -> str:
+    """Say how far the machine was from itself: a short scan in memory, the same before each setting."""
+    strays = dict(told) if isinstance(told, dict) else {}
+    if not strays.get("n"):
+        return "its steadiness was not looked at"
+    parts = [f"{level} {units.text(strays[level], '1')}" for level in ("median", "p90", "worst")]
+    return f"one and the same scan in memory, run before each, strayed from its median by: {', '.join(parts)}"
 
 
 def _line(told: object) -> str:

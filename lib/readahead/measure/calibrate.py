@@ -64,6 +64,15 @@ class Trial:
         footer = len(self.case.reads()[0])
         return self.sample.reads[footer].submitted_s - self.sample.reads[footer - 1].done_s
 
+    def closing_s(self) -> float:
+        """Return the time from the last arrival to the answer, of the run whose reads were kept: the last one."""
+        return self.sample.seconds[-1] - max(read.done_s for read in self.sample.reads)
+
+    @property
+    def last_rows(self) -> int:
+        """Return the rows of the last row group, which may be part full."""
+        return self.case.recipe.rows % self.group_rows or self.group_rows
+
 
 TYPICAL = {"comments": Costs(dispatch_s=250e-6, group_s=1e-6, row_s=110e-9)}
 """As weighed on a machine of 2 cores with one worker, where that is far from the usual: text takes its time."""
@@ -97,7 +106,7 @@ def ensure_costs(
     table: str, *, here: str = "", on_event: OnEvent | None = None, stop: threading.Event | None = None
 ) -> Costs:
     """Return the costs as weighed on this machine, weighing the engine now if that was never done."""
-    known = saved_costs(table) or weigh_engine(table, repeats=3, on_event=on_event, stop=stop)
+    known = saved_costs(table) or weigh_engine(table, repeats=2, on_event=on_event, stop=stop)
     if here:
         if saved_costs(table, here=here) is None:
             weigh_here(table, repeats=3, on_event=on_event, stop=stop)
@@ -129,15 +138,17 @@ def weigh_engine(
     on_event: OnEvent | None = None,
     stop: threading.Event | None = None,
 ) -> Costs:
-    """Run the calibration cases for `table`, fit the engine's costs, keep them and return them.
+    """Run the calibration cases for `table` in turns, fit the engine's costs, keep them and return them.
 
+    Each of the `repeats` rounds runs every case once, and each cost is a median over the rounds: a machine that is
+    slow for a second then spoils one round, not one cost.
     Takes a few seconds. Raises `Cancelled` when `stop` is set; what was kept before then stays.
     """
-    cases = calibration_cases(table)
+    cases = calibration_cases(table) * repeats
     trials = []
     for number, case in enumerate(cases):
         tell(on_event, number, len(cases), "weighing the engine on this machine")
-        trials.append(Trial(case=case, sample=case.measure(repeats=repeats, stop=stop)))
+        trials.append(Trial(case=case, sample=case.measure(repeats=1, stop=stop)))
     costs = read_costs(trials)
     keep_costs(table, costs, here="")
     tell(on_event, len(cases), len(cases), "done")
@@ -214,10 +225,12 @@ def calibration_cases(table: str) -> list[Case]:
 
 
 def read_costs(trials: Sequence[Trial]) -> Costs:
-    """Return the costs that the trials of `calibration_cases` show."""
+    """Return the costs that the trials of `calibration_cases` show, each case tried once or more."""
     one_by_one = [t for t in trials if t.case.engine.queue_depth == 1]
+    crowded = [t for t in trials if t.case.engine.queue_depth > 1 and not t.case.keys]
     in_flight = {
-        t.group_rows: t.per_group_s() for t in trials if t.case.engine.queue_depth > 1 and not t.case.keys
+        rows: float(np.median([t.per_group_s() for t in crowded if t.group_rows == rows]))
+        for rows in {t.group_rows for t in crowded}
     }
     lookups = [t for t in trials if t.case.keys]
     threads = trials[0].case.engine.threads
@@ -229,19 +242,23 @@ def read_costs(trials: Sequence[Trial]) -> Costs:
     scans = [t for t in trials if not t.case.keys]
     open_s, open_group_s = _line([(float(t.case.recipe.row_groups), t.opening_s()) for t in scans])
     _, open_key_s = _line([(float(t.case.keys), t.opening_s()) for t in lookups])
-    many = max(lookups, key=lambda t: t.case.keys)
-    pruning_s = many.per_group_s() * threads - group_s - many.group_rows * row_s
+    keys = max(t.case.keys for t in lookups)
+    many = [t for t in lookups if t.case.keys == keys]
+    per_group_s = float(np.median([t.per_group_s() for t in many]))
+    pruning_s = per_group_s * threads - group_s - many[0].group_rows * row_s
+    close_s = float(np.median([t.closing_s() - group_s - t.last_rows * row_s for t in one_by_one]))
     return Costs(
         plan_s=plan_s,
         plan_key_s=plan_key_s,
         open_s=open_s,
         open_group_s=open_group_s,
         open_key_s=open_key_s,
-        prune_key_s=max(1e-10, pruning_s / many.case.keys),
+        prune_key_s=max(1e-10, pruning_s / keys),
         read_s=max(1e-6, pause_s - group_s),
         dispatch_s=dispatch_s,
         group_s=group_s,
         row_s=row_s,
+        close_s=max(1e-6, close_s),
     )
 
 

@@ -13,6 +13,7 @@ import numpy as np
 
 from readahead.datasets.recipe import Recipe
 from readahead.devices import Device
+from readahead.measure import pulse
 from readahead.measure.calibrate import weigh_engine
 from readahead.measure.case import Case
 from readahead.measure.engine import EngineSettings
@@ -47,6 +48,8 @@ class Row:
     groups_modeled: float | None = None
     """Row groups that the model expects to be read; None where it says nothing of them."""
     groups_measured: int = 0
+    beat_s: float = 0.0
+    """What one and the same scan took just before it: see `measure.pulse`."""
 
     @property
     def ratio(self) -> float:
@@ -114,6 +117,7 @@ def examine(
 
 
 def _row(case: Case, timeline: Timeline, repeats: int, stop: threading.Event | None) -> Row:
+    beat_s = pulse.beat_s(stop)
     sample = case.measure(repeats=repeats, stop=stop)
     return Row(
         case=str(case),
@@ -125,16 +129,27 @@ def _row(case: Case, timeline: Timeline, repeats: int, stop: threading.Event | N
         reads_measured=len(sample.reads),
         bytes_modeled=timeline.bytes_read,
         bytes_measured=sample.bytes_read,
+        beat_s=beat_s,
     )
 
 
 def summary(rows: Sequence[Row]) -> dict[str, float | int | None]:
     """Return the number of rows and the median, 90th percentile and worst relative error, as fractions."""
-    if not rows:
+    return _levels([row.error for row in rows])
+
+
+def steadiness(rows: Sequence[Row]) -> dict[str, float | int | None]:
+    """Return the same of how far the scan between the settings was from its own median: what no model can better."""
+    beats = [row.beat_s for row in rows if row.beat_s > 0]
+    usual = float(np.median(beats)) if beats else 1.0
+    return _levels([abs(beat / usual - 1) for beat in beats])
+
+
+def _levels(errors: Sequence[float]) -> dict[str, float | int | None]:
+    if not errors:
         return dict.fromkeys(LEVELS) | {"n": 0}
-    errors = [row.error for row in rows]
     return {
-        "n": len(rows),
+        "n": len(errors),
         "median": float(np.median(errors)),
         "p90": float(np.quantile(errors, 0.9)),
         "worst": max(errors),
@@ -146,5 +161,6 @@ def report(rows: Sequence[Row]) -> dict[str, object]:
     return {
         "all": summary(rows),
         "device_bound": summary([row for row in rows if row.device_bound]),
+        "machine": steadiness(rows),
         "rows": [{**asdict(row), "ratio": row.ratio, "error": row.error} for row in rows],
     }
