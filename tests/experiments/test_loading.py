@@ -10,6 +10,7 @@ from readahead.experiments.noise import five
 from readahead.experiments.round import Bench
 from readahead.measure.writers import DATABASE, EMULATED_FILES
 from readahead.models import loading
+from readahead.panels.picture import painted
 
 
 @pytest.fixture(scope="module")
@@ -60,3 +61,11 @@ def test_every_round_has_its_answer(name: str, bench: Bench) -> None:
 def test_each_figure_says_in_words_what_it_shows(name: str, bench: Bench) -> None:
     picture = FIGURES[name](bench)
     assert picture.sentence.endswith(".") and picture.rows
+
+
+def test_what_was_written_is_called_so(bench: Bench) -> None:
+    drawn = FIGURES["writes"](bench)
+    assert drawn.what == "write" and "writes" in drawn.head
+    shown = painted(drawn)
+    assert "128 writes" in shown or " writes</text>" in shown
+    assert " reads" not in shown

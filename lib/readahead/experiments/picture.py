@@ -90,6 +90,8 @@ class Traces:
     """What the chart shows, in one sentence."""
     runs: tuple[tuple[str, Sequence[Read]], ...]
     """(name, reads), of samples that have a trace."""
+    what: str = "read"
+    """'read' or 'write': what each of them is."""
 
     def __post_init__(self) -> None:
         if not self.sentence.strip() or not self.runs:
@@ -108,9 +110,9 @@ class Traces:
         """Return the heading of the table."""
         return (
             "Run",
-            "reads",
+            f"{self.what}s",
             "bytes",
-            "middling read",
+            f"middling {self.what}",
             "most in flight",
             "mean in flight",
             "last byte after",

@@ -118,8 +118,10 @@ class Bench:
 
 def traces(bench: Bench, *, title: str, sentence: str, runs: Mapping[str, Mapping[str, Any]]) -> Traces:
     """Return the reads of a few runs as one picture: `runs` gives each run's name, and its knobs to change."""
-    seen = tuple((name, bench.sample(**changes).reads) for name, changes in runs.items())
-    return Traces(title=title, sentence=sentence, runs=seen)
+    samples = {name: bench.sample(**changes) for name, changes in runs.items()}
+    seen = tuple((name, sample.reads) for name, sample in samples.items())
+    what = "write" if any(sample.wrote for sample in samples.values()) else "read"
+    return Traces(title=title, sentence=sentence, runs=seen, what=what)
 
 
 Question = Callable[[Any], Value | float]

@@ -30,6 +30,8 @@ class Sample:
     """Processor seconds of each repeat (all threads), not divided."""
     reads: tuple[Read, ...]
     """Every read of the last repeat, times from its start; empty where the system gives no trace."""
+    wrote: bool = False
+    """Whether what is listed as reads were writes."""
     bytes_read: int
     row_groups_scanned: int
     row_groups_total: int

@@ -133,6 +133,7 @@ def run_writers(
         machine=this_machine(),
         settings=dict(facts or {}),
         answer=(found,),
+        wrote=True,
     )
 
 

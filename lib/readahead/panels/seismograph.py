@@ -25,12 +25,12 @@ def chart(traces: Traces) -> str:
     parts: list[str] = []
     top = 4
     for name, reads in traces.runs:
-        parts.append(_strip(name, reads, top, end_s))
+        parts.append(_strip(f"{name}: {len(reads):,} {traces.what}s", reads, top, end_s))
         top += 20 + _HIGH + _HILL + 18
     for place in svg.ticks(0.0, end_s, log=False):
         parts.append(svg.text(_across(place, end_s), top, units.text(place, "s") if place else "0"))
     parts.append(svg.text(_WIDTH - _RIGHT, top + 16, "time since the query began", "end"))
-    key = "dash: a read at its place in the file, a colour a thread; grey: reads in flight"
+    key = f"dash: a {traces.what} at its place in the file, a colour a thread; grey: {traces.what}s in flight"
     parts.append(svg.text(_LEFT, top + 16, key, "start", f"fill='{FAINT}' font-size='11'"))
     return svg.frame(_WIDTH, top + 24, traces.sentence, "".join(parts))
 
@@ -39,12 +39,12 @@ def _across(time_s: float, end_s: float) -> float:
     return _LEFT + (_WIDTH - _LEFT - _RIGHT) * time_s / end_s
 
 
-def _strip(name: str, reads: Sequence[Read], top: float, end_s: float) -> str:
-    """Draw one run: its name, its dashes, its hill."""
+def _strip(heading: str, reads: Sequence[Read], top: float, end_s: float) -> str:
+    """Draw one run: its heading, its dashes, its hill."""
     top += 20
     foot = top + _HIGH
     end_bytes = max(read.offset + read.size_bytes for read in reads)
-    parts = [svg.text(_LEFT, top - 6, f"{name}: {len(reads):,} reads", "start", "font-weight='600'")]
+    parts = [svg.text(_LEFT, top - 6, heading, "start", "font-weight='600'")]
     for place in svg.ticks(0.0, end_s, log=False):
         parts.append(svg.line(_across(place, end_s), top, _across(place, end_s), foot + _HILL, **svg.FAINT))
     parts.append(svg.line(_LEFT, foot, _WIDTH - _RIGHT, foot, **svg.FAINT))

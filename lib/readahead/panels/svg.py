@@ -131,7 +131,7 @@ class _Plane:
     """Where a picture's points lie on paper."""
 
     def __init__(self, picture: Picture, width: int, height: int) -> None:
-        self.left, self.right, self.top = 86, width - 16, 14
+        self.left, self.right, self.top = 86, width - 16, 30
         self.bottom = height - 52 - 18 * len(picture.lines)
         points = [point for drawn in picture.lines for point in drawn.points]
         self._x, self._y = picture.x, picture.y
@@ -153,7 +153,7 @@ def _share(value: float, axis: Axis, low: float, high: float) -> float:
 
 def chart(picture: Picture) -> str:
     """Draw a picture's lines with their axes and names."""
-    width, height = 720, 380
+    width, height = 720, 396
     plane = _Plane(picture, width, height)
     parts = _grid(picture, plane)
     for name, place in picture.marks.items():
@@ -194,6 +194,5 @@ def _grid(picture: Picture, plane: _Plane) -> list[str]:
         parts.append(line(plane.left, y, plane.right, y, **FAINT))
         parts.append(text(plane.left - 8, y + 4, _said(place, picture.y), "end"))
     parts.append(text(plane.right, plane.bottom + 32, picture.x.label, "end"))
-    middle = (plane.top + plane.bottom) / 2
-    parts.append(text(14, middle, picture.y.label, more=f"transform='rotate(-90 14 {middle})'"))
+    parts.append(text(plane.left, plane.top - 14, picture.y.label, "start"))
     return parts

@@ -69,7 +69,10 @@ def said(one: Dot | None, *, earlier: bool = False) -> str:
     if not reads:
         return f"<b>What DuckDB read</b>: {one.sample.where}; single reads are not seen"
     size = units.text(sum(read.size_bytes for read in reads), "bytes")
-    return f"<b>What DuckDB read</b>{' before' if earlier else ''}: {len(reads):,} reads, {size}, by thread"
+    verb, what = ("wrote", "writes") if one.sample.wrote else ("read", "reads")
+    return (
+        f"<b>What DuckDB {verb}</b>{' before' if earlier else ''}: {len(reads):,} {what}, {size}, by thread"
+    )
 
 
 def draw(names: dict[str, Any], one: Dot | None) -> None:
