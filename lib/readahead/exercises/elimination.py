@@ -18,8 +18,8 @@ PREDICTIONS = (
         id="unsorted", kind="1", low=0.001, high=1.0, word="%",
         question="Q1.2 asks for one month of nearly seven years: about one row in eighty. The rows lie in the"
         " generator's order. What share of the row groups does DuckDB read?",
-        because="Each row group holds thousands of rows, and a row of that month among them. What nobody can rule out"
-        " has to be read.",
+        because="Each row group holds thousands of rows, and a row of that month among them. What nobody can rule"
+        " out has to be read.",
     ),
     Prediction(
         id="sorted", kind="1", low=0.001, high=1.0, word="%",
@@ -30,17 +30,14 @@ PREDICTIONS = (
         id="disorder", kind="1", low=0.005, high=1.0, word="%",
         question="Now rows may come late, by up to a tenth of the table. What share of the row groups?",
         because="The month is spread over a tenth of the table, and each group on the way holds some of it. The"
-        " disorder"
-        " is far wider than the month, and decides alone.",
+        " disorder is far wider than the month, and decides alone.",
     ),
     Prediction(
         id="gain", kind="count", low=1, high=100,
         question="Loaded year by year: for how many of the thirteen queries does DuckDB read fewer row groups?",
         because="Nine ask for certain years. But DuckDB learns the dates from a join, and a join tells the scan"
-        " only what"
-        " it has built a table of. Where it expects fewer order lines than dates, it builds on the lines, and"
-        " nobody tells"
-        " the scan.",
+        " only what it has built a table of. Where it expects fewer order lines than dates, it builds on the lines,"
+        " and nobody tells the scan.",
     ),
     Prediction(
         id="year", kind="s", low=20, high=2_000, word="s",
@@ -52,46 +49,43 @@ PREDICTIONS = (
     Prediction(
         id="day", kind="1", low=0.05, high=1.0, word="%",
         question="Sorted by day instead of by year: what is left of the time of all thirteen, by year?",
-        because="A week instead of a year is a great gain for one query. But what is long now are those that"
-        " ask for all"
-        " years, and no order of dates helps them.",
+        because="A week instead of a year is a great gain for one query. But what is long now are those that ask"
+        " for all years, and no order of dates helps them.",
     ),
     Prediction(
         id="quantity", kind="1", low=0.005, high=1.0, word="%",
-        question="Q1.2 also wants quantities from 26 to 35, out of 1 to 50. Rows sorted by quantity, not by date: what"
-        " share of the row groups?",
-        because="A fifth, for the quantity. Within each quantity the dates lie as they like, and the month rules out"
-        " nothing any more.",
+        question="Q1.2 also wants quantities from 26 to 35, out of 1 to 50. Rows sorted by quantity, not by date:"
+        " what share of the row groups?",
+        because="A fifth, for the quantity. Within each quantity the dates lie as they like, and the month rules"
+        " out nothing any more.",
     ),
     Prediction(
         id="small_groups", kind="times", low=0.05, high=20,
         question="Sorted by date, one month. Row groups of 2,048 rows against 16,384: how many times the bytes?",
-        because="The labels have to be read before they can rule anything out, all of them, and small groups"
-        " have eight"
-        " times as many. The data shrank; the footer grew.",
+        because="The labels have to be read before they can rule anything out, all of them, and small groups have"
+        " eight times as many. The data shrank; the footer grew.",
     ),
     Prediction(
         id="bloom", kind="times", low=0.1, high=20,
-        question="Q3.1 asks for the suppliers of a region, Q3.2 for those of one nation, a fifth of them. Both read the"
-        " same columns of the same row groups, in no order, in the tiny table. How many times as long does Q3.2 take?",
+        question="Q3.1 asks for the suppliers of a region, Q3.2 for those of one nation, a fifth of them. Both read"
+        " the same columns of the same row groups, in no order, in the tiny table. How many times as long does Q3.2"
+        " take?",
         because="Up to fifty keys DuckDB hands to the scan one by one, and for those it asks each row group's Bloom"
-        " filter, which may say that none of them is there. The filter lies elsewhere in the file, and the hand that"
-        " passes the reads out waits for it: one latency for each row group, one after the other, and all of them say"
-        " perhaps.",
+        " filter, which may say that none of them is there. The filter lies elsewhere in the file, and the hand"
+        " that passes the reads out waits for it: one latency for each row group, one after the other, and all of"
+        " them say perhaps.",
     ),
     Prediction(
         id="folders", kind="times", low=0.2, high=20,
-        question="One folder a year. Q1.1 finds its year by a join, as the benchmark writes it. Were the folder's year"
-        " named in the query as well, there would be fewer reads. How many times the reads does the join take?",
-        because="Named, six files are never opened. By the join, DuckDB opens all seven and reads seven"
-        " footers, to find"
-        " that six have nothing.",
+        question="One folder a year. Q1.1 finds its year by a join, as the benchmark writes it. Were the folder's"
+        " year named in the query as well, there would be fewer reads. How many times the reads does the join take?",
+        because="Named, six files are never opened. By the join, DuckDB opens all seven and reads seven footers, to"
+        " find that six have nothing.",
     ),
     Prediction(
         id="price", kind="times", low=0.5, high=30,
-        question="Loading: how many times as long does it take to write the rows sorted by date as to write"
-        " them as they"
-        " lie?",
+        question="Loading: how many times as long does it take to write the rows sorted by date as to write them as"
+        " they lie?",
         because="To sort, all rows must be there before the first is written. At this size they fit in memory.",
     ),
 )  # fmt: skip
@@ -153,9 +147,8 @@ _ORDERS = ("by date", "by year", "by quantity", "in random order")
 EXERCISES = (
     Exercise(
         id="why",
-        question="A query asks for one week of seven years and reads the whole file, whose row groups of 8,192"
-        " rows lie in"
-        " random order. Why?",
+        question="A query asks for one week of seven years and reads the whole file, whose row groups of 8,192 rows"
+        " lie in random order. Why?",
         shape=Choice(options=_WHY), answer=_WHY[1], equivalents=("b", _WHY[1].upper()),
         misconceptions=(
             Misconception(
@@ -172,15 +165,13 @@ EXERCISES = (
             ),
         ),
         hints=("How many rows of that week does a row group expect?", "8,192 × 7 / 2,406.", "About 24 in each."),
-        solution="About 24 rows of the week are in each group. A label that says 1992 to 1998 rules out no"
-        " week, and the"
-        " group does hold what is asked for.",
+        solution="About 24 rows of the week are in each group. A label that says 1992 to 1998 rules out no week,"
+        " and the group does hold what is asked for.",
     ),
     Exercise(
         id="half",
-        question="Rows in random order, a week wanted: 7 of 2,406 days. With how many rows in a row group has"
-        " every second"
-        " one no row of that week?",
+        question="Rows in random order, a week wanted: 7 of 2,406 days. With how many rows in a row group has every"
+        " second one no row of that week?",
         shape=Amount(kind="rows", tolerance=0.1, word="rows"),
         answer=lambda _: math.log(0.5) / math.log(1 - FLIGHTS["Q1.3"].share(BY_DATE)),
         equivalents=("238", "238 rows"),
@@ -195,14 +186,13 @@ EXERCISES = (
             ),
         ),
         hints=("The chance that n rows all miss is (1 − s)^n.", "Set it to one half.", "n = ln 0.5 / ln(1 − 7/2406)."),
-        solution="238 rows, a tenth of the smallest row group DuckDB writes. And even then the label, which"
-        " knows only the"
-        " smallest and largest date, would say nothing.",
+        solution="238 rows, a tenth of the smallest row group DuckDB writes. And even then the label, which knows"
+        " only the smallest and largest date, would say nothing.",
     ),
     Exercise(
         id="groups",
-        question="A table of 1,000 row groups, sorted by date, rows up to 2 % of the table from first to last place. A"
-        " query wants 3 % of the days. About how many row groups are read?",
+        question="A table of 1,000 row groups, sorted by date, rows up to 2 % of the table from first to last"
+        " place. A query wants 3 % of the days. About how many row groups are read?",
         shape=Amount(kind="count", tolerance=0.03),
         answer=51.0, equivalents=("51", "51.0"),
         misconceptions=(
@@ -220,8 +210,8 @@ EXERCISES = (
     ),
     Exercise(
         id="gain",
-        question="A fact table is loaded year by year, each year in no order. Which of these queries read less"
-        " than before?",
+        question="A fact table is loaded year by year, each year in no order. Which of these queries read less than"
+        " before?",
         shape=Several(options=_GAIN), answer=(_GAIN[0], _GAIN[2], _GAIN[3]), equivalents=("a, c, d", ["d", "c", "a"]),
         misconceptions=(
             Misconception(
@@ -238,9 +228,8 @@ EXERCISES = (
     ),
     Exercise(
         id="carried",
-        question="A query joins order lines with a table of dates and filters that table by year. The plan"
-        " builds its hash"
-        " table from the order lines, and all row groups are read. What helps?",
+        question="A query joins order lines with a table of dates and filters that table by year. The plan builds"
+        " its hash table from the order lines, and all row groups are read. What helps?",
         shape=Choice(options=_CURE), answer=_CURE[1], equivalents=("b",),
         misconceptions=(
             Misconception(
@@ -255,14 +244,13 @@ EXERCISES = (
         hints=("Which side of a join is known first?", "The built side is told to the scan of the other.",
                "Here the dates are scanned and the lines are built. Say the dates where the lines are read."),
         solution="WHERE lo_orderdate BETWEEN 19970101 AND 19981231 says the same twice, once for the reader and"
-        " once for"
-        " the scan. It costs nothing.",
+        " once for the scan. It costs nothing.",
     ),
     Exercise(
         id="filter",
-        question="A scan of 500 row groups keeps 50 reads in flight, each of 10 ms. A Bloom filter is put before each"
-        " row group, read by the one hand that passes out the reads. It rules out no row group. About how long does"
-        " the device work now?",
+        question="A scan of 500 row groups keeps 50 reads in flight, each of 10 ms. A Bloom filter is put before"
+        " each row group, read by the one hand that passes out the reads. It rules out no row group. About how long"
+        " does the device work now?",
         shape=Amount(kind="s", tolerance=0.1, word="s"), answer=5.0, equivalents=("5 s", "5000 ms", "5.01 s"),
         misconceptions=(
             Misconception(
@@ -276,14 +264,14 @@ EXERCISES = (
         ),
         hints=("How many filters are under way at a time?", "One, and the reads go out behind them.",
                "500 × 10 ms."),
-        solution="500 filters, one after the other, 10 ms each: 5 s, where the scan alone took 0.1 s. The reads hide"
-        " behind the filters now. What is asked one by one is a chain, as in an index that is walked link by link.",
+        solution="500 filters, one after the other, 10 ms each: 5 s, where the scan alone took 0.1 s. The reads"
+        " hide behind the filters now. What is asked one by one is a chain, as in an index that is walked link by"
+        " link.",
     ),
     Exercise(
         id="order",
         question="Your queries: nine in ten ask for one day, one in ten for one quantity out of fifty. Put the"
-        " orders of"
-        " loading in line, from the fewest row groups read to the most.",
+        " orders of loading in line, from the fewest row groups read to the most.",
         shape=Order(options=_ORDERS), answer=_ORDERS, equivalents=("a, b, c, d",),
         misconceptions=(
             Misconception(

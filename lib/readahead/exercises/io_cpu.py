@@ -19,65 +19,56 @@ PREDICTIONS = (
     Prediction(
         id="load", kind="s", low=1e-8, high=1e-3, word="µs",
         question="The same rows from memory and from disk. From the two columns: what does it cost the processor to"
-        " fetch"
-        " one page of 8 KB?",
+        " fetch one page of 8 KB?",
         because="Subtract line by line: 4.3, 4.2, 4.3, 4.3 … 4.4. The rows drop out. To fetch a page costs what it"
-        " costs,"
-        " whatever lies on it.",
+        " costs, whatever lies on it.",
     ),
     Prediction(
         id="rows158", kind="s", low=1e-6, high=1e-4, word="µs",
         question="From the pages of up to 40 rows alone: what does a page of 158 rows cost in memory?",
         because="A price for the page and one for each row, and for the first rows a little more: each brings cache"
-        " lines"
-        " that the later ones find there. From the bend on it is a line.",
+        " lines that the later ones find there. From the bend on it is a line.",
     ),
     Prediction(
         id="rows323", kind="s", low=5e-6, high=1e-3, word="µs",
         question="The aggregate follows such a line too, up to 158 rows. What does it cost at 323 rows a page?",
         because="The line says what the model shows. He measured much more, and nothing in his article says why: an"
-        " open"
-        " question. Rows of 25 bytes are another table; perhaps another type of sum, perhaps another level of cache.",
+        " open question. Rows of 25 bytes are another table; perhaps another type of sum, perhaps another level of"
+        " cache.",
     ),
     Prediction(
         id="load_here", kind="s", low=1e-8, high=1e-4, word="µs",
         question="Your machine, by his method: how much more does DuckDB's scan cost the processor when 8 KB come"
-        " from the"
-        " disk and not from memory?",
-        because="The operating system fetches long pieces and DuckDB asks for long ones, so that one call serves many"
-        " pages;"
-        " and a core is several times as fast as in 2008. What a page costs has fallen. It is not nothing.",
+        " from the disk and not from memory?",
+        because="The operating system fetches long pieces and DuckDB asks for long ones, so that one call serves"
+        " many pages; and a core is several times as fast as in 2008. What a page costs has fallen. It is not"
+        " nothing.",
     ),
     Prediction(
         id="evict_here", kind="s", low=1e-8, high=1e-4, word="µs",
-        question="Now DuckDB may keep less than the table in memory, and each block must push another out. What does"
-        " that"
-        " cost the processor for 8 KB?",
+        question="Now DuckDB may keep less than the table in memory, and each block must push another out. What"
+        " does that cost the processor for 8 KB?",
         because="Memory is handed back to the operating system and asked for anew, and comes cleared to zeros: work"
-        " for the"
-        " processor, though no disk is near.",
+        " for the processor, though no disk is near.",
     ),
     Prediction(
         id="query1", kind="times", low=0.5, high=200,
         question="All data in memory. How many times the processor time of one sum does TPC-H's Query 1 take?",
         because="It decodes six columns where the sum decodes one, multiplies decimals, and finds each row its"
-        " group. A"
-        " cost model that prices only what is read takes all sums for equal.",
+        " group. A cost model that prices only what is read takes all sums for equal.",
     ),
     Prediction(
         id="cores", kind="times", low=0.5, high=64,
-        question="Query 1 from memory, with a worker on each core of this machine against one worker. How many times"
-        " faster?",
+        question="Query 1 from memory, with a worker on each core of this machine against one worker. How many"
+        " times faster?",
         because="Something is always done by one alone: to plan, to open, to bring the sums together. Chang calls 6"
-        " to 7"
-        " times on eight cores very good; the model takes his middle and this machine's cores.",
+        " to 7 times on eight cores very good; the model takes his middle and this machine's cores.",
     ),
     Prediction(
         id="knee", kind="bytes_per_s", low=1e6, high=1e11, word="MB/s",
         question="One worker reads every column. From which device bandwidth on does it wait for the processor alone?",
         because="Bytes over processor seconds: what one core gets through. A device that delivers more than that is"
-        " not seen"
-        " to be faster.",
+        " not seen to be faster.",
     ),
     Prediction(
         id="tenfold", kind="times", low=0.2, high=20,
@@ -141,9 +132,8 @@ def _wanted() -> float:
 EXERCISES = (
     Exercise(
         id="depends",
-        question="A page of 10 rows costs 1.72 µs in memory and 5.98 µs from disk; a page of 80 rows 5.08 µs and 9.68"
-        " µs."
-        " On what does the price of fetching depend?",
+        question="A page of 10 rows costs 1.72 µs in memory and 5.98 µs from disk; a page of 80 rows 5.08 µs and"
+        " 9.68 µs. On what does the price of fetching depend?",
         shape=Choice(options=_DEPENDS), answer=_DEPENDS[0], equivalents=("a", _DEPENDS[0].upper()),
         misconceptions=(
             Misconception(
@@ -157,14 +147,12 @@ EXERCISES = (
         ),
         hints=("What does the disk add to each page?", "5.98 − 1.72 and 9.68 − 5.08.", "4.3 and 4.6: nearly the same."),
         solution="4.3 and 4.6 µs: eight times the rows, and the same price. A call, a place in the buffer pool, a"
-        " latch: all"
-        " by the page. The rows are paid for when they are looked at.",
+        " latch: all by the page. The rows are paid for when they are looked at.",
     ),
     Exercise(
         id="evict",
         question="With memory for everything, a page from disk costs 5.28 µs at low row density; with memory for a"
-        " tenth of"
-        " the table about 8 µs. What does it cost to evict a page?",
+        " tenth of the table about 8 µs. What does it cost to evict a page?",
         shape=Amount(kind="s", tolerance=0.12, word="µs"),
         answer=lambda _: printed("load_and_evict_cpu_per_page_s") - printed("cpu_per_page_s.disk.r1"),
         equivalents=("2.7 µs", "2.72e-6 s", "3 µs"),
@@ -181,15 +169,13 @@ EXERCISES = (
         ),
         hints=("What do the two runs have in common?", "Subtract.", "8 − 5.28."),
         solution="2.7 µs; he says just over 3. More than half of what fetching costs, and it comes back with every"
-        " page as"
-        " soon as memory is short.",
+        " page as soon as memory is short.",
     ),
     Exercise(
         id="limited",
         question="Eight such cores (6.5 times one) and a device of 2 GB/s. A core takes 5.3 µs for a page of 1 row"
-        " and 21 µs"
-        " for one of 323 rows, fetching included; the sum 78 µs; Query 1 manages 200 MB in a CPU second. Which of these"
-        " wait for the processors?",
+        " and 21 µs for one of 323 rows, fetching included; the sum 78 µs; Query 1 manages 200 MB in a CPU second."
+        " Which of these wait for the processors?",
         shape=Several(options=_LIMITED), answer=_LIMITED[2:], equivalents=("c, d", ["d", "c"]),
         misconceptions=(
             Misconception(
@@ -204,14 +190,12 @@ EXERCISES = (
         hints=("8,192 bytes / CPU time a page = bytes a second of a core.", "Times 6.5 for the eight of them.",
                "10, 2.5, 0.7 and 1.3 GB/s."),
         solution="10 and 2.5 GB/s are above the device, 0.7 and 1.3 GB/s below it. His target of 2 GB/s for eight"
-        " cores is a"
-        " needle's target; for reports a slower device would do.",
+        " cores is a needle's target; for reports a slower device would do.",
     ),
     Exercise(
         id="upgrade",
-        question="New storage will deliver 4 GB/s. One core gets through 360 MB/s, eight cores are 6.5 times one. How"
-        " many"
-        " cores does it take before the storage is the bottleneck?",
+        question="New storage will deliver 4 GB/s. One core gets through 360 MB/s, eight cores are 6.5 times one."
+        " How many cores does it take before the storage is the bottleneck?",
         shape=Amount(kind="count", tolerance=0.06),
         answer=lambda _: _wanted(), equivalents=("17", "16.9", "16.94"),
         misconceptions=(
@@ -227,14 +211,12 @@ EXERCISES = (
         hints=("How many times one core is 4 GB/s?", "Amdahl: N / (1 + s (N − 1)), with s from 6.5 of 8.",
                "s = 0.033; solve 11.1 = N / (1 + 0.033 (N − 1))."),
         solution="11.1 times one core needs about 17 cores, for what is done by one alone grows with each. Buy"
-        " storage and"
-        " cores together, or look for a query that costs less.",
+        " storage and cores together, or look for a query that costs less.",
     ),
     Exercise(
         id="faster_disk",
-        question="A report runs for 60 s: the device is busy for 20 s of them, the processors for 58 s, side by side."
-        " The"
-        " device is replaced by one three times as fast. What will the report take?",
+        question="A report runs for 60 s: the device is busy for 20 s of them, the processors for 58 s, side by"
+        " side. The device is replaced by one three times as fast. What will the report take?",
         shape=Choice(options=("about 20 s", "about 47 s", "about 60 s", "a little more than 60 s")),
         answer="about 60 s", equivalents=("c", "ABOUT 60 S"),
         misconceptions=(

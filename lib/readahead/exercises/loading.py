@@ -14,30 +14,24 @@ from readahead.models import loading, scalability
 PREDICTIONS = (
     Prediction(
         id="spread", kind="times", low=0.9, high=30,
-        question="One and the same load, ten times in a row on your machine, nothing changed. How many times as long"
-        " as the"
-        " fastest run does the slowest take?",
-        because="A disk has other customers, a cache fills and is written out, the system wakes somebody else first."
-        " None"
-        " of it is your change, and all of it is in your number.",
+        question="One and the same load, ten times in a row on your machine, nothing changed. How many times as"
+        " long as the fastest run does the slowest take?",
+        because="A disk has other customers, a cache fills and is written out, the system wakes somebody else"
+        " first. None of it is your change, and all of it is in your number.",
     ),
     Prediction(
         id="runs", kind="count", low=1, high=1_000,
-        question="Two set-ups truly differ by 2 %, and single runs scatter as Randal's five do. How many runs of each"
-        " does"
-        " it take to see the difference nine times in ten?",
-        because="A mean of n runs scatters √n times less than one run. To see 2 % through a scatter of 2 % takes some"
-        " two"
-        " dozen runs of each; he had one.",
+        question="Two set-ups truly differ by 2 %, and single runs scatter as Randal's five do. How many runs of"
+        " each does it take to see the difference nine times in ten?",
+        because="A mean of n runs scatters √n times less than one run. To see 2 % through a scatter of 2 % takes"
+        " some two dozen runs of each; he had one.",
     ),
     Prediction(
         id="files", kind="times", low=0.5, high=50,
-        question="Files on a volume that takes milliseconds to say that a batch is safe. Sixteen writers against one:"
-        " how"
-        " many times faster?",
+        question="Files on a volume that takes milliseconds to say that a batch is safe. Sixteen writers against"
+        " one: how many times faster?",
         because="The waits of sixteen overlap, so they grow together as long as somebody waits. Then making a batch"
-        " is what"
-        " takes the time, and in one process that is done one after the other.",
+        " is what takes the time, and in one process that is done one after the other.",
     ),
     Prediction(
         id="database", kind="times", low=0.2, high=50,
@@ -47,11 +41,10 @@ PREDICTIONS = (
     ),
     Prediction(
         id="durability", kind="times", low=1, high=2_000,
-        question="One writer, one database, real syncs: what does a row cost in commits of 10 rows, against commits of"
-        " 1,000?",
+        question="One writer, one database, real syncs: what does a row cost in commits of 10 rows, against commits"
+        " of 1,000?",
         because="To make a commit safe takes a sync, whatever is in it. A hundred times the rows share one promise,"
-        " until"
-        " the rows themselves cost as much.",
+        " until the rows themselves cost as much.",
     ),
 )  # fmt: skip
 
@@ -122,8 +115,7 @@ EXERCISES = (
     Exercise(
         id="best",
         question="21,252, 21,859, 20,745, 21,743 and 21,526 s: one run of each of five network set-ups. Which would"
-        " you keep"
-        " for its speed?",
+        " you keep for its speed?",
         shape=Choice(options=_KEEP), answer=_KEEP[1], equivalents=("b", _KEEP[1].upper()),
         misconceptions=(
             Misconception(
@@ -138,8 +130,7 @@ EXERCISES = (
         ),
         hints=("How often was each run?", "How far apart are five runs of the same thing?", "2.3 standard deviations."),
         solution="The five lie 2.5 standard deviations apart, five draws from one hat 2.3. He says himself that ten"
-        " runs would"
-        " give ten results. Keep whichever is cheapest to run, and say that speed did not decide.",
+        " runs would give ten results. Keep whichever is cheapest to run, and say that speed did not decide.",
     ),
     Exercise(
         id="report",
@@ -164,14 +155,12 @@ EXERCISES = (
         ),
         hints=("What would make you doubt it?", "Chance, and what changed meanwhile.", "Repeats, interval, order."),
         solution="Repeats, the interval of the difference, and that the two were run in turns: what drifts in an"
-        " afternoon is"
-        " otherwise taken for the change. A best run says how lucky one was.",
+        " afternoon is otherwise taken for the change. A best run says how lucky one was.",
     ),
     Exercise(
         id="runs",
         question="Runs scatter by 5 % of their mean. How many of each, about, to see a true difference of 5 % nine"
-        " times in"
-        " ten, at the usual 95 %?",
+        " times in ten, at the usual 95 %?",
         shape=Amount(kind="count", tolerance=0.15), answer=loading.runs_to_settle(0.05, 0.05),
         equivalents=("22", "21", "about 22"),
         misconceptions=(
@@ -191,9 +180,8 @@ EXERCISES = (
     ),
     Exercise(
         id="peak",
-        question="One writer loads 1,000 rows/s; the fitted law has contention 0.05 and crosstalk 0.002. At how many"
-        " writers"
-        " is its peak?",
+        question="One writer loads 1,000 rows/s; the fitted law has contention 0.05 and crosstalk 0.002. At how"
+        " many writers is its peak?",
         shape=Amount(kind="count", tolerance=0.05), answer=_LAW.peak, equivalents=("22", "21.8", "about 22"),
         misconceptions=(
             Misconception(
@@ -212,9 +200,8 @@ EXERCISES = (
     ),
     Exercise(
         id="peaks",
-        question="The peaks are printed as 106,012 bytes/sec on a link of 1 Gbit/s. What unit must they have, and how"
-        " full is"
-        " the link (125 MB/s)?",
+        question="The peaks are printed as 106,012 bytes/sec on a link of 1 Gbit/s. What unit must they have, and"
+        " how full is the link (125 MB/s)?",
         shape=Choice(options=("bytes/s: 0.08 %", "KB/s: 85 %", "pages/s: seven times too full")), answer="KB/s: 85 %",
         equivalents=("b", "kb/s: 85 %"),
         misconceptions=(
@@ -228,15 +215,13 @@ EXERCISES = (
             ),
         ),
         hints=("Try each unit against six hours.", "And against the link.", "106 MB/s of 125 MB/s."),
-        solution="KB/s: 106 MB/s, nearly all that the link gives. That is why removing it as a bottleneck could only"
-        " show"
-        " another one behind it.",
+        solution="KB/s: 106 MB/s, nearly all that the link gives. That is why removing it as a bottleneck could"
+        " only show another one behind it.",
     ),
     Exercise(
         id="modes",
         question="One terabyte of text is loaded from one place in 51:20, and with the files on the nodes in 22:30."
-        " Order what"
-        " explains it, the likeliest first.",
+        " Order what explains it, the likeliest first.",
         shape=Order(
             options=(
                 "two nodes read their own files side by side", "one reader shared a link with the network", "chance",
@@ -257,7 +242,6 @@ EXERCISES = (
         ),
         hints=("3,080 s over 1,350 s.", "What is doubled in the second way?", "2 of the 2.28."),
         solution="A factor of 2.28: two from two readers, a little from what no longer crosses the network. A"
-        " difference of"
-        " that size needs one run to be believed and a second to be reported.",
+        " difference of that size needs one run to be believed and a second to be reported.",
     ),
 )  # fmt: skip
