@@ -102,12 +102,23 @@ def a_broken_database(folder: Path) -> tuple[str, str]:
     return str(folder / "bad.duckdb"), "no database that DuckDB can open"
 
 
+def two_tables_in_a_folder(folder: Path) -> tuple[str, str]:
+    for name, sql in (("a", ROWS), ("b", "SELECT i AS other FROM range(9) r(i)"), ("c", ROWS)):
+        write(folder / f"{name}.parquet", sql)
+    return str(folder), "1 of them lack columns of a.parquet, such as 'id' in b.parquet"
+
+
+def nothing(folder: Path) -> tuple[str, str]:
+    return " ", "The path is empty"
+
+
 def a_null_in_the_path(folder: Path) -> tuple[str, str]:
     return str(folder / "a\0b"), "Give"
 
 
 BAD = (empty, cut_off, a_text, a_lying_footer, nonsense_inside, encrypted, missing, an_empty_folder,
-       a_pattern_of_nothing, no_rows, a_broken_database, a_null_in_the_path)  # fmt: skip
+       a_pattern_of_nothing, no_rows, a_broken_database, two_tables_in_a_folder, nothing,
+       a_null_in_the_path)  # fmt: skip
 
 
 @pytest.mark.parametrize("trouble", BAD, ids=lambda trouble: trouble.__name__)

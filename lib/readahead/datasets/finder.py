@@ -39,6 +39,10 @@ class Found:
 
 def find(asked: str) -> Found:
     """Return what lies at a path, in a folder or behind a pattern. Raises `DataError` for what cannot be advised on."""
+    if not asked.strip():
+        raise DataError(
+            "The path is empty. Give a Parquet file, a folder or a pattern of them, or a DuckDB database."
+        )
     try:
         listed = _listed(asked)
     except PermissionError as error:

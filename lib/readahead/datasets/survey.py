@@ -100,6 +100,7 @@ def escaped(file: Path) -> str:
 def _parquet(
     connection: duckdb.DuckDBPyConnection, asked: str, found: Found, columns: Sequence[str], by: str
 ) -> Survey:
+    _require_one_table(connection, asked)
     lines = connection.execute(
         "SELECT p, any_value(t), sum(z)::BIGINT, sum(u)::BIGINT, count(*), sum(d::INT)::BIGINT,"
         " string_agg(DISTINCT e, ', ') FROM m GROUP BY c, p ORDER BY c"
@@ -147,6 +148,22 @@ def _parquet(
     spans = [span for reads, _ in footers for span in reads]
     length = sum(size for _, size in footers)
     return _drawn(asked, found, columns, by, kinds, groups, spans, length, orders)
+
+
+def _require_one_table(connection: duckdb.DuckDBPyConnection, asked: str) -> None:
+    """Refuse files that are not of one table: each must have the columns of the first, or DuckDB cannot read them."""
+    lacking = connection.execute(
+        "WITH one AS (SELECT min(f) f FROM m), has AS (SELECT DISTINCT f, p FROM m)"
+        " SELECT one.f, other.f, has.p, count(DISTINCT other.f) OVER ()"
+        " FROM one JOIN has ON has.f = one.f CROSS JOIN (SELECT DISTINCT f FROM m) other"
+        " ANTI JOIN has AS there ON there.f = other.f AND there.p = has.p ORDER BY 2, 3 LIMIT 1"
+    ).fetchone()
+    if lacking:
+        first, other, column, count = lacking
+        raise DataError(
+            f"{asked} holds files of more than one table: {count} of them lack columns of {Path(first).name}, such as"
+            f" {column!r} in {Path(other).name}. Give the files of one table, by a folder or a pattern."
+        )
 
 
 def _spans(chunks: list[ColumnChunk] | None, rows: int, offset: int, size: int) -> tuple[Span, ...]:

@@ -93,7 +93,7 @@ def write(
         except duckdb.InterruptException as error:
             raise Cancelled("The sample was not written to its end and is removed. Start again.") from error
         except duckdb.Error as error:
-            first = str(error).splitlines()[0]
+            first = str(error).splitlines()[0].rstrip(".")
             raise DataError(
                 f"No sample of {survey.asked} can be written: {first}. Advise without --verify."
             ) from error
