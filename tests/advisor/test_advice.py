@@ -14,6 +14,7 @@ from readahead.datasets.labels import ranks
 from readahead.datasets.survey import Survey, survey
 from readahead.devices import device
 from readahead.errors import BadValue
+from readahead.measure import rewritten
 from readahead.models import your_data
 from readahead.models.your_data import Workload
 
@@ -108,3 +109,22 @@ def test_a_file_of_a_thousand_row_groups_is_advised_on_in_bounded_memory(tmp_pat
     tall = survey(str(path))
     assert len(tall.group_bytes) == 1000
     assert advice.advise(tall, device("object-store"), advice.Asked.of(tall)).options[0].gain > 2
+
+
+def test_a_sample_that_its_bytes_cut_short_has_as_many_rows_in_both_files(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first rows are wider than the rest, so a sample of the sample would be shorter."""
+    path = tmp_path / "wide at first.parquet"
+    with duckdb.connect() as connection:
+        connection.execute(
+            "COPY (SELECT i AS id, CASE WHEN i < 20000 THEN md5(i::VARCHAR) || md5('b' || i) ELSE 'x' END AS s"
+            f" FROM range(60000) r(i)) TO {literal(path)} (FORMAT parquet, ROW_GROUP_SIZE 4096)"
+        )
+    monkeypatch.setattr(rewritten, "MOST_BYTES", 500_000)
+    seen = survey(str(path))
+    told = advice.advise(seen, device("nvme"), advice.Asked.of(seen))
+    proof = verify.verify(seen, told, repeats=1)
+    assert proof.rows < 60_000
+    assert proof.same_answer
+    assert [sample.answer[1] for sample in proof.measured] == [proof.rows, proof.rows]

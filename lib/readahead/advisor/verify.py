@@ -110,7 +110,9 @@ def verify(
         promised = _promised(lies, advised, option, weights)
         tell(on_event, 2, 5, f"writing it again: {option.says}")
         second = folder / "as-advised.parquet"
-        rewritten.write(lies, second, group_rows=option.rows, in_order=option.sorted, stop=stop)
+        rewritten.write(
+            lies, second, group_rows=option.rows, in_order=option.sorted, stop=stop, rows=lies.table.rows
+        )
         tell(on_event, 3, 5, "measuring it as it lies")
         before = stand.measure(tasting.query(lies, first, clause), told.device)
         tell(on_event, 4, 5, "measuring it as advised")

@@ -153,7 +153,14 @@ class YourData(Experiment):
             if layout != AS_IT_LIES:
                 path = folder / "packed.parquet"
                 rows = settings["row_group_rows"]
-                rewritten.write(sample, path, group_rows=rows, in_order=layout == SORTED, stop=stop)
+                rewritten.write(
+                    sample,
+                    path,
+                    group_rows=rows,
+                    in_order=layout == SORTED,
+                    stop=stop,
+                    rows=sample.table.rows,
+                )
             return stand.measure(tasting.query(sample, path, asked), self.device(settings))
 
     def work(self, settings: Settings) -> float:

@@ -99,7 +99,9 @@ def weigh(lies: Survey, workload: Workload, stand: Stand, filtered: str) -> Weig
     known = guessed_costs(lies)
     path = lies.found.files[0].with_name("weighing.parquet")
     try:
-        rewritten.write(lies, path, group_rows=WEIGHED_ROWS, in_order=False, stop=stand.stop)
+        rewritten.write(
+            lies, path, group_rows=WEIGHED_ROWS, in_order=False, stop=stand.stop, rows=lies.table.rows
+        )
         again = survey(str(path), columns=lies.wanted, by=lies.by)
         whole = _row_price(again, Workload(), known, stand, "")
         sieved = (
