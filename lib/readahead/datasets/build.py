@@ -83,7 +83,9 @@ def build(recipe: Recipe, folder: Path, work: Work) -> Path:
         statements = native_sql(recipe, target, generated)
     note = f"building {recipe.table} ({recipe.size}), row groups of {recipe.effective_row_group_rows:,}"
     with duckdb.connect() as connection:
-        connection.execute("SET threads = 1; SET preserve_insertion_order = true")
+        connection.execute(
+            "SET threads = 1; SET preserve_insertion_order = true; SET enable_progress_bar = false"
+        )
         connection.execute(f"SET temp_directory = {literal(folder / 'spill')}")
         for statement in statements:
             work.query(connection, statement, note)

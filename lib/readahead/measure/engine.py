@@ -70,6 +70,7 @@ def engine(
         for statement in settings.statements():
             connection.execute(statement)
         connection.execute("PRAGMA enable_profiling = 'no_output'")
+        connection.execute("SET enable_progress_bar = false")  # after two seconds it would print among ours
         yield connection
     finally:
         if filesystem is not None:

@@ -73,9 +73,6 @@ class Node:
         self.filesystem = EmulatedFileSystem(module.device)
         self._stack = ExitStack()
         self.connection = self._stack.enter_context(engine(module.engine, self.filesystem))
-        self.connection.execute(
-            "SET enable_progress_bar = false"
-        )  # it takes a worker's terminal for a person's
         self._turn = threading.Lock()
         self._warm: set[tuple[Recipe, str]] = set()
 

@@ -82,7 +82,9 @@ def write(
     check(stop)
     with duckdb.connect() as connection, interrupts(stop, connection.interrupt):
         try:
-            connection.execute("SET threads = 1; SET preserve_insertion_order = true")
+            connection.execute(
+                "SET threads = 1; SET preserve_insertion_order = true; SET enable_progress_bar = false"
+            )
             connection.execute(f"SET memory_limit = '{MEMORY}'")
             connection.execute(f"SET temp_directory = {literal(target.parent / 'spill')}")
             source = _source(connection, survey)
