@@ -9,6 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from toybox import FIGURES, bench
 
+from readahead.errors import BadValue
+from readahead.experiments.picture import Axis, Line, Picture
 from readahead.panels import paper, svg
 
 values = st.floats(min_value=1e-9, max_value=1e15)
@@ -64,3 +66,25 @@ def test_text_stays_text(nasty: str) -> None:
 
 def test_every_colour_has_its_shape() -> None:
     assert set(svg.COLOURS) == set(svg.SHAPES)
+
+
+def test_places_with_names_carry_them_on_the_axis_and_in_the_table() -> None:
+    def drawn(place: float) -> Picture:
+        return Picture(
+            title="Ropes",
+            sentence="Two ropes.",
+            x=Axis(label="rope", kind="count", log=False, names=("hemp", "nylon & steel")),
+            y=Axis(label="length", kind="count"),
+            lines=(Line(name="ours", points=[(1.2, 3.0), (place, 4.0)]),),
+            marks={},
+        )
+
+    picture = drawn(1.8)
+    assert [row[1] for row in picture.rows] == ["hemp", "nylon & steel"]
+    words = [
+        node.text for node in ElementTree.fromstring(svg.chart(picture)).iter() if node.tag.endswith("text")
+    ]
+    assert {"hemp", "nylon & steel"} <= set(words)
+    for nowhere in (0.4, 2.6):
+        with pytest.raises(BadValue, match="Places run from 1 to 2"):
+            drawn(nowhere)

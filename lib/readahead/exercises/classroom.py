@@ -109,13 +109,25 @@ def answered(room: Room) -> list[Answered]:
     return found
 
 
-def calibration(room: Room) -> list[tuple[str, float, int]]:
-    """Return (topic, median factor by which the guesses were off, guesses), in the order of the book."""
+def calibration(room: Room) -> list[tuple[str, float, list[float]]]:
+    """Return (topic, median factor by which the room's guesses were off, each learner's own), in the order of the book.
+
+    A learner without a scored guess in a topic has no factor there.
+    """
     found = []
     for place in CONTENTS:
-        off = [shot.off for learner in room.learners for shot in learner.shots if shot.topic == place.topic]
-        if off:
-            found.append((place.topic, float(np.median(off)), len(off)))
+        offs = [
+            [shot.off for shot in learner.shots if shot.topic == place.topic] for learner in room.learners
+        ]
+        guessed = [off for off in offs if off]
+        if guessed:
+            found.append(
+                (
+                    place.topic,
+                    float(np.median([off for one in guessed for off in one])),
+                    [float(np.median(one)) for one in guessed],
+                )
+            )
     return found
 
 

@@ -10,7 +10,8 @@ import numpy as np
 
 from readahead import published
 from readahead.experiments.asking import UNIFORM, ZIPF
-from readahead.experiments.cold_and_warm import FITTED, against_print, held_to_print
+from readahead.experiments.cold_and_warm import FITTED, held_to_print
+from readahead.experiments.in_print import against_print
 from readahead.experiments.picture import Axis, Line, Picture, Traces
 from readahead.experiments.remembering import DROP, SPILL
 from readahead.experiments.round import Bench, Round, traces
@@ -222,7 +223,7 @@ def _blocks(bench: Bench) -> Traces:
 
 FIGURES = {
     "hits": _hits, "rescan": _rescan, "cliff": _cliff, "tiers": _tiers, "thinner": _thinner, "repeats": _repeats,
-    "blocks": _blocks, "price": _price, "printed": against_print,
+    "blocks": _blocks, "price": _price, "printed": lambda _: against_print(held_to_print(), FITTED),
 }  # fmt: skip
 
 UNEXPLAINED = {

@@ -6,11 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
-
 from readahead import published
-from readahead.experiments.picture import Axis, Line, Picture
-from readahead.experiments.round import Bench
 from readahead.models import cache_tiers
 
 
@@ -83,23 +79,4 @@ def held_to_print() -> Sequence[tuple[str, float, float]]:
             printed("total_s.cold.unsorted", two) * spared("cold"),
             printed("total_s.cold.sorted", two),
         ),
-    )
-
-
-def against_print(_bench: Bench) -> Picture:
-    """Set the model against each printed figure."""
-    rows = held_to_print()
-    worst = max(rows, key=lambda row: abs(row[1] / row[2] - 1))
-    middle = float(np.median([abs(model / said - 1) for _, model, said in rows]))
-    return Picture(
-        title="Model against print",
-        sentence=f"{len(rows)} printed figures: the median is off by {middle:.1%}; the one that disagrees is"
-        f" {worst[0]}, off by {abs(worst[1] / worst[2] - 1):.0%}.",
-        x=Axis(label="figure, in order", kind="count", log=False),
-        y=Axis(label="model / printed", kind="times", log=False),
-        lines=tuple(
-            Line(name=name, points=[(float(number), model / said)], source="published", joined=False)
-            for number, (name, model, said) in enumerate(rows, start=1)
-        ),
-        marks={},
     )

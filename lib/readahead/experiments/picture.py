@@ -38,6 +38,13 @@ class Axis:
     kind: str
     """A kind of `units.SCALES`."""
     log: bool = True
+    names: tuple[str, ...] = ()
+    """Words for the places 1, 2, 3 …, where the places are things and no quantities; a point between two of them
+    belongs to the nearer one."""
+
+    def said(self, place: float) -> str:
+        """Return a place in words."""
+        return self.names[round(place) - 1] if self.names else units.text(place, self.kind)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,6 +72,11 @@ class Picture:
                             f"{axis.label}={number!r} on line {line.name!r} must be finite"
                             f"{' and above 0' if axis.log else ''}. Leave the point out or use log=False."
                         )
+                    if axis.names and not 1 <= round(number) <= len(axis.names):
+                        raise BadValue(
+                            f"{axis.label}={number!r} on line {line.name!r} has no name. Places run from 1 to"
+                            f" {len(axis.names)}, one for each of Axis.names."
+                        )
 
     @property
     def head(self) -> tuple[str, ...]:
@@ -74,11 +86,7 @@ class Picture:
     @property
     def rows(self) -> list[tuple[str, ...]]:
         """Return the table that says what the chart says: (line, x, y), as text."""
-        return [
-            (line.name, units.text(x, self.x.kind), units.text(y, self.y.kind))
-            for line in self.lines
-            for x, y in line.points
-        ]
+        return [(line.name, self.x.said(x), self.y.said(y)) for line in self.lines for x, y in line.points]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

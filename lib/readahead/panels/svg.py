@@ -135,7 +135,11 @@ class _Plane:
         self.bottom = height - 52 - 18 * len(picture.lines)
         points = [point for drawn in picture.lines for point in drawn.points]
         self._x, self._y = picture.x, picture.y
-        self.x_ends = _span([x for x, _ in points] + list(picture.marks.values()), log=picture.x.log)
+        self.x_ends = (
+            (0.5, len(picture.x.names) + 0.5)
+            if picture.x.names
+            else _span([x for x, _ in points] + list(picture.marks.values()), log=picture.x.log)
+        )
         self.y_ends = _span([y for _, y in points], log=picture.y.log)
 
     def across(self, x: float) -> float:
@@ -178,21 +182,31 @@ def chart(picture: Picture) -> str:
     return frame(width, height, picture.sentence, "".join(parts))
 
 
-def _said(place: float, axis: Axis) -> str:
-    return units.text(place, axis.kind) if place else "0"
+def _ticks(axis: Axis, ends: tuple[float, float], *, most: int = 8) -> list[tuple[float, str]]:
+    """Return the places of an axis that get a stroke, each with its words."""
+    if axis.names:
+        return [(float(place), name) for place, name in enumerate(axis.names, start=1)]
+    places = ticks(*ends, log=axis.log, most=most, kind=axis.kind)
+    return [(place, axis.said(place) if place else "0") for place in places]
+
+
+def _are_crowded(names: Sequence[str], width: float) -> bool:
+    """Whether names under an axis would run into each other, at 7 px a letter, so that every other one steps down."""
+    return bool(names) and 7 * max(len(name) for name in names) > width / len(names)
 
 
 def _grid(picture: Picture, plane: _Plane) -> list[str]:
     """Draw both axes with their labels."""
-    parts = []
-    for place in ticks(*plane.x_ends, log=picture.x.log, kind=picture.x.kind):
+    parts: list[str] = []
+    steps = 14 if _are_crowded(picture.x.names, plane.right - plane.left) else 0
+    for number, (place, said) in enumerate(_ticks(picture.x, plane.x_ends)):
         x = plane.across(place)
         parts.append(line(x, plane.top, x, plane.bottom, **FAINT))
-        parts.append(text(x, plane.bottom + 16, _said(place, picture.x)))
-    for place in ticks(*plane.y_ends, log=picture.y.log, most=6, kind=picture.y.kind):
+        parts.append(text(x, plane.bottom + 16 + steps * (number % 2), said))
+    for place, said in _ticks(picture.y, plane.y_ends, most=6):
         y = plane.up(place)
         parts.append(line(plane.left, y, plane.right, y, **FAINT))
-        parts.append(text(plane.left - 8, y + 4, _said(place, picture.y), "end"))
-    parts.append(text(plane.right, plane.bottom + 32, picture.x.label, "end"))
+        parts.append(text(plane.left - 8, y + 4, said, "end"))
+    parts.append(text(plane.right, plane.bottom + 32 + steps, picture.x.label, "end"))
     parts.append(text(plane.left, plane.top - 14, picture.y.label, "start"))
     return parts
