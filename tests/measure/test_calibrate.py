@@ -12,7 +12,7 @@ import pytest
 from readahead import devices
 from readahead.errors import Cancelled
 from readahead.measure import calibrate
-from readahead.measure.calibrate import Trial, engine_costs, saved_costs, weigh_engine
+from readahead.measure.calibrate import Trial, engine_costs, line, saved_costs, weigh_engine
 from readahead.models.schedule import Costs
 
 
@@ -86,9 +86,24 @@ def test_a_pause_between_two_reads_is_read_off_the_trace(rows: int) -> None:
     assert (trial.opening_s(), trial.closing_s()) == pytest.approx((0.0004, 0.0004))
 
 
-def test_the_price_of_a_row_is_the_slope_of_the_pauses() -> None:
+def test_a_line_goes_through_its_points() -> None:
+    assert line([(0.0, 1.0), (10.0, 2.0)]) == pytest.approx((1.0, 0.1))
     points = [(float(rows), 20e-6 + 30e-9 * rows) for rows in (2_048, 16_384, 65_536)]
-    assert calibrate._line(points) == pytest.approx((20e-6, 30e-9))
+    assert line(points) == pytest.approx((20e-6, 30e-9))
+
+
+@pytest.mark.parametrize(
+    ("points", "found"),
+    [
+        ([(1.0, 3.0), (2.0, 2.0), (3.0, 1.0)], (2.0, 0.0)),
+        ([(1.0, 1.0), (2.0, 3.0)], (0.0, 1.25)),
+        ([(5.0, 2.0), (5.0, 4.0), (5.0, 3.0)], (3.0, 0.0)),
+        ([(1.0, -1.0), (2.0, -2.0)], (0.0, 0.0)),
+    ],
+    ids=["level", "in proportion", "one place", "below nothing"],
+)
+def test_noise_makes_no_cost_negative(points: list[tuple[float, float]], found: tuple[float, float]) -> None:
+    assert line(points) == pytest.approx(found, abs=1e-8)
 
 
 def test_weighing_can_be_cancelled() -> None:
@@ -96,11 +111,3 @@ def test_weighing_can_be_cancelled() -> None:
     stop.set()
     with pytest.raises(Cancelled):
         weigh_engine("comments_narrow", stop=stop)
-
-
-def test_a_line_goes_through_its_points_and_never_below_nothing() -> None:
-    assert calibrate._line([(0.0, 1.0), (10.0, 2.0)]) == pytest.approx((1.0, 0.1))
-    assert calibrate._line([(5.0, 2.0), (5.0, 4.0), (5.0, 3.0)]) == (3.0, 1e-9)
-    intercept, slope = calibrate._line([(1.0, 1.0), (10.0, 100.0)])
-    assert intercept > 0
-    assert slope > 0

@@ -185,7 +185,7 @@ def weigh_here(
         tell(on_event, number, len(cases) + 1, "weighing the engine on this machine's own disk")
         seen.append(case.measure_here(cold=False, repeats=repeats, stop=stop).median_s - known.plan_s)
     groups, rows = [case.recipe.row_groups for case in cases], cases[0].recipe.rows
-    row_s, group_s = _line([(count / rows, took / rows) for count, took in zip(groups, seen, strict=True)])
+    row_s, group_s = line([(count / rows, took / rows) for count, took in zip(groups, seen, strict=True)])
     warm = replace(
         known,
         dispatch_s=min(known.dispatch_s, group_s),
@@ -234,14 +234,14 @@ def read_costs(trials: Sequence[Trial]) -> Costs:
     }
     lookups = [t for t in trials if t.case.keys]
     threads = trials[0].case.engine.threads
-    pause_s, row_s = _line([(float(t.group_rows), float(np.median(t.pauses_s()))) for t in one_by_one])
+    pause_s, row_s = line([(float(t.group_rows), float(np.median(t.pauses_s()))) for t in one_by_one])
     small, large = min(in_flight), max(in_flight)
     dispatch_s = in_flight[small]
     group_s = max(1e-6, in_flight[large] * threads - large * row_s)
-    plan_s, plan_key_s = _line([(float(t.case.keys), t.sample.reads[0].submitted_s) for t in trials])
+    plan_s, plan_key_s = line([(float(t.case.keys), t.sample.reads[0].submitted_s) for t in trials])
     scans = [t for t in trials if not t.case.keys]
-    open_s, open_group_s = _line([(float(t.case.recipe.row_groups), t.opening_s()) for t in scans])
-    _, open_key_s = _line([(float(t.case.keys), t.opening_s()) for t in lookups])
+    open_s, open_group_s = line([(float(t.case.recipe.row_groups), t.opening_s()) for t in scans])
+    _, open_key_s = line([(float(t.case.keys), t.opening_s()) for t in lookups])
     keys = max(t.case.keys for t in lookups)
     many = [t for t in lookups if t.case.keys == keys]
     per_group_s = float(np.median([t.per_group_s() for t in many]))
@@ -262,14 +262,17 @@ def read_costs(trials: Sequence[Trial]) -> Costs:
     )
 
 
-def _line(points: Sequence[tuple[float, float]]) -> tuple[float, float]:
-    """Fit y = a + b x through the medians of points with equal x; neither is below a nanosecond."""
+def line(points: Sequence[tuple[float, float]]) -> tuple[float, float]:
+    """Fit y = a + b x, both in seconds and neither below 0, through the medians of points with equal x.
+
+    Where noise would make one of them negative it is left out: y then stays level, or grows in proportion.
+    """
     xs = sorted({x for x, _ in points})
-    ys = [float(np.median([y for x, y in points if x == at])) for at in xs]
-    if len(xs) == 1:
-        return max(1e-9, ys[0]), 1e-9
+    ys = [max(1e-9, float(np.median([y for x, y in points if x == at]))) for at in xs]
     weights = [1 / y for y in ys]  # relative errors: a small pause is known as well as a long one
-    slope, intercept = np.polyfit(xs, ys, 1, w=weights)
-    if intercept < 0:  # then it grows in proportion
+    slope, intercept = np.polyfit(xs, ys, 1, w=weights) if len(xs) > 1 else (0.0, ys[0])
+    if slope <= 0:
+        return float(np.median(ys)), 1e-10
+    if intercept < 0:
         return 1e-9, float(np.median([y / x for x, y in zip(xs, ys, strict=True) if x > 0]))
-    return float(max(1e-9, intercept)), float(max(1e-10, slope))
+    return float(max(1e-9, intercept)), float(slope)

@@ -4,8 +4,10 @@ device whose wait is known. What is left of the time is DuckDB's own.
 
 from __future__ import annotations
 
+import itertools
 import json
 import threading
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 
@@ -16,6 +18,7 @@ from readahead.datasets import inspect, store
 from readahead.datasets.recipe import Recipe
 from readahead.devices import Device
 from readahead.measure.caching import Cache, run_cached, workspace_bytes
+from readahead.measure.calibrate import line
 from readahead.measure.engine import EngineSettings
 from readahead.measure.events import OnEvent, tell
 from readahead.measure.machine import this_machine
@@ -23,10 +26,13 @@ from readahead.models.cache_tiers import CacheCosts
 from readahead.units import MiB
 
 TABLE = "comments"
-GROUPS = (4_096, 16_384)
+GROUPS = (4_096, 8_192)
 """Two row-group sizes, so that what each row costs can be told from what each query costs."""
-QUERIES = 48
+QUERIES = 24
 """At most, so that what is in memory is more than a processor's own cache holds."""
+CELLS = ((True, False, 1), (True, False, 0), (False, False, 1), (False, True, 1), (False, True, 0))
+"""(room for all of it, a spill folder, runs before): from memory, first fetched, fetched again, from the spill folder,
+and first fetched while what lay there is written to it."""
 PROBE = Device(name="probe", latency_s=0.003, bandwidth_bytes_per_s=1e12, channels=64)
 """A device that makes the engine wait: what has waited runs slower than what never did."""
 
@@ -52,7 +58,7 @@ def cache_costs() -> CacheCosts:
 
 def ensure_cache_costs(*, on_event: OnEvent | None = None, stop: threading.Event | None = None) -> CacheCosts:
     """Return the costs as weighed on this machine, weighing now if that was never done."""
-    return _saved() or weigh_cache(on_event=on_event, stop=stop)
+    return _saved() or weigh_cache(repeats=1, on_event=on_event, stop=stop)
 
 
 def _path() -> Path:
@@ -72,51 +78,52 @@ def weigh_cache(
 ) -> CacheCosts:
     """Time queries of one row group from memory, from a device and from the spill folder; keep and return the costs.
 
-    Takes about five seconds. Raises `Cancelled` when `stop` is set; nothing is kept then.
+    Each of the `repeats` rounds runs every cell, and each time is a median over the rounds: a machine that is slow for
+    a second then spoils one round, not one cost. A round takes about five seconds. Raises `Cancelled` when `stop` is
+    set; nothing is kept then.
     """
-    seconds = np.empty((4, len(GROUPS)))
-    sizes = np.empty(len(GROUPS))
-    for number, rows in enumerate(GROUPS):
-        tell(on_event, number, len(GROUPS), "weighing the engine's cache on this machine")
-        recipe = Recipe(table=TABLE, size="tiny", row_group_rows=rows)
-        path = store.path(recipe, lambda done, total, note: tell(on_event, done, total, note), stop)
-        groups = inspect.shape(path).row_groups[:QUERIES]
-        sizes[number] = np.mean([group.size_bytes for group in groups])
-        small = workspace_bytes(rows, remote=True) + int(3 * sizes[number])
-        plenty = 512 * MiB
-        for place, (limit, spill, before) in enumerate(
-            ((plenty, False, 1), (plenty, False, 0), (small, False, 1), (small, True, 1))
-        ):
-            sample = run_cached(
-                group_queries(recipe)[:QUERIES],
-                path,
-                PROBE,
-                EngineSettings(threads=1, column_gap_bytes=MiB),
-                Cache(memory_limit_bytes=limit, block_bytes=2 * MiB, spill=spill),
-                wanted_bytes=1,
-                runs_before=before,
-                repeats=repeats,
-                stop=stop,
-            )
-            seconds[place, number] = min(sample.seconds) / len(groups)
-    costs = _costs(seconds, sizes)
+    recipes = [Recipe(table=TABLE, size="tiny", row_group_rows=rows) for rows in GROUPS]
+    for recipe in recipes:
+        store.path(recipe, lambda done, total, note: tell(on_event, done, total, note), stop)
+    groups = [inspect.shape(store.location(recipe)).row_groups[:QUERIES] for recipe in recipes]
+    sizes = np.array([np.mean([group.size_bytes for group in some]) for some in groups])
+    cells = list(itertools.product(range(repeats), range(len(CELLS)), range(len(GROUPS))))
+    seconds = np.empty((repeats, len(CELLS), len(GROUPS)))
+    for number, (turn, cell, which) in enumerate(cells):
+        tell(on_event, number, len(cells), "weighing the engine's cache on this machine")
+        has_room, spill, before = CELLS[cell]
+        small = workspace_bytes(GROUPS[which], remote=True) + int(3 * sizes[which])
+        sample = run_cached(
+            group_queries(recipes[which])[:QUERIES],
+            store.location(recipes[which]),
+            PROBE,
+            EngineSettings(threads=1, column_gap_bytes=MiB),
+            Cache(memory_limit_bytes=512 * MiB if has_room else small, block_bytes=2 * MiB, spill=spill),
+            wanted_bytes=1,
+            runs_before=before,
+            repeats=3,
+            stop=stop,
+        )
+        seconds[turn, cell, which] = sample.median_s / len(groups[which])
+    costs = _costs(np.median(seconds, axis=0), sizes)
     facts = {"machine": asdict(this_machine()), "costs": asdict(costs)}
     paths.write_whole(_path(), json.dumps(facts, indent=1), make_folder=True)
-    tell(on_event, len(GROUPS), len(GROUPS), "done")
+    tell(on_event, len(cells), len(cells), "done")
     return costs
 
 
 def _costs(seconds: np.ndarray, sizes: np.ndarray) -> CacheCosts:
-    """Read each cost off a line through two points; what noise makes negative is 0."""
+    """Read each cost off a line through two points: seconds (cell, row-group size), mean bytes of a row group."""
+    memory, first, again, spilled, written = seconds
 
-    def line(times: np.ndarray, along: np.ndarray) -> tuple[float, float]:
-        slope = max(0.0, float((times[1] - times[0]) / (along[1] - along[0])))
-        return max(0.0, float(times[0] - slope * along[0])), slope
+    def along(what: Sequence[float] | np.ndarray, took: np.ndarray) -> tuple[float, float]:
+        return line([(float(x), float(y)) for x, y in zip(what, took, strict=True)])
 
-    query_s, row_s = line(seconds[0], np.array(GROUPS, float))
-    read_s, read_byte_s = line(np.maximum(0, seconds[1] - seconds[0] - PROBE.latency_s), sizes)
-    evict_s, evict_byte_s = line(np.maximum(0, seconds[2] - seconds[1]), sizes)
-    spill_s, spill_byte_s = line(np.maximum(0, seconds[3] - seconds[0]), sizes)
+    query_s, row_s = along(GROUPS, memory)
+    read_s, read_byte_s = along(sizes, first - memory - PROBE.latency_s)
+    evict_s, evict_byte_s = along(sizes, again - first)
+    spill_s, spill_byte_s = along(sizes, spilled - memory)
+    write_s, write_byte_s = along(sizes, written - first)
     return CacheCosts(
         query_s=query_s,
         row_s=row_s,
@@ -126,4 +133,6 @@ def _costs(seconds: np.ndarray, sizes: np.ndarray) -> CacheCosts:
         evict_byte_s=evict_byte_s,
         spill_s=spill_s,
         spill_byte_s=spill_byte_s,
+        write_s=write_s,
+        write_byte_s=write_byte_s,
     )

@@ -104,7 +104,7 @@ def hit_ratio(reuse: Array, wanted: Array, room_bytes: ArrayLike) -> Array:
 # -- what the tiers take ---------------------------------------------------------------------------------
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CacheCosts:
-    """What DuckDB itself takes for a query of one row group, in seconds; weighed by `measure.weighing`."""
+    """What DuckDB itself takes for a query of one row group, in seconds; weighed by `measure.weigh_cache`."""
 
     query_s: float = 1.8e-3
     """Parsing, planning and answering, with all of it in memory."""
@@ -121,6 +121,10 @@ class CacheCosts:
     spill_s: float = 700e-6
     """Fetching an item from the spill file, and making room for it by writing others."""
     spill_byte_s: float = 2e-9
+    """The same, for each byte."""
+    write_s: float = 700e-6
+    """Making room for an item from the device by writing others to the spill file."""
+    write_byte_s: float = 2e-9
     """The same, for each byte."""
 
 
