@@ -9,9 +9,9 @@ import pytest
 
 from readahead.experiments.asking import SCAN, UNIFORM, ZIPF
 from readahead.experiments.cache_tiers import EXPERIMENT, FIGURES, FITTED, ROUNDS, held_to_print
-from readahead.experiments.remembering import DROP, SPILL
 from readahead.experiments.round import Bench
 from readahead.experiments.shelves import again, blocks, far, quick, replayed, scanned, seen
+from readahead.experiments.tier_times import DROP, SPILL
 from readahead.units import KiB, MiB
 
 
@@ -57,6 +57,19 @@ def test_the_disk_between_keeps_the_device_out_of_it_unless_blocks_are_short(ben
     assert spilled.spilled_bytes > 0 == dropped.spilled_bytes
     assert seen(bench, **far(SPILL, 2_048)).spilled_bytes == 0
     assert not EXPERIMENT.spills(bench.settings(**far(SPILL, 2_048)))
+
+
+def test_neighbours_of_a_remote_file_wait_for_the_block_that_they_share(bench: Bench) -> None:
+    near, remote = (
+        seen(bench, **scanned(1.25, run=1, latency_s=0.005, queue_depth=2, spill=way))
+        for way in (DROP, SPILL)
+    )
+    assert (near.max_in_flight, remote.max_in_flight) == (2, 1)
+    here, there = (
+        EXPERIMENT.model(bench.settings(**scanned(1.25, run=1, latency_s=0.005, queue_depth=2, spill=way)))
+        for way in (DROP, SPILL)
+    )
+    assert there.terms_s["latency"] == pytest.approx(2 * here.terms_s["latency"], rel=0.2)
 
 
 def test_every_tier_gives_the_same_answer(bench: Bench) -> None:

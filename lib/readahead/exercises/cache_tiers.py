@@ -6,8 +6,8 @@ from readahead.exercises.claim import Claim, Reason
 from readahead.exercises.keeping import EXERCISES
 from readahead.exercises.prediction import Prediction
 from readahead.experiments.asking import ZIPF
-from readahead.experiments.remembering import DROP, SPILL
 from readahead.experiments.shelves import far, quick, replayed, scanned, seen
+from readahead.experiments.tier_times import DROP, SPILL
 
 _NOTHING, _HALF, _MOST, _ALL = "nothing", "about half", "about nine tenths", "everything"
 

@@ -13,7 +13,6 @@ from readahead.experiments.asking import UNIFORM, ZIPF
 from readahead.experiments.cold_and_warm import FITTED, held_to_print
 from readahead.experiments.in_print import against_print
 from readahead.experiments.picture import Axis, Line, Picture, Traces
-from readahead.experiments.remembering import DROP, SPILL
 from readahead.experiments.round import Bench, Round, traces
 from readahead.experiments.shelves import (
     EXPERIMENT,
@@ -30,6 +29,7 @@ from readahead.experiments.shelves import (
     scanned,
     seen,
 )
+from readahead.experiments.tier_times import DROP, SPILL
 from readahead.models import cache_tiers
 from readahead.units import KiB, MiB
 

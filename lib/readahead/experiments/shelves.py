@@ -13,8 +13,9 @@ from readahead.errors import BadValue
 from readahead.experiments.asking import SCAN, UNIFORM, ZIPF
 from readahead.experiments.experiment import Knob
 from readahead.experiments.knobs import knob, powers
-from readahead.experiments.remembering import DROP, SPILL, Remembering
+from readahead.experiments.remembering import Remembering
 from readahead.experiments.round import Bench
+from readahead.experiments.tier_times import DROP, SPILL
 from readahead.measure.caching import CachedSample
 from readahead.models import cache_tiers
 from readahead.units import GiB, KiB, MiB

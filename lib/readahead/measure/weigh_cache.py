@@ -30,9 +30,14 @@ GROUPS = (4_096, 8_192)
 """Two row-group sizes, so that what each row costs can be told from what each query costs."""
 QUERIES = 24
 """At most, so that what is in memory is more than a processor's own cache holds."""
-CELLS = ((True, False, 1), (True, False, 0), (False, False, 1), (False, True, 1), (False, True, 0))
-"""(room for all of it, a spill folder, runs before): from memory, first fetched, fetched again, from the spill folder,
-and first fetched while what lay there is written to it."""
+CELLS = (
+    (True, False, 1, False), (True, False, 0, False), (False, False, 1, False), (False, True, 1, False),
+    (False, True, 0, False), (True, False, 1, True), (False, False, 0, True),
+    (False, True, 1, True),
+)  # fmt: skip
+"""(room for all of it, a spill folder, runs before, one scan): from memory, first fetched, fetched again, from the
+spill folder, first fetched while what lay there is written to it; then a scan: from memory, first fetched, and from the
+spill folder."""
 PROBE = Device(name="probe", latency_s=0.003, bandwidth_bytes_per_s=1e12, channels=64)
 """A device that makes the engine wait: what has waited runs slower than what never did."""
 
@@ -49,6 +54,12 @@ def group_queries(recipe: Recipe) -> list[str]:
         queries.append(f"SELECT {recipe.source.every_column} FROM {{table}} WHERE {which}")
         first = last + 1
     return queries
+
+
+def scan_query(recipe: Recipe, groups: int) -> str:
+    """Return the one query that reads the first row groups of a built file."""
+    rows = sum(group.rows for group in inspect.shape(store.location(recipe)).row_groups[:groups])
+    return f"SELECT {recipe.source.every_column} FROM {{table}} WHERE file_row_number < {rows}"
 
 
 def cache_costs() -> CacheCosts:
@@ -91,13 +102,13 @@ def weigh_cache(
     seconds = np.empty((repeats, len(CELLS), len(GROUPS)))
     for number, (turn, cell, which) in enumerate(cells):
         tell(on_event, number, len(cells), "weighing the engine's cache on this machine")
-        has_room, spill, before = CELLS[cell]
+        has_room, spill, before, scan = CELLS[cell]
         small = workspace_bytes(GROUPS[which], remote=True) + int(3 * sizes[which])
         sample = run_cached(
-            group_queries(recipes[which])[:QUERIES],
+            [scan_query(recipes[which], QUERIES)] if scan else group_queries(recipes[which])[:QUERIES],
             store.location(recipes[which]),
             PROBE,
-            EngineSettings(threads=1, column_gap_bytes=MiB),
+            EngineSettings(threads=1, queue_depth=1, column_gap_bytes=MiB),
             Cache(memory_limit_bytes=512 * MiB if has_room else small, block_bytes=2 * MiB, spill=spill),
             wanted_bytes=1,
             runs_before=before,
@@ -114,7 +125,7 @@ def weigh_cache(
 
 def _costs(seconds: np.ndarray, sizes: np.ndarray) -> CacheCosts:
     """Read each cost off a line through two points: seconds (cell, row-group size), mean bytes of a row group."""
-    memory, first, again, spilled, written = seconds
+    memory, first, again, spilled, written, scan, fetched, recalled = seconds
 
     def along(what: Sequence[float] | np.ndarray, took: np.ndarray) -> tuple[float, float]:
         return line([(float(x), float(y)) for x, y in zip(what, took, strict=True)])
@@ -124,6 +135,8 @@ def _costs(seconds: np.ndarray, sizes: np.ndarray) -> CacheCosts:
     evict_s, evict_byte_s = along(sizes, again - first)
     spill_s, spill_byte_s = along(sizes, spilled - memory)
     write_s, write_byte_s = along(sizes, written - first)
+    copied_s = np.maximum(0.0, fetched - scan - PROBE.latency_s)
+    recalled_s = np.maximum(0.0, recalled - scan)
     return CacheCosts(
         query_s=query_s,
         row_s=row_s,
@@ -135,4 +148,6 @@ def _costs(seconds: np.ndarray, sizes: np.ndarray) -> CacheCosts:
         spill_byte_s=spill_byte_s,
         write_s=write_s,
         write_byte_s=write_byte_s,
+        copy_byte_s=float(np.mean(copied_s / sizes)),
+        recall_byte_s=float(np.mean(recalled_s / sizes)),
     )

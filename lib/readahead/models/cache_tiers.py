@@ -126,6 +126,10 @@ class CacheCosts:
     """Making room for an item from the device by writing others to the spill file."""
     write_byte_s: float = 2e-9
     """The same, for each byte."""
+    copy_byte_s: float = 3e-9
+    """What a scan takes more for each byte that it puts into the cache: one read after the other, as on a link."""
+    recall_byte_s: float = 3e-9
+    """What a scan takes for each byte that comes back from the spill file."""
 
 
 def mean_s(shares: Sequence[float], times_s: Sequence[float]) -> float:
