@@ -6,7 +6,9 @@
 
 from __future__ import annotations
 
+import getpass
 import os
+import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -40,3 +42,16 @@ def write_whole(path: Path, text: str, *, make_folder: bool = False) -> None:
 def cache_dir() -> Path:
     """Return the folder of built files, which need not exist yet."""
     return Path(os.environ.get("READAHEAD_CACHE") or DATA / "cache").expanduser().resolve()
+
+
+def work_dir() -> Path:
+    """Return the folder for what is written only to be read once and removed; it need not exist yet.
+
+    The cache itself, so that it lies on the same disk as the tables. Where the cache may only be read, as one that a
+    class shares, a folder of one's own among the system's temporary files.
+    """
+    place = cache_dir()
+    there = next(folder for folder in (place, *place.parents) if folder.exists())
+    if os.access(there, os.W_OK | os.X_OK):
+        return place
+    return Path(tempfile.gettempdir(), f"readahead-{getpass.getuser()}").resolve()

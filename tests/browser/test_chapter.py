@@ -31,7 +31,7 @@ WALKS = (
         "How long does reading the hole take?", "0.002 s",
     ),
     Walk(
-        "06_index_pages", ("thirteen", "200×"), "seconds", ("4 ms", "500 stand in line"),
+        "06_index_pages", ("all_leaves", "200×"), "seconds", ("4 ms", "500 stand in line"),
         "how many leave in a second?", "1 s",
     ),
     Walk(

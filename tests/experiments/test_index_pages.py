@@ -104,7 +104,7 @@ def test_a_sample_that_drew_nothing_claims_nothing(bench: Bench) -> None:
     assert np.isnan(share) and give == np.inf
 
 
-@pytest.mark.parametrize("name", ["thirteen", "eighth", "map"])
+@pytest.mark.parametrize("name", ["all_leaves", "eighth", "map"])
 def test_it_pays_and_both_witnesses_answer(bench: Bench, name: str) -> None:
     ask = ROUNDS[name].ask
     assert ask is not None

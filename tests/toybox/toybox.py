@@ -257,7 +257,7 @@ EXERCISES = (
     Exercise(
         id="rank",
         question="Order them.",
-        shape=Order(options=_BUCKETS, first="fastest"),
+        shape=Order(options=_BUCKETS, first="the fastest"),
         answer=("a barrel", "a bucket", "a thimble"),
         equivalents=("c > b > a", ["A barrel", "a bucket", "a thimble"]),
         misconceptions=(

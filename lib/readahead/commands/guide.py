@@ -93,7 +93,9 @@ AGENDAS = (
             Item(topic="row_groups", guesses=("groups", "text", "near", "far"), exercises=("bottleneck",)),
             Item(topic="io_cpu", guesses=("load", "knee", "tenfold"), exercises=("faster_disk",)),
             Item(topic="lookups", guesses=("one_by_one", "balls", "step", "break_even"), exercises=("halve",)),
-            Item(topic="index_pages", guesses=("thirteen", "behind", "map", "sample_native"), exercises=("dependent",)),
+            Item(
+                topic="index_pages", guesses=("all_leaves", "behind", "map", "sample_native"), exercises=("dependent",)
+            ),
             Item(topic="elimination", guesses=("unsorted", "sorted", "disorder", "year"), exercises=("why",)),
             Item(topic="cache_tiers", guesses=("favourites", "too_small", "eighty"), exercises=("why_nothing",)),
             Item(topic="scale_out", guesses=("warm", "two", "slow", "killed"), exercises=("above", "outlier")),

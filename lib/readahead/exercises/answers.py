@@ -171,13 +171,13 @@ class Order(Shape):
     """All options, in order."""
 
     options: tuple[str, ...]
-    first: str = "first"
+    first: str = "the first"
     """What comes first: 'the fastest', 'the largest'."""
 
     @property
     def asks(self) -> str:  # type: ignore[override]
         """Return how to answer."""
-        return f"Put them in order, {self.first} on the left"
+        return f"Put them in order; number 1 is {self.first}"
 
     def read(self, given: Any) -> tuple[str, ...]:
         """Return the options in the order given. Raises `BadValue` unless each comes once."""
@@ -197,4 +197,5 @@ class Order(Shape):
     def why(self, given: tuple[str, ...], right: tuple[str, ...], said: str = "") -> str:
         """Name the first place that is wrong."""
         place = next(i for i, (one, other) in enumerate(zip(given, right, strict=True)) if one != other)
-        return f"Place {place + 1} is not {given[place]!r}; the {place} before it are right."
+        before = "; what stands before it is right" if place else ""
+        return f"Place {place + 1} is not {given[place]!r}{before}."

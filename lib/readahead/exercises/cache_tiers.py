@@ -111,7 +111,7 @@ PREDICTIONS = (
 CLAIMS = (
     Claim(
         id="least_recently",
-        says="DuckDB finds in its cache what one would find that drops the least recently used.",
+        says="DuckDB's cache finds as much as one that drops the least recently used (LRU).",
         left=lambda bench: seen(bench, **quick(access=ZIPF, skew=1.0)).hit_ratio,
         right=lambda bench: replayed(bench, **quick(access=ZIPF, skew=1.0)),
         left_name="DuckDB's hits", right_name="LRU's hits",
@@ -125,7 +125,7 @@ CLAIMS = (
     ),
     Claim(
         id="no_use",
-        says="Memory for nine tenths of the table gains a scan that comes back nothing.",
+        says="Memory for nine tenths of the table gains nothing for a scan that comes back.",
         left=lambda bench: bench.measured.seconds(**scanned(0.9)),
         right=lambda bench: bench.measured.seconds(**scanned(0.9, run=1)),
         left_name="second scan", right_name="first scan",

@@ -65,7 +65,7 @@ EXERCISES = (
         misconceptions=(
             Misconception(
                 name="pages are full", example="100 %",
-                hint="Full pages would need 24,855 of them. How many are there?", matches=lambda given: given > 0.9,
+                hint="Full pages would need 24,856 of them. How many are there?", matches=lambda given: given > 0.9,
             ),
             Misconception(
                 name="the empty part", example="60.6 %", hint="That much is empty.",
@@ -79,14 +79,16 @@ EXERCISES = (
     Exercise(
         id="which_factor",
         question="LIMITED paid 4.5 ms for each page it used, DETAILED a quarter of a millisecond for each of its"
-        " leaves: nearly 18 times less. What is the largest part of that?",
+        " leaves: nearly 18 times less. Suppose that both read 64 KB at a time, as Chang saw SQL Server do. What is"
+        " the largest part of that?",
         shape=Choice(options=_FACTORS),
         answer=_FACTORS[0],
         equivalents=("a", "a read's eight pages all used"),
         misconceptions=(
             Misconception(
                 name="depth multiplies speed", example=_FACTORS[1],
-                hint="In 3,418 s it made some 1.68 million reads of 64 KB: how long for each? Against 4.5 ms?",
+                hint="With reads of 64 KB it made some 1.68 million of them in 3,418 s: how long for each? Against 4.5"
+                " ms?",
             ),
             Misconception(
                 name="it is the program", example=_FACTORS[2],
@@ -97,14 +99,15 @@ EXERCISES = (
             "Count reads, not pages.", "How many pages of each read does either of them use?",
             "8 times from that; 18 / 8 is left for the depth.",
         ),
-        solution="A read of 64 KB brings eight pages. LIMITED uses one, DETAILED all eight: a factor of 8. The"
-        " queue, hundreds deep, made reads only 2.2 times cheaper: 4.5 ms alone, 2 ms in company, for each of them"
-        " had to move 64 KB. Randal credits read-ahead for all of it; most is that nothing it fetched was thrown away.",
+        solution="Randal prints no size of a read. A read of 64 KB brings eight pages. LIMITED uses one, DETAILED all"
+        " eight: a factor of 8. The queue, hundreds deep, made reads only 2.2 times cheaper: 4.5 ms alone, 2 ms in"
+        " company, for each of them had to move 64 KB. Randal credits read-ahead for all of it; most is that nothing"
+        " it fetched was thrown away.",
     ),
     Exercise(
         id="seconds",
-        question="DETAILED kept about 500 reads of 64 KB in the queue and read 13,421,760 pages of 8 KB in 3,418 s."
-        " How long did a read wait?",
+        question="Suppose that DETAILED kept 500 reads of 64 KB in the queue (Randal prints \"multiple hundreds\" and"
+        " no size). It read 13,421,760 pages of 8 KB in 3,418 s. How long did a read wait?",
         shape=Amount(kind="s", tolerance=0.1, word="s"),
         answer=lambda bench: _waits_s(),
         equivalents=lambda bench: ("1 s", "1020 ms", f"{_waits_s():.3g} s"),
@@ -123,8 +126,8 @@ EXERCISES = (
             "Little's law: how many are there, and how many leave in a second?",
             "13,421,760 / 8 reads in 3,418 s are 491 a second.", "500 / 491.",
         ),
-        solution="One second. Randal saw reads that took whole seconds and a queue of multiple hundreds, and was not"
-        " surprised; Little's law says the same, and only if each read brought 64 KB.",
+        solution="One second; with reads of 512 KB it would be eight. Both are the whole seconds that Randal saw, and"
+        " he was not surprised. Single pages would not be: 0.13 s.",
     ),
     Exercise(
         id="small",

@@ -88,7 +88,7 @@ EXERCISES = (
                 hint="So it would be with one read under way. Here it is 64.",
             ),
         ),
-        hints=("Three numbers hang together: rate, wait, and how many.", "N = X · R.", "64 / 4,305."),
+        hints=("Three numbers hang together: rate, wait, and how many.", "How many = rate × wait.", "64 / 4,305."),
         solution="Nearly 15 ms, more than three times the latency of a lone read, at eighteen times its throughput."
         " Waiting longer and getting more is no contradiction once many wait together.",
     ),
@@ -110,7 +110,7 @@ EXERCISES = (
             ),
         ),
         hints=(
-            "Throw eight dice and look which number comes up most.",
+            "Throw eight dice of eight faces: how often does the commonest face come up?",
             "Eight reads all on different disks: 8! / 8⁸, about one in four hundred.",
             "Nearly always some disk has two, and about every other time one has three.",
         ),
@@ -157,8 +157,8 @@ EXERCISES = (
             "Count the groups that nobody hits.", "One row misses a group with 1 - 1/1,000.",
             "1,000 × (1 - 0.999¹⁰⁰⁰).",
         ),
-        solution="632: 0.999¹⁰⁰⁰ is nearly 1/e, so 37 % of the groups are missed. A row in a thousand may already"
-        " read two thirds of the table, if the rows lie at random.",
+        solution="632: 0.999¹⁰⁰⁰ is nearly 1/e, so 37 % of the groups are missed. As many rows"
+        " as row groups, one in 122,880 with DuckDB's usual groups, already read nearly two thirds of the table.",
     ),
     Exercise(
         id="my_break_even",

@@ -48,7 +48,7 @@ PREDICTIONS = (
     ),
     Prediction(
         id="day", kind="1", low=0.05, high=1.0, word="%",
-        question="Sorted by day instead of by year: what is left of the time of all thirteen, by year?",
+        question="Sorted by day, how long do all thirteen take, as a share of their time when loaded by year?",
         because="A week instead of a year is a great gain for one query. But what is long now are those that ask"
         " for all years, and no order of dates helps them.",
     ),
@@ -132,7 +132,7 @@ CLAIMS = (
 _WHY = (
     "it has no index on the date",
     "each row group holds some row of the week",
-    "the row groups are too large to skip",
+    "its row groups hold 8,192 rows and not 4,096",
     "the filter is too narrow to be used",
 )
 _GAIN = ("Q1.1: a year", "Q2.1: all years", "Q3.4: a month", "Q4.2: two years")
@@ -191,8 +191,8 @@ EXERCISES = (
     ),
     Exercise(
         id="groups",
-        question="A table of 1,000 row groups, sorted by date, rows up to 2 % of the table from first to last"
-        " place. A query wants 3 % of the days. About how many row groups are read?",
+        question="A table of 1,000 row groups was loaded in order of date, but rows came late by up to 2 % of the"
+        " table. A query wants 3 % of the days. About how many row groups are read?",
         shape=Amount(kind="count", tolerance=0.03),
         answer=51.0, equivalents=("51", "51.0"),
         misconceptions=(

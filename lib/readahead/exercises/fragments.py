@@ -32,7 +32,7 @@ PREDICTIONS = (
         question="A rebuild lengthens the pieces from 225 pages to 1,767 (of 8 KB). How many times faster is the scan?",
         kind="times", low=0.5, high=30,
         because="Both lie above the half-speed size, where longer pieces buy less and less. And Neugebauer's scan was"
-        " slower than either: it was not the disk's arm that it waited for.",
+        " slower than either, and hardly changed: the length of the runs was not what held it up.",
     ),
     Prediction(
         id="one_head",
@@ -127,12 +127,14 @@ EXERCISES = (
         equivalents=("2 ms", "0.002 s", "2,000 µs"),
         misconceptions=(
             Misconception(
-                name="a hole is never worth reading", example="0.02 ms",
+                name="a hole is never worth reading", example="1 s",
                 hint="Reading bytes for nothing takes time, but so does asking once more. Which takes longer here?",
+                matches=lambda given: given >= 0.05,
             ),
             Misconception(
                 name="the seek of the textbook", example="10 ms",
                 hint="That is one disk's seek. The question is where the two ways take the same time.",
+                matches=lambda given: 0.005 <= given <= 0.015,
             ),
         ),
         hints=(
@@ -168,16 +170,16 @@ EXERCISES = (
     ),
     Exercise(
         id="why_no_gain",
-        question="Neugebauer's disk reads 90 MB/s in a row, his scan got 21 MB/s before and after a rebuild that made"
-        " the runs eight times as long. Why did nothing change?",
+        question="Neugebauer's disk reads 90 MB/s in a row; his scan got 21 MB/s. A rebuild made the runs eight times"
+        " as long, and \"the graph does not change much\". Why not?",
         shape=Choice(
             options=(
                 "the runs were too short even afterwards",
-                "requests of at most 64 pages, one at a time, and the processor set the pace, not the runs",
+                "a read takes at most 64 pages, however long the run is",
                 "the disk was full",
             )
         ),
-        answer="requests of at most 64 pages, one at a time, and the processor set the pace, not the runs",
+        answer="a read takes at most 64 pages, however long the run is",
         equivalents=("b",),
         misconceptions=(
             Misconception(
@@ -188,16 +190,18 @@ EXERCISES = (
                 name="full disks are slow", example="c", hint="Nothing in the article says so. What else takes time?",
             ),
         ),
-        hints=("What would a disk of 90 MB/s need for the same bytes?",
-               "The article prints the processor's seconds too.", "A rebuild only shortens the seek term."),
-        solution="At either run length the arm would allow more than half of 90 MB/s. His 32 s in terms: 86,944 pages"
-        " at 90 MB/s are 8 s of transfer, 19 s are the processor's, and the 5 s that remain are 4 ms of waiting for"
-        " each of some 1,360 requests of 64 pages. A rebuild shortens none of the three.",
+        hints=("How many pages does one read of his take at most?",
+               "225 pages: how many full reads lie in one run? And in 1,767 pages?",
+               "64 pages a read, before and after: the number of reads stays."),
+        solution="A read takes 64 pages, 512 KB, at most, and the shorter run already holds three of them. So the"
+        " number of reads, some 1,360, stays, and so do the 19 s that the processor works. How much of the rest is"
+        " arm, queue or USB nobody printed: chapter 3 fits 14 ms a read if disk and processor partly overlap; with no"
+        " overlap at all 3.5 ms are left.",
     ),
     Exercise(
         id="small_reads",
         question="A SATA SSD answers in 100 µs and reads 500 MB/s. One read of 4 KB at a time: what share of its"
-        " bandwidth is left?",
+        " bandwidth does it deliver?",
         shape=Amount(kind="1", tolerance=0.08, word="%"),
         answer=4096 / 500e6 / (100e-6 + 4096 / 500e6),
         equivalents=("7.6 %", "0.0757", "7.57%"),
@@ -209,7 +213,8 @@ EXERCISES = (
             ),
             Misconception(
                 name="the size of the read is all that counts", example="0.8 %",
-                hint="4 KB of 512 KB is a share of another read's bytes, not of this device's time.",
+                hint="That compares bytes with bytes. Compare times: how long does the answer take, and how long do"
+                " the 4 KB take to pass?",
                 matches=lambda given: given < 0.02,
             ),
         ),
@@ -225,21 +230,24 @@ EXERCISES = (
         id="rank",
         question="A scan of one file in pieces of 64 KB. Order these devices by how much of their own sequential"
         " speed they keep.",
-        shape=Order(options=("one disk with a head", "eight disks, striped", "a SATA SSD"), first="keeps most"),
-        answer=("a SATA SSD", "eight disks, striped", "one disk with a head"),
-        equivalents=("c, b, a", "c > b > a"),
+        shape=Order(
+            options=("one disk with a head", "a disk that reads twice as fast and moves as slowly", "a SATA SSD"),
+            first="the one that keeps most",
+        ),
+        answer=("a SATA SSD", "one disk with a head", "a disk that reads twice as fast and moves as slowly"),
+        equivalents=("c, a, b", "c > a > b"),
         misconceptions=(
             Misconception(
-                name="many disks are better than one chip", example="b, c, a",
-                hint="Eight arms move at the same time, but each still moves. What moves in an SSD?",
+                name="a faster disk minds pieces less", example="c, b, a",
+                hint="Its pieces are read in half the time. And its moves?",
             ),
             Misconception(
-                name="more disks, more seeks", example="c, a, b",
-                hint="Each of the eight moves for its own share only.",
+                name="the fastest disk keeps most", example="b, a, c", hint="What moves in an SSD?",
             ),
         ),
         hints=("What does each lose between two pieces?", "Flash loses no time to where a piece lies.",
-               "Eight arms share the moving."),
-        solution="Flash moves nothing. Eight disks share the moving between them, one disk does all of it.",
+               "Half-speed size is bandwidth × seek: whose is larger?"),
+        solution="Flash moves nothing. A disk that reads twice as fast loses twice the bytes to every move, so it keeps"
+        " the smallest share.",
     ),
 )  # fmt: skip

@@ -23,7 +23,7 @@ PREDICTIONS = (
         because="622 entries fit on a page, so there are 622 times fewer pages. Above them there are three, and one.",
     ),
     Prediction(
-        id="thirteen",
+        id="all_leaves",
         question="One way reads the pages above the leaves and nothing else; the other reads those and all leaves. How"
         " many times longer does the second take?",
         kind="times", low=1, high=1000,
@@ -68,8 +68,8 @@ PREDICTIONS = (
         " took 3,700 s. How many seconds did SAMPLED take?",
         kind="s", low=20, high=20000, word="s",
         because="One per cent of the leaves took 132 s on top of the links: about four per cent of the time of all"
-        " leaves. A page picked here and there costs as much as a whole read, though not as much as a linked one:"
-        " the addresses of a sample are known beforehand.",
+        " leaves. A page picked here and there costs four times its share of a full scan, though less than a quarter of"
+        " a linked one: the addresses of a sample are known beforehand.",
     ),
     Prediction(
         id="sample_parquet",
@@ -88,8 +88,9 @@ PREDICTIONS = (
     ),
     Prediction(
         id="wrong",
-        question="One row group in ten of a table in order of time. By how many percentage points, give or take,"
-        " does the sample know the share of comments from the first half of the time (really 50 %)?",
+        question="A sample takes one row group in ten of a table that lies in order of time. From it the share of"
+        " comments from the first half of the time is estimated (really 50 %). How many percentage points, give or"
+        " take, is the estimate good for?",
         kind="1", low=0.0005, high=1, word="%",
         because="A row group is all early or all late. Thousands of rows were read, but only as many facts as row"
             " groups.",

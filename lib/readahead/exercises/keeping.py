@@ -10,7 +10,7 @@ from readahead.models import cache_tiers
 from readahead.units import GiB, KiB
 
 _NEXT = "what it needs next was used longest ago, so it has just been dropped"
-_RATHER = "a part of it was kept, but never the part that is asked for first"
+_RATHER = "after the first miss the scan no longer looks into the cache"
 _BYPASS = "scans go past the cache"
 _WAIT = "the device, which answers one in five"
 _FAST = "the memory, which answers four in five"
@@ -41,7 +41,7 @@ EXERCISES = (
             ),
             Misconception(
                 name="one server", example=_TOTALS[2],
-                hint="Both servers are performance modules now; add the other one.",
+                hint="Both servers are dedicated now; add the other one.",
             ),
             Misconception(
                 name="only the slow memory", example=_TOTALS[3],
@@ -86,7 +86,7 @@ EXERCISES = (
                 hint="Some caches do. This one filled up with the table, as duckdb_memory() shows.",
             ),
             Misconception(
-                name="only the start is lost", example=_RATHER,
+                name="one miss spoils the scan", example=_RATHER,
                 hint="Follow it: the first tenth is missing and is fetched. What is dropped to make room for it?",
             ),
         ),
@@ -131,14 +131,14 @@ EXERCISES = (
             ),
         ),
         hints=("What is the average with 80 %?", "0.8 × 1 + 0.2 × 50 = 10.8 ms.", "And 0.9 × 1 + 0.1 × 50?"),
-        solution="10.8 ms against 5.9 ms. The price of a point of hits grows the closer you are to all: from 98 to 99 %"
+        solution="10.8 ms against 5.9 ms. A point of hits is worth more the closer you are to all: from 98 to 99 %"
         " half of the misses go again.",
     ),
     Exercise(
         id="not_lru",
         question="A scan of a table that lies in slow memory got faster run after run, from about 180 s to 100 s,"
-        " while a driver moved data into fast memory. An LRU cache would have had it all by the second run. What"
-        " does the driver do?",
+        " while a driver moved data into fast memory. With an LRU cache the second run would have been"
+        " like every later one. What does the driver do?",
         shape=Choice(options=(_RECENT, _COUNTS, "it drops everything after each run")),
         answer=_COUNTS,
         equivalents=("b", _COUNTS.title()),
@@ -213,7 +213,7 @@ EXERCISES = (
             "$0.003 over $0.0000458.",
         ),
         solution="$300 / 100,000 = $0.003 for one read a second; 16 KiB of memory are $3 / 65,536. A page that is"
-        " used more often than about once a minute belongs into memory. With the prices of 1987 the answer was about"
+        " used more often than about once a minute belongs in memory. With the prices of 1987 the answer was about"
         " five minutes.",
     ),
 )  # fmt: skip

@@ -18,8 +18,8 @@ MOVING = (
         equivalents=("2.28 ×", "2.28"),
         misconceptions=(
             Misconception(
-                name="minutes are decimals", example="2.4 ×",
-                hint="51:20 is 51 minutes and a third. Turn both into seconds.",
+                name="the difference is the gain", example="1.28 ×",
+                hint="1.28 times more is 2.28 times as fast. Divide the two times.",
             ),
             Misconception(
                 name="two nodes, so two", example="2 ×",
@@ -32,8 +32,8 @@ MOVING = (
     ),
     Exercise(
         id="limit",
-        question="By bytes alone: two nodes, a large side of 8 GB to be moved at most, links of the same speed. Up to"
-        " which size is a small side better sent to every node?",
+        question="By bytes alone: two nodes that hold half each of a large side of 8 GB, links of the same speed. Up to"
+        " which size is a small side better sent whole to every node?",
         shape=Amount(kind="bytes", tolerance=0.08, word="GiB"),
         answer=lambda bench: arithmetic.push_limit_bytes(8 * GB, 2),
         equivalents=("2 GB", "2000 MB", "1.863 GiB"),
@@ -58,7 +58,7 @@ MOVING = (
     ),
     Exercise(
         id="merge",
-        question="Which of these can a user module add up from one number of each node?",
+        question="Which of these can a user module work out from one number of each node?",
         shape=Several(options=("the sum", "the count", "the average", "the number of different users", "the largest")),
         answer=("the sum", "the count", "the largest"),
         equivalents=("a, b, e", ["e", "a", "b"]),

@@ -20,11 +20,11 @@ from readahead.units import KiB
 PREDICTIONS = (
     Prediction(
         id="shea",
-        question="From his two times alone, and the two request sizes: how fast does Shea's disk read, in MB/s, with"
-        " read-ahead off?",
+        question="From the size of the table and his time: how fast, in MB/s, does Shea's disk read with read-ahead"
+        " off?",
         kind="bytes_per_s", low=1e6, high=2e9, word="MB/s",
-        because="Two times and two request sizes give two equations: a latency for each request and a bandwidth for"
-        " all bytes. Put the small request back in, and out comes a rate that he printed too.",
+        because="16,000 MB in 210 s, and the rate that he printed agrees. His two times and two request sizes tell"
+        " more: two equations for a latency of each request and a bandwidth for all bytes.",
     ),
     Prediction(
         id="file_copy",
@@ -199,9 +199,8 @@ EXERCISES = (
                 hint="16,000 MB in 80 s is a rate. Is it the one he printed?",
             ),
         ),
-        hints=(
-            "Turn each figure into bytes a second.", "A page is 8 KB.", "Pages a second × 80 s: is it the whole table?",
-        ),
+        hints=("Turn each figure into bytes a second.", "A page is 8 KB.",
+               "Pages a second × 80 s: is it the whole table?"),
         solution="20,000 pages a second for 80 s are 1.6 million of the 2 million pages; it takes 25,000. Perhaps the"
         " counter was read early, or not every page came by read-ahead. His time, size and rate agree.",
     ),
@@ -218,6 +217,10 @@ EXERCISES = (
                 hint="While the disk answers one request for 5 ms, it delivers nothing.",
             ),
             Misconception(
+                name="the wait alone", example="2 requests",
+                hint="5 ms × 200 MB/s passes while the disk answers. The request itself takes time to pass, too.",
+            ),
+            Misconception(
                 name="more depth is always better", example="128 requests",
                 hint="Past saturation, more requests only wait in the queue, and hold memory meanwhile.",
             ),
@@ -228,7 +231,7 @@ EXERCISES = (
             "200 MB/s × (5 ms + 512 KB / 200 MB/s), in requests of 512 KB, rounded up.",
         ),
         solution="One takes 5 ms to be answered and about 2.6 ms to pass. In 7.6 ms the disk could deliver 1.5 MB,"
-        " three requests. Bandwidth × delay is what must be under way.",
+        " three requests. Bandwidth × (wait + passing) is what must be under way.",
     ),
     Exercise(
         id="window_ssd",
@@ -239,7 +242,7 @@ EXERCISES = (
         misconceptions=(
             Misconception(
                 name="a fast drive needs no read-ahead", example="1 request",
-                hint="It answers 50 times sooner and delivers 15 times as fast. Multiply the two.",
+                hint="Multiply its own two: 100 µs × 3 GB/s passes while it answers. Is that less than one request?",
             ),
             Misconception(
                 name="fifteen times faster, fifteen times deeper", example="15 requests",
@@ -262,13 +265,11 @@ EXERCISES = (
                 name="never read what nobody wants", example="0.001 MiB",
                 hint="The second question costs 5 ms. What passes in 5 ms?", matches=lambda given: given < 1e5,
             ),
-            Misconception(
-                name="a second's worth", example="200 MB", hint="The delay is 5 ms, not a second.",
-                matches=lambda given: given > 1e7,
-            ),
+            Misconception(name="a second's worth", example="200 MB", hint="The delay is 5 ms, not a second.",
+                          matches=lambda given: given > 1e7),
         ),
         hints=("What does another read cost?", "How many bytes pass in that time?", "Bandwidth × delay."),
-        solution="5 ms × 200 MB/s = 1 MB: the same product that tells how much to keep under way. DuckDB fits it from"
+        solution="5 ms × 200 MB/s = 1 MB. (What to keep under way is this and one request more.) DuckDB fits it from"
         " its own reads and merges what lies nearer (parquet_prefetch_column_gap pins it).",
     ),
     Exercise(

@@ -29,8 +29,8 @@ PREDICTIONS = (
     ),
     Prediction(
         id="anomaly",
-        question="A product of factors (sorted, redundant, cold, two nodes) is fitted to the eight other times. How"
-        " long should two nodes take cold, unsorted, in seconds?",
+        question="A product of factors (sorted, redundant, cold, two nodes) is fitted to eight of the ten times: all"
+        " but this one and the cold one with redundancy. How long should two nodes take cold, unsorted, in seconds?",
         kind="s", low=60, high=10_000, word="s",
         because="The eight agree among themselves to a few per cent. The ninth, printed, does not agree with them, nor"
         " does the tenth, beside it; both were measured once only.",
@@ -75,8 +75,8 @@ PREDICTIONS = (
     ),
     Prediction(
         id="pushed",
-        question="A join whose small side is larger than the large side needs to be moved: sent whole to both nodes"
-        " against dealt out. How many times as long does sending it whole take?",
+        question="A join whose small side has more bytes than would have to be moved of the large side. It is sent"
+        " whole to both nodes, or both sides are dealt out. How many times as long does sending it whole take?",
         kind="times", low=0.1, high=10,
         because="Sent whole, it crosses the user module's link once for each node. Dealt out it crosses once, and only"
         " half of each node's own rows have to move; more rounds of talk eat some of the gain.",
@@ -240,7 +240,7 @@ EXERCISES = (
         misconceptions=(
             Misconception(
                 name="redundancy doubles the reads", example=_WHY_SEVENTEEN[0],
-                hint="Then cold would take twice as long, and warm no longer at all.",
+                hint="Then cold would take twice as long, and warm would take no longer than before.",
             ),
             Misconception(
                 name="it is the disks", example=_WHY_SEVENTEEN[2],
@@ -256,8 +256,8 @@ EXERCISES = (
             "A cost in the same proportion everywhere is in the way of everything.",
         ),
         solution="951.01 / 813.82 and 243.53 / 207.99 are both 1.17. What costs a warm query as much cannot be the"
-        " devices. A file system in between that uses processor and memory on each node would do it; the article does"
-        " not say. Our second copy, which nobody passes through, costs a running query nothing.",
+        " devices alone. The article names it: GlusterFS, the file system beneath the redundancy. Why it costs a warm"
+        " query as much it does not say. Our second copy, which nobody passes through, costs a running query nothing.",
     ),
     *MOVING,
 )  # fmt: skip

@@ -12,7 +12,8 @@ PREDICTIONS = (
     Prediction(
         id="touched", kind="times", low=0.5, high=1_000,
         question="Your filter keeps the share of the rows that the parameters say (a tenth, unless you changed it). As"
-        " the table lies, how many times as many row groups must be read as would hold those rows?",
+        " the table lies, how many row groups must be read for each one that would do if the wanted rows lay side by"
+        " side?",
         because="A row group can be passed over only if its smallest and largest value rule the filter out. What counts"
         " is the order in which the rows were written, not how few of them are wanted.",
     ),
@@ -87,7 +88,7 @@ EXERCISES = (
                 hint="Each group says its smallest and largest day. Most of them rule the filter out.",
             ),
             Misconception(
-                name="a row group is never cut", example="1",
+                name="what is sorted lies in one row group", example="1",
                 hint="A tenth of the days is more than one group's worth: how many groups hold a tenth of the rows?",
             ),
         ),
@@ -155,7 +156,7 @@ EXERCISES = (
         question="A folder of 20,000 files of 100 KiB each lies on an object store. Order what would help, best first.",
         shape=Order(
             options=("write them as a few large files", "read more of them at once", "compress them better"),
-            first="best",
+            first="the best",
         ),
         answer=("write them as a few large files", "read more of them at once", "compress them better"),
         equivalents=("a > b > c",),

@@ -67,7 +67,7 @@ ROUNDS = {
         measures=False,
         published=(published.figure("index_pages", "example_upper_pages.bigint"),),
     ),
-    "thirteen": Round(
+    "all_leaves": Round(
         ask=lambda see: see.seconds(way=DETAILED) / see.seconds(),
         published=(published.figure("index_pages", "detailed_to_limited_factor"),),
     ),

@@ -151,8 +151,8 @@ def load_s(bench: Bench, load: str) -> Value:
 
 
 def _scratch() -> tempfile.TemporaryDirectory[str]:
-    paths.cache_dir().mkdir(parents=True, exist_ok=True)
-    return tempfile.TemporaryDirectory(dir=paths.cache_dir(), prefix=f"loading-{os.getpid()}-")
+    paths.work_dir().mkdir(parents=True, exist_ok=True)
+    return tempfile.TemporaryDirectory(dir=paths.work_dir(), prefix=f"loading-{os.getpid()}-")
 
 
 # -- folders ---------------------------------------------------------------------------------------------

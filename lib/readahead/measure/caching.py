@@ -97,8 +97,8 @@ def run_cached(
     """
     filesystem = RemoteFileSystem(device) if cache.spill else EmulatedFileSystem(device)
     queries = [one.replace("{table}", f"read_parquet('{filesystem.protocol}://{path}')") for one in sql]
-    paths.cache_dir().mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix="spill-", dir=paths.cache_dir()) as folder:
+    paths.work_dir().mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix="spill-", dir=paths.work_dir()) as folder:
         own = EngineSettings(
             threads=settings.threads,
             queue_depth=settings.queue_depth,

@@ -99,7 +99,7 @@ def memory(free_bytes: int | None = None) -> Finding:
 
 def rights(folders: tuple[Path, ...] | None = None) -> Finding:
     """Check that files may be written where the workbook writes: what is built, and the notebooks themselves."""
-    for folder in folders or (paths.cache_dir(), paths.NOTEBOOKS):
+    for folder in folders or (paths.work_dir(), paths.NOTEBOOKS):
         try:
             folder.mkdir(parents=True, exist_ok=True)
             with tempfile.TemporaryFile(dir=folder) as file:
@@ -111,6 +111,13 @@ def rights(folders: tuple[Path, ...] | None = None) -> Finding:
                 says=f"{folder} cannot be written ({error.strerror or error}).",
                 fix="Copy the workbook to a folder of your own, and set READAHEAD_CACHE to another.",
             )
+    if folders is None and paths.work_dir() != paths.cache_dir():
+        return Finding(
+            about="Write rights",
+            state=NOTE,
+            says=f"{paths.cache_dir()} can only be read: the tables in it can be used, and none be added.",
+            fix="Have it filled beforehand (docs/hosting.md), or set READAHEAD_CACHE to a folder of your own.",
+        )
     return Finding(about="Write rights", state=FINE, says="files can be built and notebooks saved.")
 
 

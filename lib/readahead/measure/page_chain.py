@@ -86,7 +86,7 @@ def run_index(
 @contextmanager
 def _file(index: PageIndex) -> Iterator[Path]:
     """Write the index, and remove it afterwards."""
-    folder = paths.cache_dir()
+    folder = paths.work_dir()
     try:
         folder.mkdir(parents=True, exist_ok=True)
         number, name = tempfile.mkstemp(prefix="index-", suffix=".part", dir=folder)

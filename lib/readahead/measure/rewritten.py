@@ -43,7 +43,7 @@ def folder_beside(survey: Survey) -> Iterator[Path]:
     """
     parent = survey.found.files[0].parent
     if glob.has_magic(str(parent)) or not os.access(parent, os.W_OK):
-        parent = paths.cache_dir()
+        parent = paths.work_dir()
     need = 4 * MOST_BYTES
     try:
         parent.mkdir(parents=True, exist_ok=True)

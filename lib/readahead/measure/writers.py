@@ -41,7 +41,7 @@ ROWS_SQL = (
 def bay(stop: threading.Event | None = None) -> Iterator[Path]:
     """Give a folder beside the datasets, which is removed in any case. Raises `DataError` if there is none to be
     had."""
-    folder = paths.cache_dir()
+    folder = paths.work_dir()
     try:
         folder.mkdir(parents=True, exist_ok=True)
         place = Path(tempfile.mkdtemp(prefix="bay-", dir=folder))

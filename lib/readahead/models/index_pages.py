@@ -111,6 +111,7 @@ def map_s(
 ) -> Array:
     """Return max(n S / B, n (L + S / B + h) / Q, n g) + L: the same reads from a list, Q at a time.
 
+    The L at the end, the last answer's wait, is added only where the link or the readers' gate is the narrowest place.
     Little's law (1961), under the ceilings of the device's link and of the readers' shared interpreter.
     """
     number, size = np.asarray(reads, float), np.asarray(read_bytes, float)

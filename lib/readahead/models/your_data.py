@@ -151,8 +151,8 @@ def in_order(group_rows: Sequence[int]) -> list[Range]:
 def skippable(ranges: Sequence[Range], selectivity: float) -> float:
     """Return the share of row groups, 0 to 1, that a range of this selectivity rules out, wherever it lies.
 
-    A group of width w meets a random range of width s with the chance min(1, (w + s) / (1 - s + …)), counted here at
-    41 places of the range.
+    A group of width w meets a random range of width s with a chance of at most min(1, (w + s) / (1 - s)), less at the
+    ends of the column; what is not met is counted here at 41 places of the range.
     """
     if not ranges:
         return 0.0

@@ -3,7 +3,7 @@
     from readahead.panels.lesson import open_chapter
     lesson = open_chapter("fragments", reveal=reveal, size=size)
 
-    lesson.predict("half_speed")    lesson.reveal("half_speed")     lesson.claim("eight_heads")
+    lesson.predict("half_speed")    lesson.reveal("half_speed")     lesson.claim("eight_heads_help")
     lesson.exercise("hole")         lesson.figure("yield")          lesson.explore()
 
 With `reveal=True`, or when nobody watches (READAHEAD_RUN=papermill), everything is open and printed as plain
