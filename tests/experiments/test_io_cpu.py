@@ -60,7 +60,7 @@ def test_the_curve_has_a_slope_and_a_roof(bench: Bench) -> None:
     assert twice / slow > 1.8
     assert faster / fast < 1.05
     assert (
-        bench.model.seconds(**on_bandwidth(5 * MB)).median
+        bench.model.seconds(**on_bandwidth(10 * MB)).median
         > bench.model.seconds(**on_bandwidth(5 * GB)).median
     )
 

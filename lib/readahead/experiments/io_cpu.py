@@ -34,7 +34,7 @@ EXPERIMENT = Working(
     title="The CPU cost of I/O: device and processor, whoever is slower",
     knobs=(
         knob("device", default=_SSD.name),
-        knob("bandwidth_bytes_per_s", default=_SSD.bandwidth_bytes_per_s, folded=False),
+        knob("bandwidth_bytes_per_s", default=_SSD.bandwidth_bytes_per_s, low=10e6, folded=False),
         knob("threads", default=1, folded=False),
         QUERY,
         knob("row_group_rows", default=16_384, folded=True),

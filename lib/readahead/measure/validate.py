@@ -100,8 +100,13 @@ def examine(
     on_event: OnEvent | None = None,
     stop: threading.Event | None = None,
 ) -> Iterator[Row]:
-    """Weigh the engine on this machine, then yield one row a setting. Raises `Cancelled` when `stop` is set."""
-    costs = {table: weigh_engine(table, on_event=on_event, stop=stop) for table in TABLES}
+    """Weigh the engine on this machine, then yield one row a setting. Raises `Cancelled` when `stop` is set.
+
+    `repeats` is how often each setting is measured; the engine is weighed in two rounds more.
+    """
+    costs = {
+        table: weigh_engine(table, repeats=repeats + 2, on_event=on_event, stop=stop) for table in TABLES
+    }
     rng = random.Random(seed)
     done = 0
     while done < configs:
