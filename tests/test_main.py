@@ -30,3 +30,27 @@ def test_help_lists_every_command_and_imports_none() -> None:
 def test_a_command_that_is_none_is_a_wrong_call(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["fly"]) == 2
     assert "No such command 'fly'" in capsys.readouterr().err
+
+
+@click.command()
+def odd() -> None:
+    """Do what no command should."""
+    raise PermissionError(13, "Permission denied", "/srv/locked")
+
+
+@click.command()
+@click.pass_context
+def unhappy(context: click.Context) -> None:
+    """End with an exit code of its own."""
+    context.exit(3)
+
+
+@pytest.mark.parametrize(("command", "code"), [(odd, 1), (unhappy, 3)])
+def test_every_end_has_its_exit_code_and_no_traceback(
+    command: click.Command, code: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("readahead.__main__.main", command)
+    assert run([]) == code
+    said = capsys.readouterr().err
+    assert "Traceback" not in said
+    assert code == 3 or said.startswith("Error: /srv/locked: Permission denied")

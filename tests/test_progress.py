@@ -89,6 +89,12 @@ def test_two_kernels_that_write_at_once_lose_nothing(tmp_path: Path) -> None:
         '{"format": 99}',
         '{"format": 1, "topics": 3, "machine": {}}',
         '{"format": 1, "topics": {"toy": {"guesses": []}}, "machine": {}}',
+        '{"format": 1, "topics": {"toy": {"guesses": {"fetch": {"guess": [1]}}}}, "machine": {}}',
+        '{"format": 1, "topics": {"toy": {"guesses": {"fetch": {"guess": 1e999}}}}, "machine": {}}',
+        '{"format": 1, "topics": {"toy": {"guesses": {"fetch": {"guess": 1, "truth": "x"}}}}, "machine": {}}',
+        '{"format": 1, "topics": {"toy": {"answers": {"hole": {}}}}, "machine": {}}',
+        '{"format": 1, "topics": {"toy": {"answers": {"hole": ["Right"]}}}, "machine": {}}',
+        "[" * 100_000,
     ],
 )
 def test_a_damaged_file_is_set_aside_with_a_message(book: Progress, damage: str) -> None:
@@ -175,3 +181,21 @@ def test_no_reader_ever_sees_half_a_file(book: Progress) -> None:
     with book.path.open(encoding="utf-8") as old:
         book.keep_guess("toy", "fetch", 2.0)
         assert json.load(old)["topics"]["toy"]["guesses"]["fetch"]["guess"] == 1.0
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes here")
+@pytest.mark.parametrize("kind", ["folder", "pipe"])
+def test_what_is_no_file_is_never_moved_nor_replaced(tmp_path: Path, kind: str) -> None:
+    place = tmp_path / "progress.json"
+    place.mkdir() if kind == "folder" else os.mkfifo(place)
+    book = Progress(place, clock)
+    for _ in range(3):
+        assert book.read()["topics"] == {}
+    assert len(book.notices) == 1 and "no ordinary file" in book.notices[0]
+    with pytest.raises(DataError, match="no ordinary file"):
+        book.reset()
+    book.keep_guess("toy", "fetch", 1.0)
+    assert book.kept("toy", "guesses", "fetch")
+    with pytest.raises(DataError, match="no ordinary file"):
+        book.export(place)
+    assert [found.name for found in tmp_path.iterdir()] == [place.name] and not place.is_file()

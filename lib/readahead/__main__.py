@@ -60,7 +60,7 @@ def main() -> None:
 def run(arguments: list[str] | None = None) -> int:
     """Run one command and return its exit code: 0 well, 1 an error in words, 2 a wrong call, 130 cancelled."""
     try:
-        main.main(args=arguments, prog_name="python -m readahead", standalone_mode=False)
+        code = main.main(args=arguments, prog_name="python -m readahead", standalone_mode=False)
     except click.exceptions.Exit as stop:
         return stop.exit_code
     except click.ClickException as error:
@@ -72,7 +72,13 @@ def run(arguments: list[str] | None = None) -> int:
     except ReadaheadError as error:
         click.echo(f"Error: {error}", err=True)
         return 1
-    return 0
+    except OSError as error:
+        place = f"{error.filename}: " if error.filename else ""
+        click.echo(
+            f"Error: {place}{error.strerror or error}. Give a place that you may read and write.", err=True
+        )
+        return 1
+    return code if isinstance(code, int) else 0
 
 
 if __name__ == "__main__":

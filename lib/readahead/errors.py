@@ -41,6 +41,13 @@ def require_range(
         raise BadValue(f"{message} {advice}".rstrip())
 
 
+def require_repeats(repeats: int) -> int:
+    """Return how often something is measured. Raises `BadValue` unless it is a whole number from 1 to 100."""
+    if isinstance(repeats, bool) or not isinstance(repeats, int) or not 1 <= repeats <= 100:
+        raise BadValue(f"repeats={repeats!r} must be a whole number from 1 to 100.")
+    return repeats
+
+
 def require_choice(name: str, value: object, choices: Iterable[object], *, advice: str = "") -> None:
     """Raise `BadValue` unless `value` is one of `choices`."""
     choices = tuple(choices)

@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import errno
 import getpass
 import os
 import tempfile
@@ -24,8 +25,10 @@ NOTEBOOKS = ROOT / "notebooks"
 def write_whole(path: Path, text: str, *, make_folder: bool = False) -> None:
     """Write a text file so that it is never half there: beside it, then renamed.
 
-    Raises OSError as the system does, and then leaves the old file as it was.
+    Raises OSError as the system does, and then leaves the old file as it was. A device or a folder of that name is
+    never replaced.
     """
+    require_ordinary(path)
     if make_folder:
         path.parent.mkdir(parents=True, exist_ok=True)
     beside = path.with_name(f"{path.name}.{os.getpid()}.part")
@@ -39,9 +42,23 @@ def write_whole(path: Path, text: str, *, make_folder: bool = False) -> None:
         beside.unlink(missing_ok=True)
 
 
+def require_ordinary(path: Path) -> None:
+    """Raise OSError if there is something at `path` that is no ordinary file: a folder, a device, a pipe."""
+    if path.name in ("", "..") or (path.exists() and not path.is_file()):
+        raise OSError(errno.EINVAL, "it is no ordinary file", str(path))
+
+
+def expanded(path: Path | str) -> Path:
+    """Return a path with `~` written out; an unknown user's stays as it is, as a shell leaves it."""
+    try:
+        return Path(path).expanduser()
+    except RuntimeError:
+        return Path(path)
+
+
 def cache_dir() -> Path:
     """Return the folder of built files, which need not exist yet."""
-    return Path(os.environ.get("READAHEAD_CACHE") or DATA / "cache").expanduser().resolve()
+    return expanded(os.environ.get("READAHEAD_CACHE") or DATA / "cache").resolve()
 
 
 def work_dir() -> Path:

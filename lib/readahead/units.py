@@ -1,18 +1,14 @@
 """The words for numbers. Inside the house a time is seconds and a size is bytes; only here do they
-become text, and only here does text become a number.
+become text; `exercises.quantity` reads what a person writes.
 
-1 KiB = 1024 bytes and 1 kB = 1000 bytes are both read. Sizes are written with KiB, MiB, GiB and rates
-with MB/s and GB/s, as the storage field does. What `text` writes with `digits=17`, `parse` reads back
-to the same number.
+Sizes are written with KiB, MiB, GiB and rates with MB/s and GB/s, as the storage field does. 1 KiB = 1024 bytes and
+1 kB = 1000 bytes.
 """
 
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Sequence
-
-from readahead.errors import BadValue
 
 KiB, MiB, GiB, TiB = 1024, 1024**2, 1024**3, 1024**4
 kB, MB, GB, TB = 10**3, 10**6, 10**9, 10**12
@@ -30,9 +26,6 @@ SCALES: dict[str, dict[str, float]] = {
     "times": {"×": 1},
 }
 """For each kind of quantity, the words it is written in, largest first."""
-
-_ALSO_READ = {"us": us, "min": 60.0, "TB": TB, "GB": GB, "MB": MB, "kB": kB, "KB": kB, "k": 1e3, "M": 1e6}
-_NUMBER = re.compile(r"\s*([-+]?[\d,]*\.?\d+(?:e[-+]?\d+)?)\s*(\D*?)\s*", re.IGNORECASE)
 
 
 def _word(value: float, kind: str) -> str:
@@ -72,17 +65,9 @@ def texts(values: Sequence[float], kind: str, digits: int = 3) -> list[str]:
     return [f"{_number(value / SCALES[kind][word], digits)} {word}".rstrip() for value in values]
 
 
-def parse(words: str, kind: str) -> float:
-    """Read a quantity that a person wrote: `parse("64 KiB", "bytes")` is 65536.0.
-
-    Raises `BadValue` for a unit that does not belong to `kind`.
-    """
-    match = _NUMBER.fullmatch(words)
-    known = {**_ALSO_READ, **SCALES[kind]} if kind != "1" else {**SCALES["1"], "": 1.0}
-    if match is None or (match[2] and match[2] not in known):
-        allowed = ", ".join(word for word in SCALES[kind] if word)
-        raise BadValue(f"{words!r} is not a quantity. Give a number and one of: {allowed or 'no unit'}.")
-    return float(match[1].replace(",", "")) * known.get(match[2], 1.0)
+def base_word(kind: str) -> str:
+    """Return the word that a bare number means: s, B, B/s, rows/s; nothing for what has no unit."""
+    return next((word for word, size in SCALES[kind].items() if size == 1), "")
 
 
 def factor_text(factor: float) -> str:

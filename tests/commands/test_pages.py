@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from readahead import paths, published
+from readahead.__main__ import run
 from readahead.commands import guide, pages
 from readahead.exercises.chapters import CONTENTS, chapter, is_written
 
@@ -40,3 +43,33 @@ def test_an_agenda_keeps_its_time_and_asks_what_there_is(agenda: guide.Agenda) -
             assert chapter(item.topic).prediction(name)
         for name in item.exercises:
             assert chapter(item.topic).exercise(name)
+
+
+BEGUN, ENDED = pages.BEGIN.format("chapters"), pages.END.format("chapters")
+
+
+@pytest.mark.parametrize(
+    "text", [f"{BEGUN} and the rest", f"the rest {ENDED}", "", f"{ENDED}{BEGUN}", f"{BEGUN}{ENDED}" * 2]
+)
+def test_a_page_that_lost_a_mark_is_left_as_it_is(
+    text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    page = tmp_path / "page.md"
+    page.write_text(text, encoding="utf-8")
+    monkeypatch.setattr(pages, "PAGES", {page: {"chapters": lambda: "new"}})
+    assert run(["pages"]) == 1
+    assert "once each" in capsys.readouterr().err
+    assert page.read_text(encoding="utf-8") == text
+    page.unlink()
+    assert run(["pages", "--check"]) == 1
+    assert "cannot be read" in capsys.readouterr().err
+
+
+def test_a_stale_page_is_told_of_by_the_exit_code(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    page = tmp_path / "page.md"
+    page.write_text(f"before {BEGUN} old {ENDED} after", encoding="utf-8")
+    monkeypatch.setattr(pages, "PAGES", {page: {"chapters": lambda: "new"}})
+    monkeypatch.setattr(paths, "ROOT", tmp_path)
+    assert run(["pages", "--check"]) == 1
+    assert run(["pages"]) == run(["pages", "--check"]) == 0
+    assert page.read_text(encoding="utf-8") == f"before {BEGUN}\n\nnew\n\n{ENDED} after"

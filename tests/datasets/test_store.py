@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable
@@ -208,3 +210,18 @@ def test_a_larder_that_can_only_be_read_serves(cache: Path, monkeypatch: pytest.
     assert store.path(TINY) == path
     with pytest.raises(DataError, match="could not be written"):
         store.path(Recipe(table="comments_narrow", size="tiny", order="shuffled"))
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows sends Ctrl-C another way")
+@pytest.mark.parametrize("recipe", [LONG, GENERATED], ids=["query", "generator"])
+def test_ctrl_c_ends_the_build_and_leaves_nothing(cache: Path, recipe: Recipe) -> None:
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    timer = threading.Timer(0.1, os.kill, (os.getpid(), signal.SIGINT))
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            store.path(recipe, lambda *line: timer.is_alive() or timer.start())
+    finally:
+        signal.signal(signal.SIGINT, before)
+    timer.join()
+    assert lying(cache) == set()
+    assert not [thread for thread in threading.enumerate() if thread.name == "readahead-build"]

@@ -76,6 +76,11 @@ def test_each_spelling_is_read(words: str, kind: str, value: float) -> None:
         (math.nan, "s", "finite"),
         ("1/0", "1", "0 below"),
         ("9^9999", "count", "smaller"),
+        ("1e400 B", "bytes", "proportion"),
+        ("1e-320 B", "bytes", "proportion"),
+        (10**400, "count", "proportion"),
+        ("1 min", "count", "else"),
+        ("64 KB", "rows", "else"),
     ],
 )
 def test_what_is_not_understood_is_asked_back(words: object, kind: str, asked_for: str) -> None:

@@ -345,3 +345,15 @@ def test_the_curve_over_all_guesses_says_whether_they_improve(path: Path) -> Non
     assert "The first 3 guesses were typically off by 10×, the last 3 by 1.5×: nearer." in shown
     assert "<svg" in shown and shown.count("<tr>") == 7
     assert "No guess has been scored yet" in curve_html(Progress(None).read())
+
+
+@pytest.mark.parametrize("said", ["x", "0", "-3", "5.5", "1e9", "101"])
+def test_a_wrong_number_of_repeats_is_told_by_its_name(
+    said: str, path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("READAHEAD_REPEATS", said)
+    with pytest.raises(BadValue, match=f"READAHEAD_REPEATS='{said}' must be a whole number from 1 to 100"):
+        open_chapter(CHAPTER)
+    for repeats in (0, -1, 1.5, "3", True):
+        with pytest.raises(BadValue, match="must be a whole number from 1 to 100"):
+            open_chapter(CHAPTER, repeats=repeats)  # type: ignore[arg-type]

@@ -12,6 +12,7 @@ from click.exceptions import Exit
 
 from readahead import paths
 from readahead.commands import guide, print_page
+from readahead.errors import DataError
 
 BEGIN, END = "<!-- made by python -m readahead pages: {} -->", "<!-- end of {} -->"
 
@@ -24,10 +25,18 @@ PAGES: dict[Path, dict[str, Callable[[], str]]] = {
 
 
 def made(page: Path) -> str:
-    """Return a page with its made parts set anew; what stands around them is left as it is."""
-    text = page.read_text(encoding="utf-8")
+    """Return a page with its made parts set anew; what stands around them is left as it is.
+
+    Raises `DataError` for a page that is not there or has lost one of the comments between which a part stands.
+    """
+    try:
+        text = page.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise DataError(f"{page} cannot be read: {error}. Take it from git again.") from error
     for name, write in PAGES[page].items():
         begin, end = BEGIN.format(name), END.format(name)
+        if text.count(begin) != 1 or text.partition(begin)[2].count(end) != 1:
+            raise DataError(f"{page} must hold {begin} and, after it, {end}, once each. Put them back.")
         before, _, rest = text.partition(begin)
         _, _, after = rest.partition(end)
         text = f"{before}{begin}\n\n{write().strip()}\n\n{end}{after}"
@@ -38,11 +47,12 @@ def made(page: Path) -> str:
 @click.option("--check", is_flag=True, help="Write nothing; the exit code is 1 if a page is not up to date.")
 def pages(*, check: bool) -> None:
     """Write the made parts of the README, the published page and the leader's guide anew."""
-    stale = [page for page in PAGES if page.read_text(encoding="utf-8") != made(page)]
+    anew = {page: made(page) for page in PAGES}
+    stale = [page for page in PAGES if page.read_text(encoding="utf-8") != anew[page]]
     for page in stale:
         click.echo(f"{page.relative_to(paths.ROOT)} {'is not up to date' if check else 'written'}")
         if not check:
-            paths.write_whole(page, made(page))
+            paths.write_whole(page, anew[page])
     if not stale:
         click.echo("All pages are up to date.")
     if check and stale:

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from readahead import paths
 from readahead.datasets.inspect import footer_length
 from readahead.errors import DataError
 
@@ -112,7 +113,7 @@ def _is_database(path: Path) -> bool:
 
 def _listed(asked: str) -> list[tuple[Path, int]]:
     """Return the files that are meant, with their bytes, by name. A name with a star in it may also be a real file."""
-    path = Path(asked).expanduser()
+    path = paths.expanded(asked)
     if path.is_file() or path.is_dir():
         path = path.absolute()
         found = [(path, path.stat().st_size)] if path.is_file() else sorted(_inside(path))

@@ -47,27 +47,31 @@ class Work:
         self.tell(0, note)
         answers: list[list[tuple[object, ...]]] = []
         errors: list[Exception] = []
+        ended = threading.Event()  # not join: Ctrl-C in it makes a thread that still runs count as dead
 
         def run() -> None:
             try:
                 answers.append(connection.execute(sql).fetchall())
             except Exception as error:  # noqa: BLE001 - carried over to the thread that asked
                 errors.append(error)
+            finally:
+                ended.set()
 
         worker = threading.Thread(target=run, name="readahead-build", daemon=True)
         worker.start()
         polls = 0
         try:
-            while worker.is_alive():
-                worker.join(POLL_S)
+            while not ended.wait(POLL_S):
                 self.check()
                 polls += 1
-                if polls % 10 == 0 and worker.is_alive():
+                if polls % 10 == 0:
                     self.tell(self.rows * connection.query_progress() / 100, note)
         finally:
-            while worker.is_alive():  # an interrupt that comes before the query has begun is lost: repeat it
+            while not ended.wait(
+                POLL_S
+            ):  # an interrupt that comes before the query has begun is lost: repeat it
                 connection.interrupt()
-                worker.join(POLL_S)
+            worker.join()
         if errors:
             raise errors[0]
         return answers[0]

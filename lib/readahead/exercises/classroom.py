@@ -10,12 +10,15 @@ from pathlib import Path
 
 import numpy as np
 
-from readahead import units
+from readahead import paths, units
 from readahead.errors import DataError
 from readahead.exercises.chapters import CONTENTS, chapter, is_written
 from readahead.exercises.exercise import Outcome
 from readahead.exercises.shots import Shot, shots
 from readahead.progress import Facts, read_result
+
+MOST_BYTES = 1024 * units.TiB
+"""More memory than any laptop in the room has: a file that says more is not believed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,7 +33,8 @@ class Learner:
         """Return processor, cores, memory, file system, system and disk, in words."""
         facts, disk = self.book["machine"], self.book.get("disk")
         memory = facts.get("memory_bytes")
-        said = units.text(memory, "bytes") if isinstance(memory, (int, float)) else "?"
+        known = isinstance(memory, (int, float)) and 0 < memory < MOST_BYTES
+        said = units.text(memory, "bytes") if known else "?"
         plain = (str(facts.get(name, "?")) for name in ("cpu", "cores"))
         rest = (str(facts.get(name, "?")) for name in ("file_system", "system"))
         return (*plain, said, *rest, str(disk or "not calibrated"))
@@ -67,7 +71,7 @@ def read_room(folder: Path | str) -> Room:
 
     Raises `DataError` for a folder that is not there, or holds no book at all.
     """
-    place = Path(folder).expanduser()
+    place = paths.expanded(folder)
     if not place.is_dir():
         raise DataError(f"{place} is not a folder. Give the one in which the learners' result files lie.")
     learners, skipped = [], []

@@ -13,6 +13,7 @@ import re
 from readahead import units
 from readahead.errors import BadValue, require_choice
 
+_LEAST, _MOST = 1e-30, 1e30
 _THOUSANDS = r"[1-9]\d{0,2}(?:[ ,_'\u00a0\u202f]\d{3})+(?:\.\d+)?"
 _PLAIN = r"\d+(?:[.,]\d+)?(?:e[-+]?\d+)?|[.,]\d+"
 _NUMBER = re.compile(rf"([-+]?)\s*({_THOUSANDS}(?![\d])|{_PLAIN})\s*(.*)", re.IGNORECASE | re.DOTALL)
@@ -83,9 +84,9 @@ def read(words: object, kind: str, default_word: str = "") -> float:
     """
     require_choice("kind", kind, units.SCALES)
     if isinstance(words, (int, float)) and not isinstance(words, bool):
-        if not math.isfinite(words):
+        if isinstance(words, float) and not math.isfinite(words):
             raise BadValue(f"{words!r} is not an amount. Give a finite number.")
-        return float(words)
+        return _sane(words, words)
     if not isinstance(words, str):
         raise BadValue(f"{words!r} is not an amount. Write a number and one of: {words_of(kind)}.")
     rest = _ABOUT.sub("", words.strip())
@@ -94,7 +95,14 @@ def read(words: object, kind: str, default_word: str = "") -> float:
     factor = _factor(_TAIL.sub("", word.strip().rstrip(".")), kind, words, default_word)
     if kind == "1" and factor == 1 and number > 1:
         factor = 0.01  # a share cannot pass 1, so that 33 can only mean 33 %
-    return number * factor
+    return _sane(number * factor, words)
+
+
+def _sane(number: float, words: object) -> float:
+    """Return a number that something could have. Raises `BadValue` for one that nothing has."""
+    if number and not _LEAST <= abs(number) <= _MOST:
+        raise BadValue(f"{words!r} is out of all proportion. Write an amount from {_LEAST:g} to {_MOST:g}.")
+    return float(number)
 
 
 def _one(rest: str, words: str, kind: str) -> tuple[float, str]:

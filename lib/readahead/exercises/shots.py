@@ -8,6 +8,9 @@ from dataclasses import dataclass
 from readahead.exercises.chapters import CONTENTS
 from readahead.progress import Facts
 
+_FARTHEST = 100.0
+"""Beyond a factor of e to this, one miss is as wide as another."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shot:
@@ -21,7 +24,7 @@ class Shot:
     @property
     def off(self) -> float:
         """Return how far off it was, as a factor from 1 (right on) upwards, in either direction."""
-        return math.exp(abs(math.log(self.guess / self.truth)))
+        return math.exp(min(_FARTHEST, abs(math.log(self.guess) - math.log(self.truth))))
 
 
 def shots(book: Facts) -> list[Shot]:

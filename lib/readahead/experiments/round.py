@@ -17,7 +17,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from readahead.errors import BadValue
+from readahead.errors import BadValue, require_repeats
 from readahead.experiments.experiment import Experiment, OnEvent
 from readahead.experiments.picture import Traces
 from readahead.measure.sample import FEW, Sample
@@ -71,7 +71,7 @@ class Bench:
 
     def __init__(self, experiment: Experiment, *, repeats: int = FEW, **base: Any) -> None:
         self.experiment = experiment
-        self.repeats = repeats
+        self.repeats = require_repeats(repeats)
         self.base = experiment.settings(**base)
         self.model = Model(self)
         self.measured = Measurement(self)

@@ -40,10 +40,22 @@ def check(stop: threading.Event | None) -> None:
 
 
 @contextmanager
+def _told() -> Iterator[None]:
+    """Give Ctrl-C its name back: DuckDB raises it as a RuntimeError of its own."""
+    try:
+        yield
+    except RuntimeError as error:
+        if str(error) == "Query interrupted":
+            raise KeyboardInterrupt from error
+        raise
+
+
+@contextmanager
 def interrupts(stop: threading.Event | None, *cancel: Callable[[], Any]) -> Iterator[None]:
     """While the block runs, call each of `cancel` as soon as `stop` is set. No thread is left behind."""
     if stop is None:
-        yield
+        with _told():
+            yield
         return
     over = threading.Event()
 
@@ -58,7 +70,8 @@ def interrupts(stop: threading.Event | None, *cancel: Callable[[], Any]) -> Iter
     watcher = threading.Thread(target=watch, name="readahead-stop", daemon=True)
     watcher.start()
     try:
-        yield
+        with _told():
+            yield
     finally:
         over.set()
         watcher.join()

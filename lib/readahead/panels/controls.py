@@ -15,6 +15,7 @@ import numpy as np
 
 from readahead import units
 from readahead.errors import ReadaheadError
+from readahead.exercises import quantity
 from readahead.experiments.experiment import Knob
 
 STEPS = 96
@@ -116,7 +117,8 @@ class Slider(Control):
         if getattr(self._mine, "showing", False):
             return
         try:
-            number = float(f"{units.parse(words, self.knob.kind):.12g}")  # 4.1 × 0.001 is not quite 0.0041
+            read = quantity.read(words, self.knob.kind, units.base_word(self.knob.kind))
+            number = float(f"{read:.12g}")  # 4.1 × 0.001 is not quite 0.0041
             value = self.knob.check(self._typed(number))
         except ReadaheadError as error:
             self._failed(error)

@@ -20,7 +20,7 @@ from typing import Any
 import ipywidgets as widgets
 from IPython import display as ipython
 
-from readahead.errors import ReadaheadError
+from readahead.errors import BadValue, ReadaheadError, require_repeats
 from readahead.exercises.chapters import Chapter, chapter
 from readahead.experiments.round import Bench
 from readahead.measure.sample import FEW
@@ -187,6 +187,15 @@ def _words(settings: Mapping[str, Any]) -> dict[str, str]:
     return {name: str(value) for name, value in settings.items()}
 
 
+def _often() -> int:
+    """Return how often READAHEAD_REPEATS has everything measured; without it, so often that a claim is believed."""
+    said = os.environ.get("READAHEAD_REPEATS") or str(FEW)
+    try:
+        return require_repeats(int(said))
+    except ValueError as error:
+        raise BadValue(f"READAHEAD_REPEATS={said!r} must be a whole number from 1 to 100.") from error
+
+
 def open_chapter(
     topic: str | Chapter,
     *,
@@ -202,7 +211,7 @@ def open_chapter(
     topic or knob, and for a value that a knob does not take.
     """
     opened = topic if isinstance(topic, Chapter) else chapter(topic)
-    often = repeats or int(os.environ.get("READAHEAD_REPEATS") or FEW)
+    often = _often() if repeats is None else repeats
     bench = Bench(opened.experiment, repeats=often, **settings)
     is_open = reveal or by_papermill()
     lesson = Lesson(opened, bench, progress or Progress.open(), is_open=is_open)

@@ -6,6 +6,7 @@ from typing import Any
 
 from IPython import display as ipython
 
+from readahead.errors import require_repeats
 from readahead.exercises.chapters import CONTENTS
 from readahead.experiments.experiment import Experiment
 from readahead.measure import result
@@ -16,6 +17,7 @@ from readahead.panels.view import dot, first_knob, look, opening
 
 def printed(experiment: Experiment, *, measure: bool = True, repeats: int = FEW, **settings: Any) -> None:
     """Print what the panel would show, numbers open. Raises `BadValue` that names a setting out of its range."""
+    require_repeats(repeats)
     now = opening(experiment, **settings)
     sample = experiment.measure(now, repeats=repeats) if measure else None
     dots = [] if sample is None else [dot(experiment, now, sample)]

@@ -14,7 +14,6 @@ from __future__ import annotations
 import copy
 import json
 import os
-import sys
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
@@ -23,14 +22,13 @@ from typing import Any
 import filelock
 import psutil
 
-from readahead import __version__, paths
+from readahead import paths
 from readahead.errors import DataError
+from readahead.progress.book import Facts, empty, load, read_result
 
-FORMAT = 1
 LOCK_WAIT_S = 10.0
 """How long to wait for another kernel that is writing."""
 
-Facts = dict[str, Any]
 Clock = Callable[[], datetime]
 
 
@@ -40,7 +38,7 @@ def _now() -> datetime:
 
 def default_path() -> Path:
     """Return where progress is kept: READAHEAD_PROGRESS, or `progress.json` in the repository."""
-    return Path(os.environ.get("READAHEAD_PROGRESS") or paths.ROOT / "progress.json").expanduser().resolve()
+    return paths.expanded(os.environ.get("READAHEAD_PROGRESS") or paths.ROOT / "progress.json").resolve()
 
 
 def by_papermill() -> bool:
@@ -59,11 +57,6 @@ def by_papermill() -> bool:
     return any(name in ("papermill", "jupyter-nbconvert", "nbconvert", "jupyter-execute") for name in names)
 
 
-def _empty() -> Facts:
-    versions = {"readahead": __version__, "python": ".".join(map(str, sys.version_info[:3]))}
-    return {"format": FORMAT, "versions": versions, "machine": {}, "topics": {}}
-
-
 class Progress:
     """Guesses, answers, measured values and settings, by topic."""
 
@@ -72,7 +65,7 @@ class Progress:
         self.path = path
         self.notices: list[str] = []
         self._now = now
-        self._memory: Facts | None = _empty() if path is None else None
+        self._memory: Facts | None = empty() if path is None else None
         self._lock = filelock.FileLock(f"{path}.lock", timeout=LOCK_WAIT_S)
 
     @classmethod
@@ -84,12 +77,14 @@ class Progress:
     def read(self) -> Facts:
         """Return everything that is kept. A damaged file is set aside, with a notice."""
         if self.path is None or self._memory is not None:
-            return copy.deepcopy(self._memory or _empty())
+            return copy.deepcopy(self._memory or empty())
         try:
             return self._fetch(self.path)
         except OSError as error:
-            self.notices.append(f"{self.path} cannot be read ({error}). Nothing earlier is shown.")
-            return _empty()
+            notice = f"{self.path} cannot be read ({error}). Nothing earlier is shown."
+            if notice not in self.notices:
+                self.notices.append(notice)
+            return empty()
 
     def change(self, edit: Callable[[Facts], None]) -> None:
         """Apply `edit` to the newest state and keep it. Nothing another kernel wrote is lost."""
@@ -98,6 +93,7 @@ class Progress:
             edit(self._memory)
             return
         try:
+            paths.require_ordinary(self.path)
             self.path.parent.mkdir(parents=True, exist_ok=True)
             with self._lock:
                 facts = self._fetch(self.path)
@@ -113,7 +109,7 @@ class Progress:
 
     def export(self, path: Path | str, more: Mapping[str, Any] | None = None) -> Path:
         """Write everything, and `more`, to one result file for the class view. Raises `DataError` if that fails."""
-        target = Path(path).expanduser()
+        target = paths.expanded(path)
         try:
             _write(target, self.read() | {"exported": self._stamp()} | dict(more or {}))
         except OSError as error:
@@ -125,9 +121,10 @@ class Progress:
     def reset(self) -> Path | None:
         """Start afresh. The old file stays beside it as a backup, whose path is returned."""
         if self.path is None or self._memory is not None:
-            self._memory = _empty()
+            self._memory = empty()
             return None
         try:
+            paths.require_ordinary(self.path)
             with self._lock:
                 return self._move("backup") if self.path.exists() else None
         except (OSError, filelock.Timeout) as error:
@@ -136,7 +133,7 @@ class Progress:
     def _fetch(self, path: Path) -> Facts:
         """Return what the file holds. Raises `OSError` if it cannot be read: never overwrite it."""
         try:
-            return _load(path)
+            return load(path)
         except ValueError:
             return self._set_aside()
 
@@ -146,7 +143,7 @@ class Progress:
         try:
             with self._lock:
                 try:
-                    return _load(self.path)
+                    return load(self.path)
                 except ValueError as error:
                     moved = self._move("damaged")
                     self.notices.append(
@@ -154,9 +151,9 @@ class Progress:
                         " A new, empty one was begun. Repair the old one and rename it back to go on with it."
                     )
         except (OSError, filelock.Timeout) as error:
-            self._memory = _empty()
+            self._memory = empty()
             self.notices.append(f"{self.path} is damaged and cannot be set aside ({error}). Move it by hand.")
-        return _empty()
+        return empty()
 
     def _move(self, word: str) -> Path:
         assert self.path is not None
@@ -246,39 +243,13 @@ def _shelf(facts: Facts, topic: str, shelf: str) -> Facts:
     return found
 
 
-def _load(path: Path) -> Facts:
-    """Return the book in a file, an empty one if there is none. Raises `ValueError` if it is damaged."""
-    try:
-        return _checked(json.loads(path.read_text(encoding="utf-8")))
-    except FileNotFoundError:
-        return _empty()
-
-
-def read_result(path: Path) -> Facts:
-    """Return a learner's book from a file that was handed in. Raises `DataError` that says what is wrong with it."""
-    try:
-        return _checked(json.loads(path.read_text(encoding="utf-8")))
-    except (OSError, UnicodeDecodeError, ValueError) as error:
-        ask = "Ask for what `python -m readahead progress --export FILE` writes."
-        raise DataError(f"{path.name} is not a result of this workbook: {error}. {ask}") from error
-
-
 def _number(thing: Any) -> Any:
     """Return numpy's numbers as Python's."""
     return thing.item() if hasattr(thing, "item") else str(thing)
 
 
-def _checked(facts: Any) -> Facts:
-    """Return `facts` if it is a book of this format. Raises `ValueError` with what is wrong."""
-    if not isinstance(facts, dict) or facts.get("format") != FORMAT:
-        raise ValueError(f"it is not a progress file of format {FORMAT}")
-    if not isinstance(facts.get("topics"), dict) or not isinstance(facts.get("machine"), dict):
-        raise ValueError("its topics or its machine are not a table")
-    for topic, shelves in facts["topics"].items():
-        if not isinstance(shelves, dict) or not all(isinstance(shelf, dict) for shelf in shelves.values()):
-            raise ValueError(f"topic {topic!r} is not a table of tables")
-    return facts
-
-
 def _write(path: Path, facts: Facts) -> None:
     paths.write_whole(path, json.dumps(facts, indent=1, ensure_ascii=False, default=_number))
+
+
+__all__ = ["LOCK_WAIT_S", "Clock", "Facts", "Progress", "by_papermill", "default_path", "read_result"]

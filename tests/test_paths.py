@@ -1,0 +1,53 @@
+"""Where things are kept, and what is never written over."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from readahead import paths
+from readahead.commands.place import require_place
+from readahead.errors import DataError
+from readahead.measure.checkup import NOTE, rights
+
+
+def test_an_unknown_user_s_home_stays_as_it_is_written(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert paths.expanded("~nobody-of-that-name/x") == Path("~nobody-of-that-name/x")
+    assert paths.expanded("~") == Path.home()
+    monkeypatch.setenv("READAHEAD_CACHE", "~nobody-of-that-name/x")
+    assert paths.cache_dir() == Path.cwd() / "~nobody-of-that-name" / "x"
+
+
+def test_only_a_file_is_written_over(tmp_path: Path) -> None:
+    with pytest.raises(OSError, match="no ordinary file"):
+        paths.write_whole(tmp_path, "text")
+    with pytest.raises(OSError, match="no ordinary file"):
+        paths.write_whole(Path(), "text")
+    paths.write_whole(tmp_path / "file", "old")
+    paths.write_whole(tmp_path / "file", "new")
+    assert (tmp_path / "file").read_text(encoding="utf-8") == "new"
+    assert [found.name for found in tmp_path.iterdir()] == ["file"]
+
+
+def test_what_is_removed_again_goes_elsewhere_where_the_cache_is_only_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("READAHEAD_CACHE", str(tmp_path / "shared" / "cache"))
+    assert paths.work_dir() == paths.cache_dir()
+    monkeypatch.setattr(os, "access", lambda place, _mode: place != tmp_path)
+    assert paths.work_dir() != paths.cache_dir()
+    assert "readahead-" in paths.work_dir().name
+    found = rights()
+    assert found.state == NOTE and "can only be read" in found.line
+
+
+def test_a_place_for_the_results_is_asked_for_beforehand(tmp_path: Path) -> None:
+    require_place(tmp_path / "deep" / "figures.json")
+    assert list((tmp_path / "deep").iterdir()) == []
+    blocked = tmp_path / "file"
+    blocked.write_text("x", encoding="utf-8")
+    for place in (blocked / "figures.json", tmp_path):
+        with pytest.raises(DataError, match="cannot be written"):
+            require_place(place)
