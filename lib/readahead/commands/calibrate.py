@@ -21,7 +21,6 @@ def calibrate(*, quick: bool) -> None:
     own = disk.fit(found)
     machine = this_machine()
     title = f"This machine's disk ({machine.file_system}, {machine.cpu})"
-    where = devices.save_calibrated(own, title=title, source=f"Calibrated here; {found.how}")
     click.echo(f"{'block':>9} {'in flight':>9}  {'order':<10} {'measured':>10} {'modeled':>10}  ratio")
     ratios = []
     for knock, rate, ratio in disk.misfits(own, found):
@@ -40,6 +39,7 @@ def calibrate(*, quick: bool) -> None:
         f" {own.channels} channels of {units.text(own.channel_bandwidth_bytes_per_s, 'bytes_per_s')},"
         f" together {units.text(own.bandwidth_bytes_per_s, 'bytes_per_s')}"
     )
+    where = devices.save_calibrated(own, title=title, source=f"Calibrated here; {found.how}")
     for table in TABLES:
         costs = weigh_engine(table)
         weigh_here(table)
