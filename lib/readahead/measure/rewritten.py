@@ -14,10 +14,12 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import duckdb
+from filelock import FileLock
 
 from readahead import paths, units
-from readahead.datasets import database
+from readahead.datasets import database, store
 from readahead.datasets.build import literal
+from readahead.datasets.finder import SAMPLE
 from readahead.datasets.survey import Survey, escaped
 from readahead.errors import BadValue, Cancelled, DataError
 from readahead.measure.events import check, interrupts
@@ -27,6 +29,8 @@ from readahead.units import MiB
 MOST_BYTES = 64 * MiB
 MOST_ROWS = 2_000_000
 MEMORY = "1GB"
+IN_USE = "in-use.lock"
+"""Held in a sample's folder by whoever works in it."""
 
 
 def sample_rows(survey: Survey) -> int:
@@ -39,7 +43,7 @@ def sample_rows(survey: Survey) -> int:
 def folder_beside(survey: Survey) -> Iterator[Path]:
     """Make a folder for a sample beside the original, or in the cache where that cannot be; remove it afterwards.
 
-    Raises `DataError` if there is no room.
+    What others left there who were killed is removed too. Raises `DataError` if there is no room.
     """
     parent = survey.found.files[0].parent
     if glob.has_magic(str(parent)) or not os.access(parent, os.W_OK):
@@ -47,19 +51,23 @@ def folder_beside(survey: Survey) -> Iterator[Path]:
     need = 4 * MOST_BYTES
     try:
         parent.mkdir(parents=True, exist_ok=True)
+        for left in parent.glob(f"{SAMPLE}*/{IN_USE}"):
+            store.remove_if_left(left.parent, FileLock(left))
         free = shutil.disk_usage(parent).free
         if free < need:
             raise DataError(
                 f"{parent} has {units.text(free, 'bytes')} free, and a sample needs up to {units.text(need, 'bytes')}."
                 " Make room, or advise without --verify."
             )
-        folder = Path(tempfile.mkdtemp(prefix=".readahead-", dir=parent))
+        folder = Path(tempfile.mkdtemp(prefix=SAMPLE, dir=parent))
+        lock = FileLock(folder / IN_USE).acquire()
     except OSError as error:
         raise DataError(
             f"No sample can be written to {parent}: {error.strerror}. Make room there."
         ) from error
     try:
-        yield folder
+        with lock:
+            yield folder
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 
