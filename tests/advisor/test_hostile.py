@@ -233,6 +233,26 @@ def test_odd_names_of_files_and_columns_are_only_names(
     assert prints(folder) == before and list(folder.iterdir()) == [path]
 
 
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (("--threads", "-3"), "threads=-3 must be from 0 to 256. Give 0"),
+        (("--threads", "100000"), "threads=100000 must be from 0 to 256"),
+        (("--by", "id", "--keys", "20001"), "keys=20001 must be from 0 to 20000"),
+        (("--by", "id", "--keys", "5", "--selectivity", "0.1"), "must be one or the other"),
+        (("--table", "t"), "table='t' must be of a DuckDB database"),
+        (("--here",), "must come with --verify"),
+        (("--device", "all", "--device", "bad"), "device='bad' must be one of"),
+        (("--columns", " , "), "must name a column or more"),
+    ],
+)
+def test_options_that_do_not_go_together_are_said_and_not_ignored(
+    options: tuple[str, ...], words: str, good: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, out, err = told(capsys, str(good), *options)
+    assert (code, out) == (1, "") and words in err and err.count("\n") == 1
+
+
 def test_odd_names_in_a_database_are_only_names(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "it's.duckdb"
     with duckdb.connect() as connection:

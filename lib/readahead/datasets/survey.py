@@ -71,6 +71,8 @@ def survey(asked: str, *, columns: Sequence[str] = (), by: str = "", table: str 
         stored = database.stored(found.files[0], table)
         seen = _drawn(asked, found, columns, by, stored.columns, stored.groups, [(0, DATABASE_HEAD)])
         return replace(seen, schema_name=stored.schema, table_name=stored.name)
+    if table:
+        raise BadValue(f"table={table!r} must be of a DuckDB database, and {asked} is Parquet. Leave the table out.")
     with duckdb.connect() as connection:
         connection.execute(f"SET memory_limit = '{MEMORY}'")
         _load(connection, found.files)
