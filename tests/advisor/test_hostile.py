@@ -108,6 +108,12 @@ def two_tables_in_a_folder(folder: Path) -> tuple[str, str]:
     return str(folder), "1 of them lack columns of a.parquet, such as 'id' in b.parquet"
 
 
+def a_column_more_in_one_file(folder: Path) -> tuple[str, str]:
+    write(folder / "a.parquet")
+    write(folder / "b.parquet", "SELECT i AS id, hash(i) AS x, i AS z FROM range(9) r(i)")
+    return str(folder), "1 of them have columns beside those of a.parquet, such as 'z' in b.parquet"
+
+
 def nothing(folder: Path) -> tuple[str, str]:
     return " ", "The path is empty"
 
@@ -117,7 +123,8 @@ def a_null_in_the_path(folder: Path) -> tuple[str, str]:
 
 
 BAD = (empty, cut_off, a_text, a_lying_footer, nonsense_inside, encrypted, missing, an_empty_folder,
-       a_pattern_of_nothing, no_rows, a_broken_database, two_tables_in_a_folder, nothing,
+       a_pattern_of_nothing, no_rows, a_broken_database, two_tables_in_a_folder,
+       a_column_more_in_one_file, nothing,
        a_null_in_the_path)  # fmt: skip
 
 

@@ -153,17 +153,18 @@ def _parquet(
 
 
 def _require_one_table(connection: duckdb.DuckDBPyConnection, asked: str) -> None:
-    """Refuse files that are not of one table: each must have the columns of the first, or DuckDB cannot read them."""
-    lacking = connection.execute(
-        "WITH one AS (SELECT min(f) f FROM m), has AS (SELECT DISTINCT f, p FROM m)"
-        " SELECT one.f, other.f, has.p, count(DISTINCT other.f) OVER ()"
-        " FROM one JOIN has ON has.f = one.f CROSS JOIN (SELECT DISTINCT f FROM m) other"
-        " ANTI JOIN has AS there ON there.f = other.f AND there.p = has.p ORDER BY 2, 3 LIMIT 1"
+    """Refuse files that are not of one table: all must have the columns of the first, which DuckDB reads, and no more."""
+    odd = connection.execute(
+        "WITH one AS (SELECT min(f) f FROM m), has AS (SELECT DISTINCT f, p FROM m), own AS (FROM has SEMI JOIN one"
+        " USING (f)), due AS (SELECT o.f, own.p FROM (SELECT DISTINCT f FROM m) o, own),"
+        " odd AS (SELECT *, 'lack columns of' w FROM due ANTI JOIN has USING (f, p)"
+        " UNION ALL SELECT *, 'have columns beside those of' FROM has ANTI JOIN own USING (p))"
+        " SELECT (FROM one), f, p, w, count(DISTINCT f) OVER (PARTITION BY w) FROM odd ORDER BY w DESC, f, p LIMIT 1"
     ).fetchone()
-    if lacking:
-        first, other, column, count = lacking
+    if odd:
+        first, other, column, differ, count = odd
         raise DataError(
-            f"{asked} holds files of more than one table: {count} of them lack columns of {Path(first).name}, such as"
+            f"{asked} holds files of more than one table: {count} of them {differ} {Path(first).name}, such as"
             f" {column!r} in {Path(other).name}. Give the files of one table, by a folder or a pattern."
         )
 
