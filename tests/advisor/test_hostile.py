@@ -9,6 +9,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import duckdb
@@ -17,6 +18,11 @@ import pytest
 from readahead.__main__ import run
 from readahead.datasets.build import literal
 from readahead.datasets.finder import MOST_LOOKED_AT
+from readahead.datasets.labels import Stored
+from readahead.datasets.survey import survey
+from readahead.errors import DataError
+from readahead.measure import tasting
+from readahead.models.your_data import Workload
 
 ROWS = "SELECT i AS id, hash(i) AS x FROM range(20000) r(i)"
 
@@ -238,6 +244,42 @@ def test_odd_names_of_files_and_columns_are_only_names(
     )
     assert (code, "promised" in out) == (0, True), err
     assert prints(folder) == before and list(folder.iterdir()) == [path]
+
+
+NESTED = "SELECT i AS \"x, y\", i % 7 AS z, {'a': i, 'b, c': i % 9} AS s, [i] AS l FROM range(20000) r(i)"
+
+
+@pytest.mark.parametrize("by", ["z", "x, y", "s", "s, b, c"])
+def test_a_comma_in_a_name_is_part_of_the_name(
+    by: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = write(tmp_path / "commas.parquet", NESTED)
+    code, out, err = told(
+        capsys, str(path), "--device", "object-store", "--by", by, "--selectivity", "0.1", "--verify"
+    )
+    assert (code, "promised" in out, "Order of x, y" in out) == (0, True, True), err
+    assert "3 of them nested" in out
+
+
+@pytest.mark.parametrize("name", ["nested.parquet", "nested.duckdb"])
+def test_nothing_is_filtered_by_what_lies_in_a_list(
+    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / name
+    if path.suffix == ".parquet":
+        write(path, NESTED)
+    else:
+        with duckdb.connect() as connection:
+            connection.execute(f"ATTACH {literal(path)} AS made; CREATE TABLE made.t AS {NESTED}")
+    code, out, err = told(capsys, str(path), "--by", "l", "--selectivity", "0.1")
+    assert (code, out) == (1, "") and "by='l' must have one value a row" in err
+
+
+def test_a_filter_that_duckdb_refuses_is_one_sentence(good: Path) -> None:
+    seen = replace(survey(str(good), by="id"), columns=(Stored(name="id", path=("gone",), size_bytes=1,
+        raw_bytes=1, chunks=1, dictionary_chunks=0, encodings=""),))  # fmt: skip
+    with pytest.raises(DataError, match="Column 'id' cannot be filtered by: Binder Error"):
+        tasting.clause(seen, Workload(selectivity=0.1))
 
 
 @pytest.mark.parametrize(

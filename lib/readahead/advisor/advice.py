@@ -167,7 +167,7 @@ def _ranked(survey: Survey, bench: _Bench, now: list[Plan], deep: int, today_s: 
     """Return each change alone, and then all together, fastest first; those that gain nothing are left out."""
     table, workload, depth = bench.table, bench.asked.workload, bench.asked.queue_depth
     usual = max(your_data.VECTOR_ROWS, table.usual_rows)
-    by = survey.by.split(", ")[0]
+    by = survey.named(survey.by).shown if survey.by else ""
     offers: list[tuple[str, list[Plan], int, bool, int]] = []
     if deep != depth:
         offers.append((f"set a queue depth of {deep}", now, 0, False, deep))

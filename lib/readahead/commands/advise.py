@@ -39,9 +39,13 @@ def advise(path: str, devices: tuple[str, ...], columns: str, by: str, table: st
     proven, here = more.pop("proven"), more.pop("here")
     wanted = [name.strip() for name in columns.split(",") if name.strip()]
     if columns and not wanted:
-        raise BadValue(f"columns={columns!r} must name a column or more. Put commas between them, or leave it out.")
+        raise BadValue(
+            f"columns={columns!r} must name a column or more. Put commas between them, or leave it out."
+        )
     if here and not proven:
-        raise BadValue("here=True must come with --verify, which is what measures. Add it, or leave --here out.")
+        raise BadValue(
+            "here=True must come with --verify, which is what measures. Add it, or leave --here out."
+        )
     known = _devices(devices)
     seen = survey(path, columns=wanted, by=by, table=table)
     asked = advice.Asked.of(seen, **more)

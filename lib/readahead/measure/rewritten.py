@@ -21,7 +21,7 @@ from readahead.datasets import database, store
 from readahead.datasets.build import literal
 from readahead.datasets.finder import SAMPLE
 from readahead.datasets.survey import Survey, escaped
-from readahead.errors import BadValue, Cancelled, DataError
+from readahead.errors import Cancelled, DataError
 from readahead.measure.events import check, interrupts
 from readahead.models.your_data import VECTOR_ROWS
 from readahead.units import MiB
@@ -86,7 +86,7 @@ def write(
     Raises `Cancelled` when `stop` is set, `DataError` if DuckDB cannot read or write it.
     """
     group_rows = max(VECTOR_ROWS, -(-group_rows // VECTOR_ROWS) * VECTOR_ROWS)
-    order = f" ORDER BY {column(survey.by)}" if in_order else ""
+    order = f" ORDER BY {column(survey)}" if in_order else ""
     check(stop)
     with duckdb.connect() as connection, interrupts(stop, connection.interrupt):
         try:
@@ -117,9 +117,6 @@ def _source(connection: duckdb.DuckDBPyConnection, survey: Survey) -> str:
     return f"file.{database.identifier(survey.schema_name)}.{database.identifier(survey.table_name)}"
 
 
-def column(name: str) -> str:
-    """Return a column, or a field of one, as SQL. Raises `BadValue` for what lies in a list."""
-    parts = name.split(", ")
-    if {"list", "key_value"} & set(parts[1:]):
-        raise BadValue(f"by={name!r} lies in a list, by which nothing can be sorted. Give a plain column.")
-    return ".".join(database.identifier(part) for part in parts)
+def column(survey: Survey) -> str:
+    """Return the column that is filtered by, or a field of one, as SQL."""
+    return ".".join(database.identifier(part) for part in survey.named(survey.by).path or (survey.by,))
