@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import html
 import json
+import re
 import threading
 from html.parser import HTMLParser
 from pathlib import Path
@@ -66,12 +68,24 @@ def test_the_sheets_of_the_house_fit_its_notebooks() -> None:
         ("common: {sugar: 1}", BadValue, "no notebook takes 'sugar'"),
         ("common: 3", BadValue, "must be a mapping of names"),
         ("title: [", DataError, "cannot be read as a sheet"),
+        ("[" * 5_000, DataError, "cannot be read as a sheet"),
+        ("title: 2026-13-99", DataError, "cannot be read as a sheet"),
+        ("only: 5", BadValue, "only=5 must be a list of notebooks"),
+        ("only: 01_tea", BadValue, "only='01_tea' must be a list of notebooks"),
+        ("only: [[1]]", BadValue, "must be a list of notebooks"),
+        ("only: [{a: 1}]", BadValue, "must be a list of notebooks"),
+        (
+            "notebooks: {01_tea: {cups: 2026-01-01}}",
+            BadValue,
+            "cups=datetime.date(2026, 1, 1) under 01_tea must be",
+        ),
+        ("common: {cups: [1]}", BadValue, "under common must be a text, a number"),
     ],
 )
 def test_a_sheet_that_cannot_be_played_says_why(
     text: str, error: type[Exception], words: str, tmp_path: Path, book: Path
 ) -> None:
-    with pytest.raises(error, match=words.replace("[", r"\[")):
+    with pytest.raises(error, match=re.escape(words)):
         sheet(tmp_path, text, book)
 
 
@@ -137,6 +151,8 @@ def test_the_page_says_what_happened_and_fetches_nothing(tmp_path: Path, book: P
     ]
     made = page(score, played, this_machine())
     assert "1 of 2 notebooks ran through" in made and "Of 1 claims 1 agree" in made
+    machine = this_machine()
+    assert f"cpu {machine.cpu}, cores {machine.cores}, memory " in html.unescape(made)
     assert "Tea &amp; co" in made and "Tea is &lt;warm&gt;." in made and "The pot is &lt;full&gt;." in made
     links = Links()
     links.feed(made)
