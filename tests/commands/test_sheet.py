@@ -6,6 +6,7 @@ import html
 import json
 import re
 import threading
+from dataclasses import asdict
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -116,6 +117,42 @@ def test_a_sheet_is_played_and_goes_on_where_it_stopped(tmp_path: Path, book: Pa
     assert [one.state for one in batch.play(less, out, jobs=2)] == [batch.PLAYED] * 2
     (out / "02_pot.played.json").write_text("{", encoding="utf-8")
     assert [one.state for one in batch.play(less, out, jobs=2)] == [batch.KEPT, batch.PLAYED]
+
+
+@pytest.mark.notebook
+def test_a_copy_that_is_not_the_one_recorded_is_played_again(tmp_path: Path, book: Path) -> None:
+    out, score = tmp_path / "out", sheet(tmp_path, "only: [01_tea]", book)
+    batch.play(score, out, jobs=1)
+    (out / "01_tea.ipynb").write_text("nonsense", encoding="utf-8")
+    assert [one.state for one in batch.play(score, out, jobs=1)] == [batch.PLAYED]
+    nbformat.read(out / "01_tea.ipynb", as_version=4)
+    assert [one.state for one in batch.play(score, out, jobs=1)] == [batch.KEPT]
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        {"claims": [5]},
+        {"claims": [{"verdict": "agrees"}]},
+        {"claims": [{**CLAIM, "says": 5}]},
+        {"claims": "tea"},
+        {"seconds": "x"},
+        {"seconds": -1},
+        {"seconds": float("nan")},
+        {"notebook": 5},
+        {"says": None},
+        {"more": 1},
+    ],
+    ids=str,
+)
+def test_a_damaged_record_counts_as_none(damage: dict, tmp_path: Path) -> None:
+    record, good = tmp_path / "01_tea.played.json", batch.Played(
+        notebook="01_tea", state=batch.PLAYED, seconds=1.0, digest="a", claims=(CLAIM,), copy="b"
+    )  # fmt: skip
+    record.write_text(json.dumps(asdict(good)), encoding="utf-8")
+    assert batch._known(record) == good
+    record.write_text(json.dumps({**asdict(good), **damage}), encoding="utf-8")
+    assert batch._known(record) is None
 
 
 def test_no_desk_and_a_broken_off_run_are_told_in_words(tmp_path: Path, book: Path) -> None:
