@@ -115,7 +115,7 @@ class YourData(Experiment):
         anywhere = Workload(selectivity=self.workload(settings).selectivity)
         args = (self.table(settings), anywhere, self.device(settings), self._window(settings))
         rows, _ = trying_on.best_rows(*args, self._costs(settings), by_filter=layout == SORTED or None)
-        return int(self.knob("row_group_rows").check(rows))
+        return int(self.knob("row_group_rows").nearest(rows))
 
     def _window(self, settings: Settings) -> Window:
         return your_data.window(settings["queue_depth"], spare_threads())
