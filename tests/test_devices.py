@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -34,7 +35,10 @@ def test_the_half_speed_size_of_the_textbook_disk_is_the_megabyte_of_its_comment
     ("changes", "message"),
     [
         ({"latency_s": -0.001}, r"latency_s=-0.001 on device 'nvme' must be at least 0. Give seconds"),
-        ({"channels": 0}, r"channels=0 on device 'nvme' must be at least 1"),
+        ({"channels": 0}, r"channels=0 on device 'nvme' must be from 1 to 100000. Give a whole number"),
+        ({"channels": 10**12}, r"channels=1000000000000 on device 'nvme' must be from 1 to 100000"),
+        ({"stripe_bytes": 0.5}, r"stripe_bytes=0.5 on device 'nvme' must be whole"),
+        ({"latency_s": 10**400}, r"latency_s=1000.* on device 'nvme' must be at least 0"),
         ({"channels": 1.5}, r"channels=1.5 on device 'nvme' must be whole"),
         ({"bandwidth_bytes_per_s": float("nan")}, r"bandwidth_bytes_per_s=nan on device 'nvme'"),
     ],
@@ -58,6 +62,51 @@ def test_a_damaged_catalogue_names_its_line(tmp_path: Path) -> None:
         devices.catalogue(tmp_path / "none.csv")
 
 
+HEAD = (
+    "name,title,kind,latency_s,seek_s,channel_bandwidth_bytes_per_s,bandwidth_bytes_per_s,channels,"
+    "stripe_bytes,source"
+)
+GOOD = "a,A,disk,0.001,,,1e6,8,,a test"
+
+
+def test_what_may_be_left_empty_in_a_catalogue_has_its_usual_value(tmp_path: Path) -> None:
+    path = tmp_path / "devices.csv"
+    path.write_text(f"{HEAD}\n{GOOD}\n", encoding="utf-8")
+    assert devices.catalogue(path)["a"].device == Device(
+        name="a", latency_s=0.001, bandwidth_bytes_per_s=1e6, channels=8
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        (b"\xff\xfe\x00", "cannot be read"),
+        (b"name\n" + b"x" * 300_000, "cannot be read: field larger"),
+        (b"", "holds no devices. Restore"),
+        (HEAD.encode(), "holds no devices. Restore"),
+        (f"{HEAD}\n{GOOD}\n{GOOD}", "Line 3 of .*name='a' must be there once"),
+        (f"{HEAD}\n{GOOD.replace('a,A', ',A')}", "Line 2 of .*: name must have one value"),
+        (f"{HEAD}\n{GOOD.replace('0.001', '')}", "Line 2 of .*: latency_s must have one value"),
+        (f"{HEAD}\n{GOOD},more", "Line 2 of .*: what has no heading must have one value"),
+        (f"{HEAD}\n{GOOD.replace(',8,', ',2.7,')}", "channels=2.7 on device 'a' must be whole"),
+        (f"{HEAD}\n{GOOD.replace(',8,', ',1e400,')}", "channels=inf on device 'a' must be from 1 to 100000"),
+        (f"{HEAD}\n{GOOD.replace(',8,', ',1e12,')}", "must be from 1 to 100000"),
+        (f"{HEAD}\n{GOOD.replace(',8,', ',nan,')}", "must be from 1 to 100000"),
+    ],
+    ids=range(12),
+)
+def test_a_catalogue_in_any_disorder_is_one_sentence(text: str | bytes, words: str, tmp_path: Path) -> None:
+    path = tmp_path / "devices.csv"
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    with pytest.raises(DataError, match=words):
+        devices.catalogue(path)
+
+
+def test_a_folder_is_no_catalogue(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match="cannot be read"):
+        devices.catalogue(tmp_path)
+
+
 def test_a_calibrated_device_joins_the_catalogue(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("READAHEAD_CACHE", str(tmp_path))
     assert devices.calibrated() is None
@@ -65,4 +114,32 @@ def test_a_calibrated_device_joins_the_catalogue(tmp_path: Path, monkeypatch: py
     devices.save_calibrated(own, title="This machine", source="a test")
     assert devices.device(devices.THIS_MACHINE) == own
     (tmp_path / "calibrated.json").write_text("{", encoding="utf-8")
+    assert devices.calibrated() is None
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        {"name": ["x"]},
+        {"name": "nvme"},
+        {"channels": 1e400},
+        {"channels": 10**400},
+        {"latency_s": "x"},
+        {"more": 1},
+    ],
+    ids=str,
+)
+def test_a_damaged_calibration_counts_as_none(
+    damage: dict, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("READAHEAD_CACHE", str(tmp_path))
+    own = {"name": devices.THIS_MACHINE, "latency_s": 1e-4, "bandwidth_bytes_per_s": 1e9, "channels": 1.0}
+    facts = {"device": own, "title": "This machine", "source": "a test"}
+    path = tmp_path / "calibrated.json"
+    path.write_text(json.dumps(facts), encoding="utf-8")
+    found = devices.calibrated()
+    assert found is not None and isinstance(found.device.channels, int)
+    path.write_text(json.dumps({**facts, "device": {**own, **damage}}), encoding="utf-8")
+    assert devices.calibrated() is None
+    path.write_text("[" * 100_000, encoding="utf-8")
     assert devices.calibrated() is None

@@ -23,6 +23,7 @@ from readahead.errors import BadValue, DataError, require_range
 
 THIS_MACHINE = "this-machine"
 """The name of the device that calibration adds to the catalogue."""
+MOST_CHANNELS = 100_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,14 +49,19 @@ class Device:
         seconds = "Give seconds, such as 0.0001 for 100 µs."
         require_range("latency_s", self.latency_s, low=0, of=of, advice=seconds)
         require_range("seek_s", self.seek_s, low=0, of=of, advice=seconds)
-        require_range("channels", self.channels, low=1, of=of, advice="Give a whole number.")
+        require_range(
+            "channels", self.channels, low=1, high=MOST_CHANNELS, of=of, advice="Give a whole number."
+        )
         require_range("stripe_bytes", self.stripe_bytes, low=0, of=of, advice="Give 0 for no stripes.")
         for name in ("bandwidth_bytes_per_s", "channel_bandwidth_bytes_per_s"):
             value = getattr(self, name)
             if value != math.inf:
                 require_range(name, value, low=1, of=of, advice="Give bytes per second, such as 2e8.")
-        if self.channels != int(self.channels):
-            raise BadValue(f"channels={self.channels!r} {of} must be whole. Give 1, 8 or 64.")
+        for name, advice in (("channels", "Give 1, 8 or 64."), ("stripe_bytes", "Give 0 or 65536.")):
+            value = getattr(self, name)
+            if value != int(value):
+                raise BadValue(f"{name}={value!r} {of} must be whole. {advice}")
+            object.__setattr__(self, name, int(value))
 
     def but(self, **changes: Any) -> Device:
         """Return this device with some of its numbers changed (by a slider, say)."""
@@ -88,11 +94,17 @@ class CatalogueEntry:
 
 
 _NUMBERS = [field.name for field in fields(Device) if field.name != "name"]
+_NEEDED = ("name", "title", "kind", "source", "latency_s", "bandwidth_bytes_per_s", "channels")
 
 
-def _number(name: str, text: str) -> Any:
-    value = float(text) if text else {"channel_bandwidth_bytes_per_s": math.inf}.get(name, 0.0)
-    return int(value) if name in ("channels", "stripe_bytes") else value
+def _entry(row: dict[str, Any]) -> CatalogueEntry:
+    empty = [name for name in _NEEDED if not row.get(name)]
+    if empty or None in row:
+        raise BadValue(f"{', '.join(empty) or 'what has no heading'} must have one value. Mend the line.")
+    usual = {"channel_bandwidth_bytes_per_s": math.inf}
+    numbers: dict[str, Any] = {n: float(row[n]) if row[n] else usual.get(n, 0.0) for n in _NUMBERS}
+    own = Device(name=row["name"], **numbers)
+    return CatalogueEntry(device=own, title=row["title"], kind=row["kind"], source=row["source"])
 
 
 def catalogue(path: Path | None = None) -> dict[str, CatalogueEntry]:
@@ -105,6 +117,10 @@ def catalogue(path: Path | None = None) -> dict[str, CatalogueEntry]:
         entries = _read(path, path.stat().st_mtime_ns)
     except FileNotFoundError as error:
         raise DataError(f"The device catalogue {path} is missing. Restore it from the repository.") from error
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        raise DataError(
+            f"The device catalogue {path} cannot be read: {error}. Restore it from the repository."
+        ) from error
     own = calibrated()
     return entries | ({own.device.name: own} if own else {})
 
@@ -114,15 +130,17 @@ def _read(path: Path, _changed_ns: int) -> dict[str, CatalogueEntry]:
     """Read the catalogue once for each time it was changed: a slider asks for it many times a second."""
     with path.open(encoding="utf-8", newline="") as lines:
         rows = list(csv.DictReader(lines))
-    entries = {}
+    if not rows:
+        raise DataError(f"The device catalogue {path} holds no devices. Restore it from the repository.")
+    entries: dict[str, CatalogueEntry] = {}
     for line, row in enumerate(rows, start=2):
         try:
-            device = Device(name=row["name"], **{n: _number(n, row[n]) for n in _NUMBERS})
-            entries[device.name] = CatalogueEntry(
-                device=device, title=row["title"], kind=row["kind"], source=row["source"]
-            )
+            entry = _entry(row)
+            if entry.device.name in entries:
+                raise BadValue(f"name={entry.device.name!r} must be there once. Give each device its own.")
         except (KeyError, TypeError, ValueError) as error:
             raise DataError(f"Line {line} of {path} is not a device: {error}") from error
+        entries[entry.device.name] = entry
     return entries
 
 
@@ -143,9 +161,12 @@ def calibrated() -> CatalogueEntry | None:
     try:
         saved = json.loads((paths.cache_dir() / "calibrated.json").read_text(encoding="utf-8"))
         own = Device(**saved["device"])
-        return CatalogueEntry(device=own, title=saved["title"], kind="calibrated", source=saved["source"])
-    except (OSError, ValueError, KeyError, TypeError):
+        title, source = str(saved["title"]), str(saved["source"])
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return None
+    if own.name != THIS_MACHINE:
+        return None
+    return CatalogueEntry(device=own, title=title, kind="calibrated", source=source)
 
 
 def save_calibrated(own: Device, *, title: str, source: str) -> Path:

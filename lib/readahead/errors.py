@@ -7,6 +7,7 @@ that a notebook, the command line and a panel can all show it as it is.
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Iterable
 
 
@@ -36,7 +37,7 @@ def require_range(
     place = f" {of}" if of else ""
     allowed = f"at least {low:g}" if math.isinf(high) else f"from {low:g} to {high:g}"
     number = isinstance(value, (int, float)) and not isinstance(value, bool)
-    if not number or not low <= value <= high or not math.isfinite(value):
+    if not number or not low <= value <= high or abs(value) > sys.float_info.max:
         message = f"{name}={value!r}{place} must be {allowed}."
         raise BadValue(f"{message} {advice}".rstrip())
 

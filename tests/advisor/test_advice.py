@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import duckdb
@@ -98,6 +100,34 @@ def test_a_promise_is_measured_on_a_sample_that_goes_away(seen: Survey) -> None:
     assert proof.same_answer and proof.promised > 2 and proof.had > 1
     assert list(folder.iterdir()) == [seen.found.files[0]]
     assert any("prediction" in line for line in proof.lines())
+
+
+def test_a_sample_in_use_is_left_alone_and_counts_as_nobodys_data(seen: Survey) -> None:
+    folder = seen.found.files[0].parent
+    with rewritten.folder_beside(seen) as mine:
+        (mine / "sample.parquet").write_bytes(seen.found.files[0].read_bytes())
+        with rewritten.folder_beside(seen) as other:
+            assert mine.is_dir() and other != mine
+        assert (mine / "sample.parquet").exists()
+        assert survey(str(folder)).found.total_files == 1
+    assert list(folder.iterdir()) == [seen.found.files[0]]
+
+
+def test_a_sample_whose_process_was_killed_is_swept_up_by_the_next(seen: Survey) -> None:
+    folder = seen.found.files[0].parent
+    code = (
+        "import os, sys; from readahead.datasets.survey import survey; from readahead.measure import rewritten;"
+        "held = rewritten.folder_beside(survey(sys.argv[1])); place = held.__enter__();"
+        "(place / 'sample.parquet').write_bytes(b'half'); os._exit(1)"
+    )
+    subprocess.run([sys.executable, "-c", code, seen.asked], check=False)
+    [left] = folder.glob(".readahead-*")
+    (folder / ".readahead-notes").mkdir()  # no sample of ours: nothing in it was ever locked
+    assert survey(str(folder)).found.total_files == 1
+    with rewritten.folder_beside(seen):
+        assert not left.exists()
+    (folder / ".readahead-notes").rmdir()
+    assert list(folder.iterdir()) == [seen.found.files[0]]
 
 
 def test_a_file_of_a_thousand_row_groups_is_advised_on_in_bounded_memory(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import duckdb
@@ -17,6 +18,11 @@ import pytest
 from readahead.__main__ import run
 from readahead.datasets.build import literal
 from readahead.datasets.finder import MOST_LOOKED_AT
+from readahead.datasets.labels import Stored
+from readahead.datasets.survey import survey
+from readahead.errors import DataError
+from readahead.measure import tasting
+from readahead.models.your_data import Workload
 
 ROWS = "SELECT i AS id, hash(i) AS x FROM range(20000) r(i)"
 
@@ -108,6 +114,12 @@ def two_tables_in_a_folder(folder: Path) -> tuple[str, str]:
     return str(folder), "1 of them lack columns of a.parquet, such as 'id' in b.parquet"
 
 
+def a_column_more_in_one_file(folder: Path) -> tuple[str, str]:
+    write(folder / "a.parquet")
+    write(folder / "b.parquet", "SELECT i AS id, hash(i) AS x, i AS z FROM range(9) r(i)")
+    return str(folder), "1 of them have columns beside those of a.parquet, such as 'z' in b.parquet"
+
+
 def nothing(folder: Path) -> tuple[str, str]:
     return " ", "The path is empty"
 
@@ -117,7 +129,8 @@ def a_null_in_the_path(folder: Path) -> tuple[str, str]:
 
 
 BAD = (empty, cut_off, a_text, a_lying_footer, nonsense_inside, encrypted, missing, an_empty_folder,
-       a_pattern_of_nothing, no_rows, a_broken_database, two_tables_in_a_folder, nothing,
+       a_pattern_of_nothing, no_rows, a_broken_database, two_tables_in_a_folder,
+       a_column_more_in_one_file, nothing,
        a_null_in_the_path)  # fmt: skip
 
 
@@ -231,6 +244,62 @@ def test_odd_names_of_files_and_columns_are_only_names(
     )
     assert (code, "promised" in out) == (0, True), err
     assert prints(folder) == before and list(folder.iterdir()) == [path]
+
+
+NESTED = "SELECT i AS \"x, y\", i % 7 AS z, {'a': i, 'b, c': i % 9} AS s, [i] AS l FROM range(20000) r(i)"
+
+
+@pytest.mark.parametrize("by", ["z", "x, y", "s", "s, b, c"])
+def test_a_comma_in_a_name_is_part_of_the_name(
+    by: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = write(tmp_path / "commas.parquet", NESTED)
+    code, out, err = told(
+        capsys, str(path), "--device", "object-store", "--by", by, "--selectivity", "0.1", "--verify"
+    )
+    assert (code, "promised" in out, "Order of x, y" in out) == (0, True, True), err
+    assert "3 of them nested" in out
+
+
+@pytest.mark.parametrize("name", ["nested.parquet", "nested.duckdb"])
+def test_nothing_is_filtered_by_what_lies_in_a_list(
+    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / name
+    if path.suffix == ".parquet":
+        write(path, NESTED)
+    else:
+        with duckdb.connect() as connection:
+            connection.execute(f"ATTACH {literal(path)} AS made; CREATE TABLE made.t AS {NESTED}")
+    code, out, err = told(capsys, str(path), "--by", "l", "--selectivity", "0.1")
+    assert (code, out) == (1, "") and "by='l' must have one value a row" in err
+
+
+def test_a_filter_that_duckdb_refuses_is_one_sentence(good: Path) -> None:
+    seen = replace(survey(str(good), by="id"), columns=(Stored(name="id", path=("gone",), size_bytes=1,
+        raw_bytes=1, chunks=1, dictionary_chunks=0, encodings=""),))  # fmt: skip
+    with pytest.raises(DataError, match="Column 'id' cannot be filtered by: Binder Error"):
+        tasting.clause(seen, Workload(selectivity=0.1))
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (("--threads", "-3"), "threads=-3 must be from 0 to 256. Give 0"),
+        (("--threads", "100000"), "threads=100000 must be from 0 to 256"),
+        (("--by", "id", "--keys", "20001"), "keys=20001 must be from 0 to 20000"),
+        (("--by", "id", "--keys", "5", "--selectivity", "0.1"), "must be one or the other"),
+        (("--table", "t"), "table='t' must be of a DuckDB database"),
+        (("--here",), "must come with --verify"),
+        (("--device", "all", "--device", "bad"), "device='bad' must be one of"),
+        (("--columns", " , "), "must name a column or more"),
+    ],
+)
+def test_options_that_do_not_go_together_are_said_and_not_ignored(
+    options: tuple[str, ...], words: str, good: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, out, err = told(capsys, str(good), *options)
+    assert (code, out) == (1, "") and words in err and err.count("\n") == 1
 
 
 def test_odd_names_in_a_database_are_only_names(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

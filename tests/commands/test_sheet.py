@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import html
 import json
+import re
 import threading
+from dataclasses import asdict
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -66,12 +69,24 @@ def test_the_sheets_of_the_house_fit_its_notebooks() -> None:
         ("common: {sugar: 1}", BadValue, "no notebook takes 'sugar'"),
         ("common: 3", BadValue, "must be a mapping of names"),
         ("title: [", DataError, "cannot be read as a sheet"),
+        ("[" * 5_000, DataError, "cannot be read as a sheet"),
+        ("title: 2026-13-99", DataError, "cannot be read as a sheet"),
+        ("only: 5", BadValue, "only=5 must be a list of notebooks"),
+        ("only: 01_tea", BadValue, "only='01_tea' must be a list of notebooks"),
+        ("only: [[1]]", BadValue, "must be a list of notebooks"),
+        ("only: [{a: 1}]", BadValue, "must be a list of notebooks"),
+        (
+            "notebooks: {01_tea: {cups: 2026-01-01}}",
+            BadValue,
+            "cups=datetime.date(2026, 1, 1) under 01_tea must be",
+        ),
+        ("common: {cups: [1]}", BadValue, "under common must be a text, a number"),
     ],
 )
 def test_a_sheet_that_cannot_be_played_says_why(
     text: str, error: type[Exception], words: str, tmp_path: Path, book: Path
 ) -> None:
-    with pytest.raises(error, match=words.replace("[", r"\[")):
+    with pytest.raises(error, match=re.escape(words)):
         sheet(tmp_path, text, book)
 
 
@@ -102,6 +117,42 @@ def test_a_sheet_is_played_and_goes_on_where_it_stopped(tmp_path: Path, book: Pa
     assert [one.state for one in batch.play(less, out, jobs=2)] == [batch.PLAYED] * 2
     (out / "02_pot.played.json").write_text("{", encoding="utf-8")
     assert [one.state for one in batch.play(less, out, jobs=2)] == [batch.KEPT, batch.PLAYED]
+
+
+@pytest.mark.notebook
+def test_a_copy_that_is_not_the_one_recorded_is_played_again(tmp_path: Path, book: Path) -> None:
+    out, score = tmp_path / "out", sheet(tmp_path, "only: [01_tea]", book)
+    batch.play(score, out, jobs=1)
+    (out / "01_tea.ipynb").write_text("nonsense", encoding="utf-8")
+    assert [one.state for one in batch.play(score, out, jobs=1)] == [batch.PLAYED]
+    nbformat.read(out / "01_tea.ipynb", as_version=4)
+    assert [one.state for one in batch.play(score, out, jobs=1)] == [batch.KEPT]
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        {"claims": [5]},
+        {"claims": [{"verdict": "agrees"}]},
+        {"claims": [{**CLAIM, "says": 5}]},
+        {"claims": "tea"},
+        {"seconds": "x"},
+        {"seconds": -1},
+        {"seconds": float("nan")},
+        {"notebook": 5},
+        {"says": None},
+        {"more": 1},
+    ],
+    ids=str,
+)
+def test_a_damaged_record_counts_as_none(damage: dict, tmp_path: Path) -> None:
+    record, good = tmp_path / "01_tea.played.json", batch.Played(
+        notebook="01_tea", state=batch.PLAYED, seconds=1.0, digest="a", claims=(CLAIM,), copy="b"
+    )  # fmt: skip
+    record.write_text(json.dumps(asdict(good)), encoding="utf-8")
+    assert batch._known(record) == good
+    record.write_text(json.dumps({**asdict(good), **damage}), encoding="utf-8")
+    assert batch._known(record) is None
 
 
 def test_no_desk_and_a_broken_off_run_are_told_in_words(tmp_path: Path, book: Path) -> None:
@@ -137,6 +188,8 @@ def test_the_page_says_what_happened_and_fetches_nothing(tmp_path: Path, book: P
     ]
     made = page(score, played, this_machine())
     assert "1 of 2 notebooks ran through" in made and "Of 1 claims 1 agree" in made
+    machine = this_machine()
+    assert f"cpu {machine.cpu}, cores {machine.cores}, memory " in html.unescape(made)
     assert "Tea &amp; co" in made and "Tea is &lt;warm&gt;." in made and "The pot is &lt;full&gt;." in made
     links = Links()
     links.feed(made)

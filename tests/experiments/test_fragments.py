@@ -104,4 +104,4 @@ def test_every_figure_can_be_drawn(bench: Bench, name: str) -> None:
 def test_a_device_of_the_menu_brings_its_numbers() -> None:
     settings = EXPERIMENT.settings(**on("sata-ssd"))
     assert EXPERIMENT.device(settings).seek_s == 0
-    assert EXPERIMENT.device(settings).channels == 10
+    assert EXPERIMENT.device(settings).channels == 8

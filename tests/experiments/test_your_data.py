@@ -85,6 +85,27 @@ def test_what_is_not_there_is_said(file: Path) -> None:
         EXPERIMENT.settings(path=3)
 
 
+def test_a_list_is_never_the_column_that_is_chosen(tmp_path: Path) -> None:
+    path = tmp_path / "lists.parquet"
+    with duckdb.connect() as connection:
+        sql = "SELECT [i] AS l, map {'k': i} AS m, i AS n FROM range(9000) r(i)"
+        connection.execute(f"COPY ({sql}) TO {literal(path)} (FORMAT parquet)")
+    assert EXPERIMENT.survey(settings(path)).by == "n"
+    with pytest.raises(BadValue, match="by='l' must have one value a row"):
+        EXPERIMENT.model(settings(path, by="l"))
+
+
+def test_without_a_column_to_sort_by_that_layout_is_refused_in_words(tmp_path: Path) -> None:
+    path = tmp_path / "nulls.parquet"
+    with duckdb.connect() as connection:
+        sql = "SELECT NULL::INT AS n FROM range(9000)"
+        connection.execute(f"COPY ({sql}) TO {literal(path)} (FORMAT parquet)")
+    for ask in (EXPERIMENT.model, EXPERIMENT.measure):
+        with pytest.raises(BadValue, match="layout='sorted by the filter' must have a column to sort by"):
+            ask(settings(path, layout=SORTED))
+    assert EXPERIMENT.measure(settings(path, layout=PACKED), repeats=1).answer
+
+
 def test_every_round_and_figure_has_its_answer() -> None:
     bench = Bench(EXPERIMENT, repeats=1, size="tiny", device="nvme")
     for asked in ROUNDS.values():

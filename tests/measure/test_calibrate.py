@@ -11,8 +11,10 @@ import pytest
 
 from readahead import devices
 from readahead.errors import Cancelled
-from readahead.measure import calibrate
+from readahead.measure import calibrate, weigh_cache
 from readahead.measure.calibrate import Trial, engine_costs, line, saved_costs, weigh_engine
+from readahead.measure.machine import this_machine
+from readahead.models.cache_tiers import CacheCosts
 from readahead.models.schedule import Costs
 
 
@@ -37,6 +39,26 @@ def test_weighing_finds_positive_costs_and_keeps_them_for_this_machine_only() ->
     assert engine_costs("comments_narrow") == Costs()
 
 
+@pytest.mark.parametrize("value", ["x", None, 1e308, float("nan"), float("inf"), -5, True, 10**400], ids=str)
+@pytest.mark.parametrize("of", ["engine", "cache"])
+def test_costs_that_no_weighing_finds_count_as_none(
+    value: object, of: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("READAHEAD_CACHE", str(tmp_path))
+    keep = {"machine": asdict(this_machine()), "weighed": calibrate._weighed("")}
+    path, costs, saved = {
+        "engine": (tmp_path / "engine-comments.json", Costs(), lambda: saved_costs("comments")),
+        "cache": (tmp_path / "engine-comments-cache.json", CacheCosts(), weigh_cache._saved),
+    }[of]
+    path.write_text(json.dumps({**keep, "costs": asdict(costs)}), encoding="utf-8")
+    assert saved() == costs
+    path.write_text(json.dumps({**keep, "costs": {**asdict(costs), "row_s": value}}), encoding="utf-8")
+    assert saved() is None
+    for text in ("[" * 100_000, "5", json.dumps({**keep, "costs": [5]})):
+        path.write_text(text, encoding="utf-8")
+        assert saved() is None
+
+
 def test_a_cupboard_that_can_only_be_read_keeps_the_costs_in_memory(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -57,7 +79,8 @@ def test_this_disk_is_weighed_apart_and_anew_after_a_calibration(
     assert saved_costs("comments_narrow", here="cold") == costs
     assert saved_costs("comments_narrow", here="warm") is not None
     assert saved_costs("comments_narrow") != costs
-    devices.save_calibrated(devices.device("nvme"), title="A disk", source="a test")
+    own = devices.device("nvme").but(name=devices.THIS_MACHINE)
+    devices.save_calibrated(own, title="A disk", source="a test")
     assert saved_costs("comments_narrow", here="cold") is None  # its share in the old costs is not known
     assert saved_costs("comments_narrow", here="warm") is not None
 

@@ -85,6 +85,26 @@ def test_a_cancelled_probe_leaves_no_file_and_no_thread(
     assert not [thread for thread in threading.enumerate() if thread.name == "readahead-probe"]
 
 
+def test_an_interrupt_waits_for_every_reader_before_the_file_is_closed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("READAHEAD_CACHE", str(tmp_path))
+    failed: list[object] = []
+    monkeypatch.setattr(threading, "excepthook", lambda told: failed.append(told.exc_value))
+    join, interrupts = threading.Thread.join, [KeyboardInterrupt()]
+
+    def interrupted(self: threading.Thread, timeout: float | None = None) -> None:
+        if self.name == "readahead-probe" and interrupts:
+            raise interrupts.pop()
+        join(self, timeout)
+
+    monkeypatch.setattr(threading.Thread, "join", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        disk.probe(file_bytes=4 * MiB, seconds_each=20.0, blocks=BLOCKS, depths=(8,))
+    assert not [thread for thread in threading.enumerate() if thread.name == "readahead-probe"]
+    assert failed == [] and list(tmp_path.iterdir()) == []
+
+
 def test_a_disk_too_full_and_a_folder_that_is_none_are_told(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -23,6 +23,7 @@ LADDER = (8_192, 32_768, 122_880, 524_288, 1_048_576)
 """Row-group sizes that are always told."""
 ENOUGH = 1.05
 """The least queue depth whose time is within this factor of the best is the one to set."""
+MOST_KEYS = 1_000_000
 GAP = 1.02
 """A change that gains less than this factor is not offered."""
 
@@ -45,10 +46,22 @@ class Asked:
         queue_depth: int = 8,
         threads: int = 0,
     ) -> Asked:
-        """Return a workload, checked. Raises `BadValue` for a number out of range or a filter without a column."""
+        """Return a workload, checked.
+
+        Raises `BadValue` for a number out of range, a filter without a column, and a range that is a lookup too.
+        """
         require_range("selectivity", selectivity, low=1e-9, high=1, advice="Give a share, such as 0.1.")
-        require_range("keys", keys, low=0, high=1_000_000, advice="Give rows per lookup; 0 for a scan.")
+        most = min(MOST_KEYS, survey.table.rows)
+        require_range(
+            "keys", keys, low=0, high=most, advice="Give rows per lookup, of those there are; 0 for a scan."
+        )
         require_range("queue_depth", queue_depth, low=1, high=1024, advice="Give reads in flight, such as 8.")
+        require_range("threads", threads, low=0, high=256, advice="Give 0 for all cores but one.")
+        if selectivity < 1 and keys:
+            raise BadValue(
+                f"selectivity={selectivity:g} and keys={keys} must be one or the other: a range, or a lookup of rows."
+                " Leave one of them out."
+            )
         if (selectivity < 1 or keys) and not survey.by:
             raise BadValue(
                 f"selectivity={selectivity:g} and keys={keys} need a column to filter by. Give one with --by COLUMN."
@@ -154,7 +167,7 @@ def _ranked(survey: Survey, bench: _Bench, now: list[Plan], deep: int, today_s: 
     """Return each change alone, and then all together, fastest first; those that gain nothing are left out."""
     table, workload, depth = bench.table, bench.asked.workload, bench.asked.queue_depth
     usual = max(your_data.VECTOR_ROWS, table.usual_rows)
-    by = survey.by.split(", ")[0]
+    by = survey.named(survey.by).shown if survey.by else ""
     offers: list[tuple[str, list[Plan], int, bool, int]] = []
     if deep != depth:
         offers.append((f"set a queue depth of {deep}", now, 0, False, deep))

@@ -74,7 +74,7 @@ def _chunks(survey: Survey) -> Iterator[tuple[str, str]]:
             f", packed {column.raw_bytes / max(1, column.size_bytes):.1f} times" if column.raw_bytes else ""
         )
         yield (
-            f"· {column.name.replace(', ', '.')}",
+            f"· {column.shown}",
             (
                 f"{units.text(column.size_bytes, 'bytes')}{packed}; {column.encodings};"
                 f" dictionary in {column.dictionary_chunks} of {column.chunks} chunks"
@@ -106,7 +106,7 @@ def _orders(survey: Survey) -> Iterator[tuple[str, str]]:
         words = "nothing to skip: every group reaches over nearly all values" if share < 0.05 else (
             f"a filter on a tenth of its values skips {units.text(share, '1', 2)} of the row groups"
         )  # fmt: skip
-        yield f"Order of {name.replace(', ', '.')}", words
+        yield f"Order of {survey.named(name).shown}", words
     told = len(survey.orders)
     if told < len(survey.columns):
         yield (

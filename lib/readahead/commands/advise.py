@@ -8,8 +8,9 @@ import click
 
 from readahead.advisor import advice, report, verify
 from readahead.datasets.survey import survey
-from readahead.devices import THIS_MACHINE, calibrated, catalogue
+from readahead.devices import THIS_MACHINE, Device, calibrated, catalogue
 from readahead.devices import device as named
+from readahead.errors import BadValue
 from readahead.measure.events import Event
 
 
@@ -37,9 +38,15 @@ def advise(path: str, devices: tuple[str, ...], columns: str, by: str, table: st
     """Look at a Parquet file, a folder or a pattern of them, or a DuckDB database at PATH, and say what to change."""
     proven, here = more.pop("proven"), more.pop("here")
     wanted = [name.strip() for name in columns.split(",") if name.strip()]
-    chosen = tuple(catalogue()) if "all" in devices else devices
-    chosen = chosen or (THIS_MACHINE if calibrated() else "nvme", "object-store")
-    known = [named(name) for name in chosen]
+    if columns and not wanted:
+        raise BadValue(
+            f"columns={columns!r} must name a column or more. Put commas between them, or leave it out."
+        )
+    if here and not proven:
+        raise BadValue(
+            "here=True must come with --verify, which is what measures. Add it, or leave --here out."
+        )
+    known = _devices(devices)
     seen = survey(path, columns=wanted, by=by, table=table)
     asked = advice.Asked.of(seen, **more)
     told = [advice.advise(seen, one, asked) for one in known]
@@ -51,6 +58,14 @@ def advise(path: str, devices: tuple[str, ...], columns: str, by: str, table: st
             click.echo(line)
     elif any(one.options for one in told):
         click.echo("\nThese are models. --verify rewrites a sample, measures it, and says whether they hold.")
+
+
+def _devices(names: tuple[str, ...]) -> list[Device]:
+    """Return the devices that were named, each known; without a name the usual two."""
+    found = [named(name) for name in names if name != "all"]
+    if "all" in names:
+        return [entry.device for entry in catalogue().values()]
+    return found or [named(THIS_MACHINE if calibrated() else "nvme"), named("object-store")]
 
 
 def _progress(event: Event) -> None:

@@ -4,6 +4,7 @@ done is written down at once, so that a run that was broken off goes on where it
 
 from __future__ import annotations
 
+import hashlib
 import json
 import subprocess
 import sys
@@ -18,7 +19,7 @@ import nbformat
 
 from readahead import paths
 from readahead.commands.sheets import Piece, Sheet
-from readahead.errors import BadValue, Cancelled
+from readahead.errors import BadValue, Cancelled, require_range
 from readahead.measure.machine import this_machine
 
 PLAYED, KEPT, FAILED = "played", "kept", "failed"
@@ -37,6 +38,20 @@ class Played:
     """Each with its id, what it says, its verdict and what was seen."""
     says: str = ""
     """Why it failed."""
+    copy: str = ""
+    """A hash of the executed copy."""
+
+    def __post_init__(self) -> None:
+        texts = (self.notebook, self.state, self.digest, self.says, self.copy)
+        told = all(isinstance(claim, dict) and claim.keys() >= _TOLD for claim in self.claims)
+        words = [word for claim in self.claims for word in claim.values()] if told else []
+        if not told or not all(isinstance(text, str) for text in (*texts, *words)):
+            raise BadValue(f"notebook={self.notebook!r} must be told in texts. Play it again.")
+        require_range("seconds", self.seconds, low=0, of=f"of {self.notebook}", advice="Play it again.")
+
+
+_TOLD = {"claim", "says", "verdict", "seen"}
+"""What a claim tells."""
 
 
 def desks() -> int:
@@ -82,10 +97,10 @@ def play(
 
 def _one(piece: Piece, out: Path, *, again: bool, stop: threading.Event) -> Played:
     """Run one notebook, unless it was run before."""
-    stem, record = piece.path.stem, out / f"{piece.path.stem}.played.json"
+    stem, record, copy = piece.path.stem, out / f"{piece.path.stem}.played.json", out / piece.path.name
     digest = piece.digest
     known = None if again else _known(record)
-    if known and known.digest == digest and known.state != FAILED and (out / piece.path.name).exists():
+    if known and known.state == PLAYED and (known.digest, known.copy) == (digest, _hash(copy)):
         return Played(**{**asdict(known), "state": KEPT})
     command = [sys.executable, "-m", "readahead", "run", str(piece.path), "--out", str(out)]
     for name, value in piece.given.items():
@@ -95,8 +110,10 @@ def _one(piece: Piece, out: Path, *, again: bool, stop: threading.Event) -> Play
         errors = _finish(process, stop)
     seconds = time.monotonic() - start_s
     if process.returncode == 0:
-        claims = tuple(_claims(out / piece.path.name))
-        played = Played(notebook=stem, state=PLAYED, seconds=seconds, digest=digest, claims=claims)
+        claims = tuple(_claims(copy))
+        played = Played(
+            notebook=stem, state=PLAYED, seconds=seconds, digest=digest, claims=claims, copy=_hash(copy)
+        )
     else:
         said = errors.strip().removeprefix("Error: ") or f"It ended with exit code {process.returncode}."
         played = Played(notebook=stem, state=FAILED, seconds=seconds, digest=digest, says=said)
@@ -116,11 +133,20 @@ def _finish(process: subprocess.Popen[str], stop: threading.Event) -> str:
                 raise Cancelled("The sheet was broken off. Give the same command to go on.") from None
 
 
+def _hash(copy: Path) -> str:
+    """Return what tells one executed copy from another; nothing if there is none."""
+    try:
+        return hashlib.sha256(copy.read_bytes()).hexdigest()
+    except OSError:
+        return ""
+
+
 def _known(record: Path) -> Played | None:
+    """Return what a record tells; a damaged one counts as none."""
     try:
         told = json.loads(record.read_text(encoding="utf-8"))
         return Played(**{**told, "claims": tuple(told["claims"])})
-    except (OSError, ValueError, TypeError, KeyError):
+    except (OSError, ValueError, TypeError, KeyError, RecursionError):
         return None
 
 
@@ -129,5 +155,5 @@ def _claims(copy: Path) -> Iterator[dict[str, str]]:
     for cell in nbformat.read(copy, as_version=4).cells:
         for output in cell.get("outputs", []):
             found = output.get("metadata", {}).get("readahead")
-            if isinstance(found, dict) and "claim" in found:
+            if isinstance(found, dict) and found.keys() >= _TOLD:
                 yield {str(name): str(value) for name, value in found.items()}

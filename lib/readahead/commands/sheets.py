@@ -63,9 +63,9 @@ def load(name: str, folder: Path = paths.NOTEBOOKS) -> Sheet:
     """
     path = Path(name) if name.endswith((".yaml", ".yml")) else FOLDER / f"{name}.yaml"
     told = _read(path, name)
-    common, more = _mapping(told, "common", path), _mapping(told, "notebooks", path)
+    common, more = _values(told, "common", path), _mapping(told, "notebooks", path)
     found = {notebook.stem: notebook for notebook in sorted(folder.glob("[0-9][0-9]_*.ipynb"))}
-    only = told.get("only") or list(found)
+    only = _only(told, path) or list(found)
     for wanted in (*more, *only):
         if wanted not in found:
             raise BadValue(f"{path.name}: {wanted!r} is no notebook. There are: {', '.join(found)}.")
@@ -73,7 +73,7 @@ def load(name: str, folder: Path = paths.NOTEBOOKS) -> Sheet:
     for stem in (stem for stem in found if stem in only):
         known = parameters.defaults(found[stem])
         own = {key: value for key, value in common.items() if key in known}
-        given = parameters.check(found[stem], {**own, **_mapping(more, stem, path)})
+        given = parameters.check(found[stem], {**own, **_values(more, stem, path)})
         pieces.append(Piece(path=found[stem], given=given))
     stray = [key for key in common if not any(key in parameters.defaults(piece.path) for piece in pieces)]
     if stray:
@@ -90,7 +90,7 @@ def _read(path: Path, name: str) -> dict[str, Any]:
         raise DataError(
             f"There is no sheet {name!r}. There are: {', '.join(names())}; or give the path of a .yaml file."
         ) from error
-    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+    except (OSError, ValueError, RecursionError, yaml.YAMLError) as error:
         raise DataError(f"{path} cannot be read as a sheet: {error}. Mend it, or take another.") from error
     if not isinstance(told, dict) or not set(told) <= set(_KEYS):
         raise BadValue(f"{path} must be a mapping with the keys {', '.join(_KEYS)}, all of them optional.")
@@ -102,3 +102,23 @@ def _mapping(told: Mapping[str, Any], key: str, path: Path) -> dict[str, Any]:
     if not isinstance(found, dict):
         raise BadValue(f"{path.name}: {key} must be a mapping of names to values, not {found!r}.")
     return {str(name): value for name, value in found.items()}
+
+
+def _values(told: Mapping[str, Any], key: str, path: Path) -> dict[str, Any]:
+    found = _mapping(told, key, path)
+    for name, value in found.items():
+        if value is not None and not isinstance(value, str | int | float | bool):
+            raise BadValue(
+                f"{path.name}: {name}={value!r} under {key} must be a text, a number, true or false. Write one of"
+                " these, a text in quotes."
+            )
+    return found
+
+
+def _only(told: Mapping[str, Any], path: Path) -> list[str]:
+    found = [] if told.get("only") is None else told["only"]
+    if not isinstance(found, list) or not all(isinstance(name, str) for name in found):
+        raise BadValue(
+            f"{path.name}: only={found!r} must be a list of notebooks, such as [03_row_groups]. Mend it."
+        )
+    return found

@@ -37,10 +37,7 @@ def page(sheet: Sheet, played: Sequence[Played], machine: Machine) -> str:
         f" {sum(one.seconds for one in played):,.0f} s of work. Of {verdicts.total()} claims {verdicts[AGREES]} agree,"
         f" {verdicts[DIFFERS]} differ and {verdicts[NOISY]} were too noisy to say."
     )
-    facts = ", ".join(
-        f"{name.removesuffix('_bytes').replace('_', ' ')} {_fact(name, value)}"
-        for name, value in asdict(machine).items()
-    )
+    facts = ", ".join(_fact(name, value) for name, value in asdict(machine).items())
     rows = "".join(_row(one) for one in played)
     claims = "".join(_claim(one, claim) for one in played for claim in one.claims)
     title = html.escape(sheet.title)

@@ -87,7 +87,12 @@ def stored(path: Path, table: str = "") -> Register:
             for _, rows, count, first in sums
             for size in [max(1, whole * (count or 1) // shares)]
         )
-        return Register(schema=schema, name=name, columns=_columns(connection, whole, groups), groups=groups)
+        return Register(
+            schema=schema,
+            name=name,
+            columns=_columns(connection, whole, groups, _lists(connection, schema, name)),
+            groups=groups,
+        )
 
 
 def _table(connection: duckdb.DuckDBPyConnection, path: Path, asked: str) -> tuple[str, str]:
@@ -103,8 +108,21 @@ def _table(connection: duckdb.DuckDBPyConnection, path: Path, asked: str) -> tup
     raise BadValue(f"table={asked!r} must be one of: {', '.join(name for _, name in known[:12])}.")
 
 
+def _lists(connection: duckdb.DuckDBPyConnection, schema: str, table: str) -> frozenset[str]:
+    """Return the columns that are lists or maps."""
+    found = connection.execute(
+        "SELECT column_name FROM duckdb_columns() WHERE database_name = 'file' AND schema_name = ? AND table_name = ?"
+        " AND (data_type LIKE '%]' OR data_type LIKE 'MAP(%')",
+        [schema, table],
+    ).fetchall()
+    return frozenset(name for (name,) in found)
+
+
 def _columns(
-    connection: duckdb.DuckDBPyConnection, whole: int, groups: tuple[tuple[int, int, tuple[Span, ...]], ...]
+    connection: duckdb.DuckDBPyConnection,
+    whole: int,
+    groups: tuple[tuple[int, int, tuple[Span, ...]], ...],
+    lists: frozenset[str],
 ) -> tuple[Stored, ...]:
     lines = connection.execute(
         "SELECT p, greatest(count(DISTINCT b) FILTER (b >= 0), 1), count(DISTINCT g),"
@@ -124,7 +142,8 @@ def _columns(
     return tuple(
         Stored(
             name=name, size_bytes=whole * part // shares, raw_bytes=0, chunks=chunks,
-            dictionary_chunks=dictionaries, encodings=kinds or "", ranges=_ranges(ends.get(name, {}), rows),
+            dictionary_chunks=dictionaries, encodings=kinds or "", in_list=name in lists,
+            ranges=_ranges(ends.get(name, {}), rows),
         )
         for name, part, chunks, dictionaries, kinds in lines
     )  # fmt: skip

@@ -17,6 +17,8 @@ from readahead.datasets.inspect import footer_length
 from readahead.errors import DataError
 
 SUFFIXES = (".parquet", ".parq", ".pq")
+SAMPLE = ".readahead-"
+"""How the name of a folder begins in which a sample lies for a while: none of the learner's data."""
 MOST_LOOKED_AT = 64
 """Files of a folder whose metadata is read; more are sampled evenly by name."""
 
@@ -130,10 +132,15 @@ def _listed(asked: str) -> list[tuple[Path, int]]:
 
 
 def _inside(folder: Path) -> Iterator[tuple[Path, int]]:
-    """Yield every Parquet file below a folder. A folder that may not be read is an error, not an empty one."""
+    """Yield every Parquet file below a folder, but for our own samples.
+
+    A folder that may not be read is an error, not an empty one.
+    """
     with os.scandir(folder) as entries:
         for entry in entries:
             if entry.is_dir(follow_symlinks=False):
+                if entry.name.startswith(SAMPLE):
+                    continue
                 yield from _inside(Path(entry.path))
             elif entry.name.lower().endswith(SUFFIXES) and entry.is_file():
                 yield Path(entry.path), entry.stat().st_size

@@ -20,6 +20,10 @@ class Stored:
 
     name: str
     """With the names of what it is nested in, joined by ', ' as DuckDB tells it."""
+    path: tuple[str, ...] = ()
+    """The same names one by one, outermost first; empty if it lies in nothing."""
+    in_list: bool = False
+    """Whether a row may have several of it."""
     physical: str = ""
     size_bytes: int
     raw_bytes: int
@@ -32,12 +36,17 @@ class Stored:
     @property
     def top(self) -> str:
         """Return the name a query uses."""
-        return self.name.split(", ")[0]
+        return self.path[0] if self.path else self.name
 
     @property
     def nested(self) -> bool:
         """Return whether it lies inside another column."""
-        return ", " in self.name
+        return len(self.path) > 1
+
+    @property
+    def shown(self) -> str:
+        """Return the name as people write it, with full stops between."""
+        return ".".join(self.path) or self.name
 
 
 def ranks(

@@ -122,8 +122,13 @@ def _sweep(target: Path) -> None:
             if other == target:
                 shutil.rmtree(left)
             else:
-                with _lock(other).acquire(timeout=0):
-                    shutil.rmtree(left)
+                remove_if_left(left, _lock(other))
+
+
+def remove_if_left(folder: Path, lock: FileLock) -> None:
+    """Remove a folder unless somebody alive holds its lock."""
+    with contextlib.suppress(Timeout, OSError), lock.acquire(timeout=0):
+        shutil.rmtree(folder)
 
 
 def _require_room(recipe: Recipe, folder: Path) -> None:

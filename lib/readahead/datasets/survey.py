@@ -60,17 +60,26 @@ class Survey:
         """Return the names of the wanted columns, outermost names only, in file order."""
         return tuple(dict.fromkeys(c.top for c in self.columns if c.name in self.table.wanted))
 
+    def named(self, name: str) -> Stored:
+        """Return one of the columns by its full name."""
+        return next(column for column in self.columns if column.name == name)
+
 
 def survey(asked: str, *, columns: Sequence[str] = (), by: str = "", table: str = "") -> Survey:
     """Look at the metadata of what lies at a path, for a query of `columns` (all, if none) filtered `by` one.
 
-    Raises `DataError` for what cannot be read and `BadValue` for a column or table that is not there.
+    Raises `DataError` for what cannot be read and `BadValue` for a column or table that is not there, and for a
+    filter by what lies in a list.
     """
     found = find(asked)
     if found.kind == "duckdb":
         stored = database.stored(found.files[0], table)
         seen = _drawn(asked, found, columns, by, stored.columns, stored.groups, [(0, DATABASE_HEAD)])
         return replace(seen, schema_name=stored.schema, table_name=stored.name)
+    if table:
+        raise BadValue(
+            f"table={table!r} must be of a DuckDB database, and {asked} is Parquet. Leave the table out."
+        )
     with duckdb.connect() as connection:
         connection.execute(f"SET memory_limit = '{MEMORY}'")
         _load(connection, found.files)
@@ -107,14 +116,24 @@ def _parquet(
     ).fetchall()
     if not lines:
         raise DataError(f"{asked} holds no rows. Give a file with at least one row group.")
+    nested = _nesting(connection, found.files[0])
     rows_of = connection.execute("SELECT sum(n) FROM (SELECT DISTINCT f, g, n FROM m)").fetchone()
     if not rows_of or not rows_of[0]:
         raise DataError(f"{asked} holds no rows. Give a file with at least one row.")
     kinds = [
         Stored(
-            name=p, physical=t, size_bytes=z, raw_bytes=u, chunks=k, dictionary_chunks=d, encodings=e or ""
+            name=p,
+            physical=t,
+            size_bytes=z,
+            raw_bytes=u,
+            chunks=k,
+            dictionary_chunks=d,
+            encodings=e or "",
+            path=path,
+            in_list=in_list,
         )
         for p, t, z, u, k, d, e in lines
+        for path, in_list in [nested.get(p, ((p,), False))]
     ]
     wanted = choose(kinds, columns)
     inner = "" if not columns else f" WHERE p IN ({', '.join(literal(name) for name in wanted)})"
@@ -129,11 +148,7 @@ def _parquet(
     groups = [(n, z, _spans(chunks.get((f, g)), n, o, z)) for f, g, n, o, z in heads]
     footers = [_footer(path) for path in found.files]
     judged = list(
-        dict.fromkeys(
-            [*choose(kinds, (by,))[:1], *[k.name for k in kinds[:MOST_JUDGED]]]
-            if by
-            else [k.name for k in kinds[:MOST_JUDGED]]
-        )
+        dict.fromkeys([*([_filter(kinds, by)] if by else []), *[k.name for k in kinds[:MOST_JUDGED]]])
     )
     labels = connection.execute(
         f"SELECT p, lo, hi FROM m WHERE p IN ({', '.join(literal(name) for name in judged)}) ORDER BY p, f, g"
@@ -150,18 +165,36 @@ def _parquet(
     return _drawn(asked, found, columns, by, kinds, groups, spans, length, orders)
 
 
+def _nesting(connection: duckdb.DuckDBPyConnection, file: Path) -> dict[str, tuple[tuple[str, ...], bool]]:
+    """Return each column's names, outermost first, and whether it lies in a list, by its full name."""
+    lines = connection.execute(
+        "SELECT name, coalesce(num_children, 0), coalesce(repetition_type = 'REPEATED', false)"
+        f" FROM parquet_schema({literal(escaped(file))}) ORDER BY column_id"
+    ).fetchall()
+    found: dict[str, tuple[tuple[str, ...], bool]] = {}
+    above: list[tuple[tuple[str, ...], bool]] = []  # what the next lines lie in, once for each of them
+    for name, children, repeated in lines[1:]:
+        within, in_list = above.pop() if above else ((), False)
+        own = (*within, name), in_list or repeated
+        above += [own] * min(children, len(lines))
+        if not children:
+            found[", ".join(own[0])] = own
+    return found
+
+
 def _require_one_table(connection: duckdb.DuckDBPyConnection, asked: str) -> None:
-    """Refuse files that are not of one table: each must have the columns of the first, or DuckDB cannot read them."""
-    lacking = connection.execute(
-        "WITH one AS (SELECT min(f) f FROM m), has AS (SELECT DISTINCT f, p FROM m)"
-        " SELECT one.f, other.f, has.p, count(DISTINCT other.f) OVER ()"
-        " FROM one JOIN has ON has.f = one.f CROSS JOIN (SELECT DISTINCT f FROM m) other"
-        " ANTI JOIN has AS there ON there.f = other.f AND there.p = has.p ORDER BY 2, 3 LIMIT 1"
+    """Refuse files that are not of one table: DuckDB reads of all of them the columns of the first."""
+    odd = connection.execute(
+        "WITH one AS (SELECT min(f) f FROM m), has AS (SELECT DISTINCT f, p FROM m), own AS (FROM has SEMI JOIN one"
+        " USING (f)), due AS (SELECT o.f, own.p FROM (SELECT DISTINCT f FROM m) o, own),"
+        " odd AS (SELECT *, 'lack columns of' w FROM due ANTI JOIN has USING (f, p)"
+        " UNION ALL SELECT *, 'have columns beside those of' FROM has ANTI JOIN own USING (p))"
+        " SELECT (FROM one), f, p, w, count(DISTINCT f) OVER (PARTITION BY w) FROM odd ORDER BY w DESC, f, p LIMIT 1"
     ).fetchone()
-    if lacking:
-        first, other, column, count = lacking
+    if odd:
+        first, other, column, differ, count = odd
         raise DataError(
-            f"{asked} holds files of more than one table: {count} of them lack columns of {Path(first).name}, such as"
+            f"{asked} holds files of more than one table: {count} of them {differ} {Path(first).name}, such as"
             f" {column!r} in {Path(other).name}. Give the files of one table, by a folder or a pattern."
         )
 
@@ -179,6 +212,15 @@ def _spans(chunks: list[ColumnChunk] | None, rows: int, offset: int, size: int) 
 def _footer(path: Path) -> tuple[list[Span], int]:
     length, size = footer_length(path), path.stat().st_size
     return footer_reads(FileShape(size_bytes=size, footer_bytes=length, row_groups=())), length
+
+
+def _filter(columns: Sequence[Stored], by: str) -> str:
+    """Return the full name of the column to filter by: of one that holds others, the first with one value a row."""
+    mine = choose(columns, (by,))
+    plain = [column.name for column in columns if column.name in mine and not column.in_list]
+    if not plain:
+        raise BadValue(f"by={by!r} must have one value a row, and it lies in a list. Give a plain column.")
+    return plain[0]
 
 
 def choose(columns: Sequence[Stored], named: Sequence[str]) -> list[str]:
@@ -217,7 +259,7 @@ def _drawn(
     orders = orders if orders is not None else {k.name: k.ranges for k in kinds if k.ranges}
     rows = max(1, sum(n for n, _, _ in groups))
     wanted = choose(kinds, columns)
-    filtered = choose(kinds, (by,))[0] if by else ""
+    filtered = _filter(kinds, by) if by else ""
     times = min(round(found.total_files / len(found.files)), max(1, MOST_GROUPS // len(groups)))
     own = orders.get(filtered, ())
     table = Table(

@@ -52,7 +52,21 @@ class Knob:
             return value
         advice = f"{self.label} goes from {self.text(self.low)} to {self.text(self.high)}."
         require_range(self.name, value, low=self.low, high=self.high, advice=advice)
-        return int(value) if self.kind in ("bytes", "rows", "count") else float(value)
+        if self.whole and value != int(value):
+            raise BadValue(
+                f"{self.name}={value!r} must be whole. Give {math.floor(value)} or {math.ceil(value)}."
+            )
+        return int(value) if self.whole else float(value)
+
+    def nearest(self, value: float) -> Any:
+        """Return the value this knob can have that is nearest to a computed one."""
+        within = min(max(float(value), self.low), self.high)
+        return self.check(round(within) if self.whole else within)
+
+    @property
+    def whole(self) -> bool:
+        """Return whether it counts things that cannot be cut."""
+        return self.kind in ("bytes", "rows", "count")
 
     def text(self, value: Any) -> str:
         """Write a value of this knob for people."""
@@ -64,7 +78,7 @@ class Knob:
             return rng.choice(self.choices)
         if self.steps:
             return self.check(rng.choice(self.steps))
-        return self.check(math.exp(rng.uniform(math.log(self.low), math.log(self.high))))
+        return self.nearest(math.exp(rng.uniform(math.log(self.low), math.log(self.high))))
 
     def grid(self, points: int = 200) -> np.ndarray:
         """Return `points` values over the whole range, evenly spaced on a log scale."""
@@ -167,7 +181,7 @@ class Experiment(ABC):
         few = np.unique(np.geomspace(values[0], values[-1], places).round(9))
         at, rates = self.knob(name), []
         for value in few:
-            moved = {**settings, name: at.check(min(max(value, at.low), at.high))}
+            moved = {**settings, name: at.nearest(value)}
             rates.append(self.throughput(moved, self.model(moved).seconds))
         return np.asarray(np.interp(np.log(values), np.log(few), rates), float)
 

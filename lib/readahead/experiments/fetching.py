@@ -210,10 +210,10 @@ class Fetching(Scanning):
         """Set the device's numbers from the menu; a head's seek is part of a random read's latency."""
         moved = super().follow(settings, changed)
         if changed == "device":
-            chosen, at = device(settings["device"]), self.knob("latency_s")
-            moved["latency_s"] = at.check(min(max(chosen.latency_s + chosen.seek_s, at.low), at.high))
-            rate, knob = chosen.channel_bandwidth_bytes_per_s, self.knob("bandwidth_bytes_per_s")
-            moved["bandwidth_bytes_per_s"] = knob.check(min(max(rate, knob.low), knob.high))
+            chosen = device(settings["device"])
+            moved["latency_s"] = self.knob("latency_s").nearest(chosen.latency_s + chosen.seek_s)
+            rate = chosen.channel_bandwidth_bytes_per_s
+            moved["bandwidth_bytes_per_s"] = self.knob("bandwidth_bytes_per_s").nearest(rate)
             moved["placed"] = OWN_DISK if chosen.stripe_bytes else ANY_CHANNEL
         return moved
 

@@ -105,7 +105,7 @@ class Remembering(TierTimes):
         here, moves = self.found(settings), name in ("memory_share", "skew", "row_group_rows", "queries")
         rates = []
         for value in values[some]:
-            at = {**settings, name: self.knob(name).check(value)}
+            at = {**settings, name: self.knob(name).nearest(value)}
             found = self._long_run(at) if moves else here
             rates.append(self.work(at) / self.estimate(at, found).seconds)
         return np.asarray(np.interp(np.log(values), np.log(values[some]), rates))

@@ -179,8 +179,7 @@ class Scanning(Experiment):
             chosen = self.device({**settings, **dict.fromkeys(_DEVICE_KNOBS)} | _numbers(settings["device"]))
             for name in _DEVICE_KNOBS:
                 if name in moved and (name != "seek_s" or chosen.seek_s):
-                    knob = self.knob(name)
-                    moved[name] = knob.check(min(max(getattr(chosen, name), knob.low), knob.high))
+                    moved[name] = self.knob(name).nearest(getattr(chosen, name))
         if changed == "rows_per_lookup" and "query" in moved:
             moved["query"] = "lookup"
         return moved

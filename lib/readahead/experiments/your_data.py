@@ -59,21 +59,30 @@ class YourData(Experiment):
         return str(store.path(recipe))
 
     def survey(self, settings: Settings) -> Survey:
-        """Return what the metadata says. Raises `DataError` for what cannot be read, `BadValue` for no such column."""
+        """Return what the metadata says.
+
+        Raises `DataError` for what cannot be read, `BadValue` for no such column, or none to sort by.
+        """
         path = self.path(settings)
         at = Path(path)
         changed = at.stat().st_mtime_ns if at.exists() else 0
-        return _surveyed(path, self.column(settings, path), changed)
+        seen = _surveyed(path, self.column(settings, path), changed)
+        if settings["layout"] == SORTED and not seen.by:
+            raise BadValue(
+                f"layout={SORTED!r} must have a column to sort by, and no column of {path} tells its smallest and"
+                " largest value. Give one with by, or choose another layout."
+            )
+        return seen
 
     def column(self, settings: Settings, path: str) -> str:
-        """Return the column to filter by: as asked, ours, or the first of the file whose values are known."""
+        """Return the column to filter by: as asked, ours, or the first whose values are known, one a row."""
         if settings["by"]:
             return str(settings["by"])
         if settings["path"] == OURS:
             return OUR_COLUMN
         at = Path(path)
         plain = _surveyed(path, "", at.stat().st_mtime_ns if at.exists() else 0)
-        return next(iter(plain.orders), "")
+        return next((name for name in plain.orders if not plain.named(name).in_list), "")
 
     def device(self, settings: Settings) -> Device:
         """Return the device; this machine's own, before it was calibrated, stands in as an NVMe drive."""
@@ -106,7 +115,7 @@ class YourData(Experiment):
         anywhere = Workload(selectivity=self.workload(settings).selectivity)
         args = (self.table(settings), anywhere, self.device(settings), self._window(settings))
         rows, _ = trying_on.best_rows(*args, self._costs(settings), by_filter=layout == SORTED or None)
-        return int(self.knob("row_group_rows").check(rows))
+        return int(self.knob("row_group_rows").nearest(rows))
 
     def _window(self, settings: Settings) -> Window:
         return your_data.window(settings["queue_depth"], spare_threads())

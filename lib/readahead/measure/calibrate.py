@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import pairwise
 from pathlib import Path
@@ -20,6 +20,7 @@ import numpy as np
 from readahead import paths
 from readahead.datasets.recipe import Recipe
 from readahead.devices import Device, calibrated
+from readahead.errors import require_range
 from readahead.measure.case import Case
 from readahead.measure.engine import EngineSettings, spare_threads
 from readahead.measure.events import OnEvent, tell
@@ -91,9 +92,17 @@ def saved_costs(table: str, *, here: str = "") -> Costs | None:
     path = _costs_path(table, here=here)
     try:
         told = _unwritten.get(path) or json.loads(path.read_text(encoding="utf-8"))
-        return Costs(**told["costs"]) if told["weighed"] == _weighed(here) else None
-    except (OSError, ValueError, KeyError, TypeError):
+        return Costs(**sound(told["costs"])) if told["weighed"] == _weighed(here) else None
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return None
+
+
+def sound(costs: Mapping[str, Any]) -> dict[str, float]:
+    """Return costs as they were kept. Raises `BadValue` for one that no weighing finds."""
+    found = dict(costs)
+    for name, value in found.items():
+        require_range(name, value, low=0, high=10, advice="Weigh it again.")
+    return found
 
 
 def _weighed(here: str) -> dict[str, Any]:

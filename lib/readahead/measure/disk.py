@@ -137,8 +137,8 @@ def _offsets(size: int, block: int, order: str) -> Iterator[int]:
 def _knock(
     file: RawFile, block: int, depth: int, order: str, seconds: float, stop: threading.Event | None
 ) -> Knock:
-    """Keep `depth` threads reading for a while; they take their offsets from one list."""
-    offsets, lock = _offsets(file.size, block, order), threading.Lock()
+    """Keep `depth` threads reading for a while; they take their offsets from one list. None reads on afterwards."""
+    over, offsets, lock = threading.Event(), _offsets(file.size, block, order), threading.Lock()
     found: list[list[float]] = [[] for _ in range(depth)]
     clock = time.perf_counter
     start_s = clock()
@@ -147,7 +147,7 @@ def _knock(
     left = itertools.count(passes if file.how.startswith("cold: the page") else 10**9, -1)
 
     def read_on(mine: list[float]) -> None:
-        while clock() < over_s and not (stop is not None and stop.is_set()):
+        while clock() < over_s and not over.is_set() and not (stop is not None and stop.is_set()):
             with lock:
                 offset, more = next(offsets), next(left)
             if more <= 0:
@@ -157,10 +157,16 @@ def _knock(
             mine.append(clock() - asked_s)
 
     readers = [threading.Thread(target=read_on, args=(mine,), name="readahead-probe") for mine in found]
-    for reader in readers:
-        reader.start()
-    for reader in readers:
-        reader.join()
+    try:
+        for reader in readers:
+            reader.start()
+        for reader in readers:
+            reader.join()
+    finally:  # Ctrl-C too: the file is closed next
+        over.set()
+        for reader in readers:
+            if reader.is_alive():
+                reader.join()
     elapsed_s = clock() - start_s
     check(stop)
     return Knock(

@@ -14,12 +14,14 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import duckdb
+from filelock import FileLock
 
 from readahead import paths, units
-from readahead.datasets import database
+from readahead.datasets import database, store
 from readahead.datasets.build import literal
+from readahead.datasets.finder import SAMPLE
 from readahead.datasets.survey import Survey, escaped
-from readahead.errors import BadValue, Cancelled, DataError
+from readahead.errors import Cancelled, DataError
 from readahead.measure.events import check, interrupts
 from readahead.models.your_data import VECTOR_ROWS
 from readahead.units import MiB
@@ -27,6 +29,8 @@ from readahead.units import MiB
 MOST_BYTES = 64 * MiB
 MOST_ROWS = 2_000_000
 MEMORY = "1GB"
+IN_USE = "in-use.lock"
+"""Held in a sample's folder by whoever works in it."""
 
 
 def sample_rows(survey: Survey) -> int:
@@ -39,7 +43,7 @@ def sample_rows(survey: Survey) -> int:
 def folder_beside(survey: Survey) -> Iterator[Path]:
     """Make a folder for a sample beside the original, or in the cache where that cannot be; remove it afterwards.
 
-    Raises `DataError` if there is no room.
+    What others left there who were killed is removed too. Raises `DataError` if there is no room.
     """
     parent = survey.found.files[0].parent
     if glob.has_magic(str(parent)) or not os.access(parent, os.W_OK):
@@ -47,19 +51,23 @@ def folder_beside(survey: Survey) -> Iterator[Path]:
     need = 4 * MOST_BYTES
     try:
         parent.mkdir(parents=True, exist_ok=True)
+        for left in parent.glob(f"{SAMPLE}*/{IN_USE}"):
+            store.remove_if_left(left.parent, FileLock(left))
         free = shutil.disk_usage(parent).free
         if free < need:
             raise DataError(
                 f"{parent} has {units.text(free, 'bytes')} free, and a sample needs up to {units.text(need, 'bytes')}."
                 " Make room, or advise without --verify."
             )
-        folder = Path(tempfile.mkdtemp(prefix=".readahead-", dir=parent))
+        folder = Path(tempfile.mkdtemp(prefix=SAMPLE, dir=parent))
+        lock = FileLock(folder / IN_USE).acquire()
     except OSError as error:
         raise DataError(
             f"No sample can be written to {parent}: {error.strerror}. Make room there."
         ) from error
     try:
-        yield folder
+        with lock:
+            yield folder
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 
@@ -78,7 +86,7 @@ def write(
     Raises `Cancelled` when `stop` is set, `DataError` if DuckDB cannot read or write it.
     """
     group_rows = max(VECTOR_ROWS, -(-group_rows // VECTOR_ROWS) * VECTOR_ROWS)
-    order = f" ORDER BY {column(survey.by)}" if in_order else ""
+    order = f" ORDER BY {column(survey)}" if in_order else ""
     check(stop)
     with duckdb.connect() as connection, interrupts(stop, connection.interrupt):
         try:
@@ -109,9 +117,6 @@ def _source(connection: duckdb.DuckDBPyConnection, survey: Survey) -> str:
     return f"file.{database.identifier(survey.schema_name)}.{database.identifier(survey.table_name)}"
 
 
-def column(name: str) -> str:
-    """Return a column, or a field of one, as SQL. Raises `BadValue` for what lies in a list."""
-    parts = name.split(", ")
-    if {"list", "key_value"} & set(parts[1:]):
-        raise BadValue(f"by={name!r} lies in a list, by which nothing can be sorted. Give a plain column.")
-    return ".".join(database.identifier(part) for part in parts)
+def column(survey: Survey) -> str:
+    """Return the column that is filtered by, or a field of one, as SQL."""
+    return ".".join(database.identifier(part) for part in survey.named(survey.by).path or (survey.by,))

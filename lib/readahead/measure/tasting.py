@@ -136,18 +136,25 @@ def query(lies: Survey, path: Path, clause: str) -> Query:
 
 
 def clause(lies: Survey, workload: Workload) -> str:
-    """Return the filter in SQL, its values taken from the sample itself."""
+    """Return the filter in SQL, its values taken from the sample itself. Raises `DataError` if it has none to take."""
     if not workload.filters:
         return ""
-    by, path = rewritten.column(lies.by), literal(lies.found.files[0])
+    by, path = rewritten.column(lies), literal(lies.found.files[0])
     low, high = 0.5 - workload.selectivity / 2, 0.5 + workload.selectivity / 2
-    with duckdb.connect() as connection:
-        if workload.keys:
-            sql = f"SELECT DISTINCT {by}::VARCHAR, typeof({by}) FROM (SELECT * FROM read_parquet({path}) USING SAMPLE"
-            found = connection.execute(f"{sql} reservoir({workload.keys} ROWS) REPEATABLE (1))").fetchall()
-        else:
-            sql = f"SELECT unnest(quantile_disc({by}, [{low}, {high}]))::VARCHAR, any_value(typeof({by}))"
-            found = connection.execute(f"{sql} FROM read_parquet({path})").fetchall()
+    if workload.keys:
+        sql = f"SELECT DISTINCT {by}::VARCHAR, typeof({by}) FROM (SELECT * FROM read_parquet({path}) USING SAMPLE"
+        sql += f" reservoir({workload.keys} ROWS) REPEATABLE (1))"
+    else:
+        sql = f"SELECT unnest(quantile_disc({by}, [{low}, {high}]))::VARCHAR, any_value(typeof({by}))"
+        sql += f" FROM read_parquet({path})"
+    try:
+        with duckdb.connect() as connection:
+            found = connection.execute(sql).fetchall()
+    except duckdb.Error as error:
+        first = str(error).splitlines()[0].rstrip(".")
+        raise DataError(
+            f"Column {lies.by!r} cannot be filtered by: {first}. Give another with --by."
+        ) from error
     values = [f"CAST({literal(text)} AS {kind})" for text, kind in found if text is not None]
     if not values:
         raise DataError(

@@ -18,7 +18,7 @@ from readahead.datasets import inspect, store
 from readahead.datasets.recipe import Recipe
 from readahead.devices import Device
 from readahead.measure.caching import Cache, run_cached, workspace_bytes
-from readahead.measure.calibrate import line
+from readahead.measure.calibrate import line, sound
 from readahead.measure.engine import EngineSettings
 from readahead.measure.events import OnEvent, tell
 from readahead.measure.machine import this_machine
@@ -79,8 +79,8 @@ def _path() -> Path:
 def _saved() -> CacheCosts | None:
     try:
         told = json.loads(_path().read_text(encoding="utf-8"))
-        return CacheCosts(**told["costs"]) if told["machine"] == asdict(this_machine()) else None
-    except (OSError, ValueError, KeyError, TypeError):
+        return CacheCosts(**sound(told["costs"])) if told["machine"] == asdict(this_machine()) else None
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return None
 
 

@@ -107,7 +107,7 @@ class Slider(Control):
         self.face.add_class(f"readahead-knob-{knob.name}")
 
     def _typed(self, number: float) -> Any:
-        return round(number) if self.knob.kind in ("bytes", "rows", "count") else float(number)
+        return round(number) if self.knob.whole else float(number)
 
     def _nearest(self, value: float) -> int:
         spread = np.log if self.places[0] > 0 else np.asarray

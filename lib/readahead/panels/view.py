@@ -109,7 +109,7 @@ class View:
 def along(knob: Knob) -> np.ndarray:
     """Return the values at which the curve is drawn: on a log scale, and whole where the knob only takes whole ones."""
     grid = knob.grid(POINTS)
-    least = knob.steps[0] if knob.steps else 1.0 if knob.kind in ("rows", "count", "bytes") else 0.0
+    least = knob.steps[0] if knob.steps else 1.0 if knob.whole else 0.0
     if not least or any(step % least for step in knob.steps if step != knob.steps[-1]):
         return grid
     whole = np.round(grid / least) * least
