@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import random
 import threading
+from concurrent.futures import Future
 from pathlib import Path
 
 import pytest
@@ -17,6 +19,7 @@ from readahead.errors import Cancelled, DataError
 from readahead.measure import disk
 from readahead.measure.disk import Knock, Probe
 from readahead.models.queue import DeviceQueue
+from readahead.storage.raw import RawFile
 from readahead.units import KiB, MiB
 
 BLOCKS = (4 * KiB, 64 * KiB, 1 * MiB)
@@ -91,18 +94,30 @@ def test_an_interrupt_waits_for_every_reader_before_the_file_is_closed(
     monkeypatch.setenv("READAHEAD_CACHE", str(tmp_path))
     failed: list[object] = []
     monkeypatch.setattr(threading, "excepthook", lambda told: failed.append(told.exc_value))
-    join, interrupts = threading.Thread.join, [KeyboardInterrupt()]
 
-    def interrupted(self: threading.Thread, timeout: float | None = None) -> None:
-        if self.name == "readahead-probe" and interrupts:
-            raise interrupts.pop()
-        join(self, timeout)
+    def interrupted(_self: Future[None]) -> None:
+        raise KeyboardInterrupt
 
-    monkeypatch.setattr(threading.Thread, "join", interrupted)
+    monkeypatch.setattr(Future, "result", interrupted)
     with pytest.raises(KeyboardInterrupt):
         disk.probe(file_bytes=4 * MiB, seconds_each=20.0, blocks=BLOCKS, depths=(8,))
-    assert not [thread for thread in threading.enumerate() if thread.name == "readahead-probe"]
+    assert not [thread for thread in threading.enumerate() if thread.name.startswith("readahead-probe")]
     assert failed == [] and list(tmp_path.iterdir()) == []
+
+
+def test_a_read_that_fails_is_told_and_no_reader_goes_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("READAHEAD_CACHE", str(tmp_path))
+
+    def broken(_self: RawFile, _offset: int, _size: int) -> None:
+        raise OSError(errno.EIO, "Input/output error")
+
+    monkeypatch.setattr(RawFile, "read", broken)
+    with pytest.raises(DataError, match="could not read .*: Input/output error. Check the disk"):
+        disk.probe(file_bytes=4 * MiB, seconds_each=20.0, blocks=BLOCKS, depths=(8,))
+    assert not [thread for thread in threading.enumerate() if thread.name.startswith("readahead-probe")]
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_disk_too_full_and_a_folder_that_is_none_are_told(

@@ -14,6 +14,7 @@ import shutil
 import threading
 import time
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -156,17 +157,17 @@ def _knock(
             file.read(offset, block)
             mine.append(clock() - asked_s)
 
-    readers = [threading.Thread(target=read_on, args=(mine,), name="readahead-probe") for mine in found]
-    try:
-        for reader in readers:
-            reader.start()
-        for reader in readers:
-            reader.join()
-    finally:  # Ctrl-C too: the file is closed next
-        over.set()
-        for reader in readers:
-            if reader.is_alive():
-                reader.join()
+    with ThreadPoolExecutor(depth, thread_name_prefix="readahead-probe") as readers:
+        try:
+            for reading in [readers.submit(read_on, mine) for mine in found]:
+                reading.result()
+        except OSError as error:
+            raise DataError(
+                f"This machine's disk could not read {file.path}: {error.strerror or error}. Check the disk, or set"
+                " READAHEAD_CACHE to another one."
+            ) from error
+        finally:  # Ctrl-C and a read that failed too: all of them end before the file is closed
+            over.set()
     elapsed_s = clock() - start_s
     check(stop)
     return Knock(
