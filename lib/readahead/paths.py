@@ -65,10 +65,11 @@ def work_dir() -> Path:
     """Return the folder for what is written only to be read once and removed; it need not exist yet.
 
     The cache itself, so that it lies on the same disk as the tables. Where the cache may only be read, as one that a
-    class shares, a folder of one's own among the system's temporary files.
+    class shares, a folder of one's own among the system's temporary files. A place that is no folder stays the cache:
+    whoever writes there is told so.
     """
     place = cache_dir()
     there = next(folder for folder in (place, *place.parents) if folder.exists())
-    if os.access(there, os.W_OK | os.X_OK):
+    if not there.is_dir() or os.access(there, os.W_OK | os.X_OK):
         return place
     return Path(tempfile.gettempdir(), f"readahead-{getpass.getuser()}").resolve()

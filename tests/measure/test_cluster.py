@@ -178,6 +178,14 @@ def test_without_a_copy_a_dead_node_is_an_error_that_says_so(cluster: Cluster) -
     assert user_module.ask(cluster, parts(2)).rows == whole()
 
 
+def test_a_worker_that_is_about_to_die_is_waited_for_before_the_next_query(cluster: Cluster) -> None:
+    user_module.warm(cluster, parts(2))
+    for _ in range(2):
+        cluster.kill(cluster.addresses[-1])  # as a strike that came when its query was over
+        user_module.warm(cluster, parts(2))
+        assert user_module.ask(cluster, parts(2)).rows == whole()
+
+
 def test_a_query_can_be_called_off(cluster: Cluster) -> None:
     slow = DEVICE.but(latency_s=0.5)
     user_module.warm(cluster, parts(2, device=slow))

@@ -10,8 +10,6 @@ from __future__ import annotations
 import atexit
 import contextlib
 import logging
-import os
-import signal
 import statistics
 import threading
 import time
@@ -67,6 +65,7 @@ class Cluster:
         self._client: Any = None
         self._local: Any = None
         self._lock = threading.RLock()
+        self._struck: set[str] = set()
         self.coordination_s: float | None = None
         """An empty question to all nodes and back, as weighed when the cluster was opened."""
 
@@ -114,7 +113,7 @@ class Cluster:
     def _greet(self) -> None:
         """Ask every worker for its version of Readahead, and see how long an empty round takes."""
         try:
-            versions = self._client.run(_version)
+            versions = self._client.run(nodes.version)
         except Exception as error:  # whatever a worker says: it is not ready for our questions
             raise DataError(
                 f"A worker at {self.scheduler!r} cannot import Readahead {__version__}: {error}. Install it there,"
@@ -156,9 +155,13 @@ class Cluster:
     @property
     def addresses(self) -> list[str]:
         """Return the workers that are alive, always in the same order."""
-        known = self._client.scheduler_info(n_workers=-1)["workers"]
+        known = self._known()
         self._workers = max(self._workers, len(known))
         return sorted(known, key=lambda address: (str(known[address]["name"]).zfill(8), address))
+
+    def _known(self) -> Any:
+        """Return what the scheduler tells of each worker, by its address."""
+        return self._client.scheduler_info(n_workers=-1)["workers"]
 
     def submit(self, call: Callable[..., Any], address: str, *args: Any) -> Any:
         """Send a call to one worker and return its future; futures among `args` are fetched from where they are."""
@@ -179,7 +182,11 @@ class Cluster:
         )
 
     def heal(self) -> list[str]:
-        """Wait a while until all workers are there again, and return them: a nanny starts a killed one anew."""
+        """Wait until who was told to die is dead, and a while until nannies start them anew; return all workers."""
+        end_s = time.monotonic() + START_S / 4
+        while self._struck & {told["id"] for told in self._known().values()} and time.monotonic() < end_s:
+            time.sleep(POLL_S)
+        self._struck.clear()
         with contextlib.suppress(TimeoutError):
             self._client.wait_for_workers(self._workers, timeout=START_S / 4)
         return self.addresses
@@ -223,7 +230,8 @@ class Cluster:
 
     def kill(self, address: str) -> None:
         """End a worker as a power cut would."""
-        self._client.run(_die, workers=[address], wait=False, on_error="ignore")
+        self._struck.update(told["id"] for at, told in self._known().items() if at == address)
+        self._client.run(nodes.die, workers=[address], wait=False, on_error="ignore")
 
     @staticmethod
     def _heir(errand: Errand, dead: Module, where: dict[int, str], alive: set[str]) -> Module:
@@ -267,16 +275,6 @@ class Cluster:
         self._client.cancel(list(futures), force=True)
         with contextlib.suppress(Exception):  # a worker that died meanwhile has nothing to call off
             self._client.run(nodes.hurry_all)
-
-
-# -- what workers run --------------------------------------------------------------------------------
-def _version() -> str:
-    return __version__
-
-
-async def _die() -> None:
-    """End this worker as a power cut would; awaited, so that nobody waits for its answer."""
-    os.kill(os.getpid(), getattr(signal, "SIGKILL", signal.SIGTERM))
 
 
 # -- one cluster for a whole bench -------------------------------------------------------------------

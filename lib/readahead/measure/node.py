@@ -7,6 +7,8 @@ a query finds it warm. Nothing here knows of other nodes; `cluster` puts them to
 
 from __future__ import annotations
 
+import os
+import signal
 import threading
 import time
 from collections.abc import Mapping, Sequence
@@ -17,6 +19,7 @@ from typing import Any
 import duckdb
 import numpy as np
 
+from readahead import __version__
 from readahead.datasets import store
 from readahead.datasets.recipe import Recipe
 from readahead.devices import Device
@@ -162,6 +165,16 @@ def hurry_all() -> None:
 
 
 # -- what a node is told to do -----------------------------------------------------------------------
+def version() -> str:
+    """Return which Readahead this worker has."""
+    return __version__
+
+
+async def die() -> None:
+    """End this worker as a power cut would; awaited, so that nobody waits for its answer."""
+    os.kill(os.getpid(), getattr(signal, "SIGKILL", signal.SIGTERM))
+
+
 def warm(module: Module, recipe: Recipe, sql: str, small: Columns | None = None) -> None:
     """Get a node ready for a query."""
     node(module).warm(recipe, sql, small)
