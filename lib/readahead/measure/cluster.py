@@ -65,7 +65,7 @@ class Cluster:
         self._client: Any = None
         self._local: Any = None
         self._lock = threading.RLock()
-        self._struck: set[str] = set()
+        self._struck: set[tuple[str, str]] = set()
         self.coordination_s: float | None = None
         """An empty question to all nodes and back, as weighed when the cluster was opened."""
 
@@ -155,13 +155,14 @@ class Cluster:
     @property
     def addresses(self) -> list[str]:
         """Return the workers that are alive, always in the same order."""
-        known = self._known()
+        known = self._client.scheduler_info(n_workers=-1)["workers"]
         self._workers = max(self._workers, len(known))
         return sorted(known, key=lambda address: (str(known[address]["name"]).zfill(8), address))
 
-    def _known(self) -> Any:
-        """Return what the scheduler tells of each worker, by its address."""
-        return self._client.scheduler_info(n_workers=-1)["workers"]
+    def _processes(self) -> list[tuple[str, str]]:
+        """Return (address, scratch folder) of each worker: no two processes have both in common."""
+        known = self._client.scheduler_info(n_workers=-1)["workers"]
+        return [(address, str(told["local_directory"])) for address, told in known.items()]
 
     def submit(self, call: Callable[..., Any], address: str, *args: Any) -> Any:
         """Send a call to one worker and return its future; futures among `args` are fetched from where they are."""
@@ -184,7 +185,7 @@ class Cluster:
     def heal(self) -> list[str]:
         """Wait until who was told to die is dead, and a while until nannies start them anew; return all workers."""
         end_s = time.monotonic() + START_S / 4
-        while self._struck & {told["id"] for told in self._known().values()} and time.monotonic() < end_s:
+        while self._struck & set(self._processes()) and time.monotonic() < end_s:
             time.sleep(POLL_S)
         self._struck.clear()
         with contextlib.suppress(TimeoutError):
@@ -230,7 +231,7 @@ class Cluster:
 
     def kill(self, address: str) -> None:
         """End a worker as a power cut would."""
-        self._struck.update(told["id"] for at, told in self._known().items() if at == address)
+        self._struck.update(process for process in self._processes() if process[0] == address)
         self._client.run(nodes.die, workers=[address], wait=False, on_error="ignore")
 
     @staticmethod
