@@ -48,6 +48,13 @@ def require_ordinary(path: Path) -> None:
         raise OSError(errno.EINVAL, "it is no ordinary file", str(path))
 
 
+def require_writable(folder: Path) -> None:
+    """Make a folder. Raise OSError if no file can be written in it."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryFile(dir=folder) as file:
+        file.write(b"readahead")
+
+
 def expanded(path: Path | str) -> Path:
     """Return a path with `~` written out; an unknown user's stays as it is, as a shell leaves it."""
     try:

@@ -13,7 +13,6 @@ from readahead import devices
 from readahead.errors import Cancelled
 from readahead.measure import calibrate, weigh_cache
 from readahead.measure.calibrate import Trial, engine_costs, line, saved_costs, weigh_engine
-from readahead.measure.machine import this_machine
 from readahead.models.cache_tiers import CacheCosts
 from readahead.models.schedule import Costs
 
@@ -45,7 +44,7 @@ def test_costs_that_no_weighing_finds_count_as_none(
     value: object, of: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("READAHEAD_CACHE", str(tmp_path))
-    keep = {"machine": asdict(this_machine()), "weighed": calibrate._weighed("")}
+    keep = {"weighed": calibrate.weighed_on()}
     path, costs, saved = {
         "engine": (tmp_path / "engine-comments.json", Costs(), lambda: saved_costs("comments")),
         "cache": (tmp_path / "engine-comments-cache.json", CacheCosts(), weigh_cache._saved),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from pathlib import Path
 
 from readahead import paths
@@ -16,9 +15,7 @@ def require_place(path: Path) -> None:
     """
     try:
         paths.require_ordinary(path)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryFile(dir=path.parent):
-            pass
+        paths.require_writable(path.parent)
     except OSError as error:
         raise DataError(
             f"{path} cannot be written: {error.strerror or error}. Give a file in a folder that you may write."

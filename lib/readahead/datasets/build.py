@@ -18,6 +18,9 @@ from readahead.datasets.tables import rows_sql
 from readahead.datasets.work import Work
 from readahead.errors import DataError
 
+IN_ORDER = "SET threads = 1; SET preserve_insertion_order = true; SET enable_progress_bar = false"
+"""What a connection is told that writes a file, so that the same rows give the same bytes, silently."""
+
 
 def literal(text: Path | str) -> str:
     """Return text as an SQL string literal."""
@@ -83,9 +86,7 @@ def build(recipe: Recipe, folder: Path, work: Work) -> Path:
         statements = native_sql(recipe, target, generated)
     note = f"building {recipe.table} ({recipe.size}), row groups of {recipe.effective_row_group_rows:,}"
     with duckdb.connect() as connection:
-        connection.execute(
-            "SET threads = 1; SET preserve_insertion_order = true; SET enable_progress_bar = false"
-        )
+        connection.execute(IN_ORDER)
         connection.execute(f"SET temp_directory = {literal(folder / 'spill')}")
         for statement in statements:
             work.query(connection, statement, note)

@@ -67,9 +67,8 @@ class Work:
                 if polls % 10 == 0:
                     self.tell(self.rows * connection.query_progress() / 100, note)
         finally:
-            while not ended.wait(
-                POLL_S
-            ):  # an interrupt that comes before the query has begun is lost: repeat it
+            # An interrupt that comes before the query has begun is lost: repeat it.
+            while not ended.wait(POLL_S):
                 connection.interrupt()
             worker.join()
         if errors:

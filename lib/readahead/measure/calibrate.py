@@ -7,9 +7,8 @@ arrival and the next request, which grows with the rows to decode; many in fligh
 
 from __future__ import annotations
 
-import json
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import pairwise
 from pathlib import Path
@@ -20,17 +19,14 @@ import numpy as np
 from readahead import paths
 from readahead.datasets.recipe import Recipe
 from readahead.devices import Device, calibrated
-from readahead.errors import require_range
 from readahead.measure.case import Case
 from readahead.measure.engine import EngineSettings, spare_threads
 from readahead.measure.events import OnEvent, tell
+from readahead.measure.kept import keep, kept
 from readahead.measure.machine import this_machine
 from readahead.measure.sample import Sample
 from readahead.models.schedule import Costs
 from readahead.storage import page_cache
-
-_unwritten: dict[Path, dict[str, Any]] = {}
-"""Costs that were weighed and could not be written down."""
 
 MEMORY = Device(name="memory", latency_s=1e-6, bandwidth_bytes_per_s=1e10, channels=64)
 """What a warm file is read from."""
@@ -89,23 +85,10 @@ def engine_costs(table: str, *, here: str = "") -> Costs:
 
 def saved_costs(table: str, *, here: str = "") -> Costs | None:
     """Return the costs as last weighed on this machine, with these versions and this calibration, or None."""
-    path = _costs_path(table, here=here)
-    try:
-        told = _unwritten.get(path) or json.loads(path.read_text(encoding="utf-8"))
-        return Costs(**sound(told["costs"])) if told["weighed"] == _weighed(here) else None
-    except (OSError, ValueError, KeyError, TypeError, RecursionError):
-        return None
+    return kept(_costs_path(table, here=here), Costs, weighed_on(here))
 
 
-def sound(costs: Mapping[str, Any]) -> dict[str, float]:
-    """Return costs as they were kept. Raises `BadValue` for one that no weighing finds."""
-    found = dict(costs)
-    for name, value in found.items():
-        require_range(name, value, low=0, high=10, advice="Weigh it again.")
-    return found
-
-
-def _weighed(here: str) -> dict[str, Any]:
+def weighed_on(here: str = "") -> dict[str, Any]:
     """Return what costs hold for: a cold read's are told from the disk as it is calibrated."""
     own = calibrated() if here == "cold" else None
     return {"machine": asdict(this_machine()), "device": asdict(own.device) if own else None}
@@ -128,16 +111,8 @@ def _costs_path(table: str, *, here: str) -> Path:
 
 
 def keep_costs(table: str, costs: Costs, *, here: str) -> None:
-    """Keep the costs for this machine, these versions and this calibration.
-
-    Where the cupboard can only be read, as one that a class shares, they are kept until this kernel ends.
-    """
-    facts, path = {"weighed": _weighed(here), "costs": asdict(costs)}, _costs_path(table, here=here)
-    _unwritten.pop(path, None)
-    try:
-        paths.write_whole(path, json.dumps(facts, indent=1), make_folder=True)
-    except OSError:
-        _unwritten[path] = facts
+    """Keep the costs for this machine, these versions and this calibration."""
+    keep(_costs_path(table, here=here), costs, weighed_on(here))
 
 
 def weigh_engine(

@@ -101,9 +101,7 @@ def rights(folders: tuple[Path, ...] | None = None) -> Finding:
     """Check that files may be written where the workbook writes: what is built, and the notebooks themselves."""
     for folder in folders or (paths.work_dir(), paths.NOTEBOOKS):
         try:
-            folder.mkdir(parents=True, exist_ok=True)
-            with tempfile.TemporaryFile(dir=folder) as file:
-                file.write(b"readahead")
+            paths.require_writable(folder)
         except OSError as error:
             return Finding(
                 about="Write rights",

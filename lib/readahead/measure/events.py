@@ -4,7 +4,7 @@ of text may listen. Nobody has to."""
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -53,9 +53,14 @@ def _told() -> Iterator[None]:
 @contextmanager
 def interrupts(stop: threading.Event | None, *cancel: Callable[[], Any]) -> Iterator[None]:
     """While the block runs, call each of `cancel` as soon as `stop` is set. No thread is left behind."""
+    with _told(), _watched(stop, cancel):
+        yield
+
+
+@contextmanager
+def _watched(stop: threading.Event | None, cancel: Sequence[Callable[[], Any]]) -> Iterator[None]:
     if stop is None:
-        with _told():
-            yield
+        yield
         return
     over = threading.Event()
 
@@ -70,8 +75,7 @@ def interrupts(stop: threading.Event | None, *cancel: Callable[[], Any]) -> Iter
     watcher = threading.Thread(target=watch, name="readahead-stop", daemon=True)
     watcher.start()
     try:
-        with _told():
-            yield
+        yield
     finally:
         over.set()
         watcher.join()

@@ -18,7 +18,7 @@ from filelock import FileLock
 
 from readahead import paths, units
 from readahead.datasets import database, store
-from readahead.datasets.build import literal
+from readahead.datasets.build import IN_ORDER, literal
 from readahead.datasets.finder import SAMPLE
 from readahead.datasets.survey import Survey, escaped
 from readahead.errors import Cancelled, DataError
@@ -90,9 +90,7 @@ def write(
     check(stop)
     with duckdb.connect() as connection, interrupts(stop, connection.interrupt):
         try:
-            connection.execute(
-                "SET threads = 1; SET preserve_insertion_order = true; SET enable_progress_bar = false"
-            )
+            connection.execute(IN_ORDER)
             connection.execute(f"SET memory_limit = '{MEMORY}'")
             connection.execute(f"SET temp_directory = {literal(target.parent / 'spill')}")
             source = _source(connection, survey)

@@ -5,10 +5,8 @@ device whose wait is known. What is left of the time is DuckDB's own.
 from __future__ import annotations
 
 import itertools
-import json
 import threading
 from collections.abc import Sequence
-from dataclasses import asdict
 from pathlib import Path
 
 import numpy as np
@@ -18,10 +16,10 @@ from readahead.datasets import inspect, store
 from readahead.datasets.recipe import Recipe
 from readahead.devices import Device
 from readahead.measure.caching import Cache, run_cached, workspace_bytes
-from readahead.measure.calibrate import line, sound
+from readahead.measure.calibrate import line, weighed_on
 from readahead.measure.engine import EngineSettings
 from readahead.measure.events import OnEvent, tell
-from readahead.measure.machine import this_machine
+from readahead.measure.kept import keep, kept
 from readahead.models.cache_tiers import CacheCosts
 from readahead.units import MiB
 
@@ -77,11 +75,7 @@ def _path() -> Path:
 
 
 def _saved() -> CacheCosts | None:
-    try:
-        told = json.loads(_path().read_text(encoding="utf-8"))
-        return CacheCosts(**sound(told["costs"])) if told["machine"] == asdict(this_machine()) else None
-    except (OSError, ValueError, KeyError, TypeError, RecursionError):
-        return None
+    return kept(_path(), CacheCosts, weighed_on())
 
 
 def weigh_cache(
@@ -117,8 +111,7 @@ def weigh_cache(
         )
         seconds[turn, cell, which] = sample.median_s / len(groups[which])
     costs = _costs(np.median(seconds, axis=0), sizes)
-    facts = {"machine": asdict(this_machine()), "costs": asdict(costs)}
-    paths.write_whole(_path(), json.dumps(facts, indent=1), make_folder=True)
+    keep(_path(), costs, weighed_on())
     tell(on_event, len(cells), len(cells), "done")
     return costs
 

@@ -22,9 +22,8 @@ def empty() -> Facts:
 
 def load(path: Path) -> Facts:
     """Return the book in a file, an empty one if there is none. Raises `ValueError` if it is damaged."""
-    paths.require_ordinary(path)
     try:
-        return _checked(path.read_text(encoding="utf-8"))
+        return _read(path)
     except FileNotFoundError:
         return empty()
 
@@ -32,17 +31,17 @@ def load(path: Path) -> Facts:
 def read_result(path: Path) -> Facts:
     """Return a learner's book from a file that was handed in. Raises `DataError` that says what is wrong with it."""
     try:
-        paths.require_ordinary(path)
-        return _checked(path.read_text(encoding="utf-8"))
+        return _read(path)
     except (OSError, UnicodeDecodeError, ValueError) as error:
         ask = "Ask for what `python -m readahead progress --export FILE` writes."
         raise DataError(f"{path.name} is not a result of this workbook: {error}. {ask}") from error
 
 
-def _checked(text: str) -> Facts:
-    """Return the book of this format that a text holds. Raises `ValueError` with what is wrong."""
+def _read(path: Path) -> Facts:
+    """Return the book of this format in a file. Raises `OSError`, and `ValueError` with what is wrong."""
+    paths.require_ordinary(path)
     try:
-        facts = json.loads(text)
+        facts = json.loads(path.read_text(encoding="utf-8"))
     except RecursionError as error:
         raise ValueError("its tables are nested too deeply") from error
     if not isinstance(facts, dict) or facts.get("format") != FORMAT:
