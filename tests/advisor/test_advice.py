@@ -17,8 +17,8 @@ from readahead.datasets.survey import Survey, survey
 from readahead.devices import device
 from readahead.errors import BadValue
 from readahead.measure import rewritten
-from readahead.models import your_data
-from readahead.models.your_data import Workload
+from readahead.models import table_layout
+from readahead.models.table_layout import Workload
 
 
 @pytest.fixture(scope="module")
@@ -34,7 +34,7 @@ def seen(tmp_path_factory: pytest.TempPathFactory) -> Survey:
 
 
 def test_the_order_of_a_column_is_seen_whatever_its_type(seen: Survey) -> None:
-    skipped = {name: your_data.skippable(found, 0.1) for name, found in seen.orders.items()}
+    skipped = {name: table_layout.skippable(found, 0.1) for name, found in seen.orders.items()}
     assert skipped["mess"] < 0.05
     assert all(skipped[name] == pytest.approx(0.9, abs=0.05) for name in ("id", "day", "word"))
 
@@ -88,8 +88,8 @@ def test_a_range_is_as_long_as_its_share_of_the_rows() -> None:
 
 
 def test_what_a_filter_keeps_grows_with_its_share() -> None:
-    ranges = your_data.in_order([100] * 50)
-    kept = [sum(your_data.kept(ranges, Workload(selectivity=s))) for s in (0.01, 0.1, 0.5, 1.0)]
+    ranges = table_layout.in_order([100] * 50)
+    kept = [sum(table_layout.kept(ranges, Workload(selectivity=s))) for s in (0.01, 0.1, 0.5, 1.0)]
     assert kept == sorted(kept) and kept[-1] == 50 and kept[1] in (5, 6)
 
 

@@ -21,8 +21,8 @@ from readahead.datasets.finder import MOST_LOOKED_AT
 from readahead.datasets.labels import Stored
 from readahead.datasets.survey import survey
 from readahead.errors import DataError
-from readahead.measure import tasting
-from readahead.models.your_data import Workload
+from readahead.measure import sample_run
+from readahead.models.table_layout import Workload
 
 ROWS = "SELECT i AS id, hash(i) AS x FROM range(20000) r(i)"
 
@@ -279,7 +279,7 @@ def test_a_filter_that_duckdb_refuses_is_one_sentence(good: Path) -> None:
     seen = replace(survey(str(good), by="id"), columns=(Stored(name="id", path=("gone",), size_bytes=1,
         raw_bytes=1, chunks=1, dictionary_chunks=0, encodings=""),))  # fmt: skip
     with pytest.raises(DataError, match="Column 'id' cannot be filtered by: Binder Error"):
-        tasting.clause(seen, Workload(selectivity=0.1))
+        sample_run.clause(seen, Workload(selectivity=0.1))
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,8 @@ import pytest
 
 from readahead import paths, published
 from readahead.__main__ import run
+from readahead.chapters import CONTENTS, chapter, is_written
 from readahead.commands import guide, pages
-from readahead.exercises.chapters import CONTENTS, chapter, is_written
 
 WRITTEN = [row.topic for row in CONTENTS if is_written(row.topic) and row.topic != "start_here"]
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from readahead.__main__ import run
-from readahead.progress import Progress
+from readahead.questions.progress import Progress
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from readahead.exercises.chapters import CONTENTS, chapter, is_written
+from readahead.chapters import CONTENTS, chapter, is_written
 from readahead.experiments import examine
 
 WRITTEN = [place.topic for place in CONTENTS if is_written(place.topic)]

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from readahead.chapters import CONTENTS, chapter, is_written
 from readahead.errors import BadValue
-from readahead.exercises.chapters import CONTENTS, chapter, is_written
 from readahead.experiments.experiment import Knob
 from readahead.experiments.knobs import knob
 

@@ -7,7 +7,7 @@ from toybox import EXPERIMENT, ROUNDS, SLOWER_HERE, bench
 
 from readahead.errors import BadValue, Cancelled
 from readahead.experiments.experiment import Event
-from readahead.experiments.picture import Axis, Line, Picture
+from readahead.experiments.figure import Axis, Line, Picture
 from readahead.experiments.round import Round
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from readahead.chapters.start_here.chapter import EXPERIMENT
 from readahead.errors import BadValue
 from readahead.experiments.scanning import Scanning
-from readahead.experiments.start_here import EXPERIMENT
 from readahead.models import scan
 
 NUMBERS = [knob.name for knob in EXPERIMENT.knobs if knob.kind != "choice" and knob.name != "time_scale"]

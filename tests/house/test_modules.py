@@ -57,7 +57,7 @@ def test_the_reader_of_docstrings_sees_what_is_missing() -> None:
     "wanted",
     [
         "units",
-        "shapes",
+        "models.shapes",
         "devices",
         "published",
         *(f"models.{path.stem}" for path in sorted((PACKAGE / "models").glob("[a-z]*.py"))),

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from readahead.exercises.chapters import CONTENTS, Place
+from readahead.chapters import CONTENTS, Place
 from readahead.paths import NOTEBOOKS, ROOT
 
 NO_PUBLICATION = {"your_data"}
@@ -15,9 +15,9 @@ def belonging(place: Place, root: Path) -> list[Path]:
     """Return every file that the chapter of a topic must have."""
     topic = place.topic
     files = [
-        root / "lib" / "readahead" / "experiments" / f"{topic}.py",
-        root / "lib" / "readahead" / "exercises" / f"{topic}.py",
-        root / "tests" / "experiments" / f"test_{topic}.py",
+        root / "lib" / "readahead" / "chapters" / topic / "chapter.py",
+        root / "lib" / "readahead" / "chapters" / topic / "asked.py",
+        root / "tests" / "chapters" / topic / "test_chapter.py",
     ]
     return files if topic in NO_PUBLICATION else [*files, root / "data" / "published" / f"{topic}.csv"]
 
@@ -33,7 +33,7 @@ CHAPTERS = [place for place in CONTENTS if 1 <= place.number <= 11]
 
 
 @pytest.mark.parametrize("place", CHAPTERS, ids=lambda place: place.topic)
-def test_a_topic_with_a_notebook_has_its_file_in_every_room(place: Place) -> None:
+def test_a_topic_with_a_notebook_has_its_files(place: Place) -> None:
     assert missing(place, ROOT) == []
 
 
@@ -53,8 +53,8 @@ def test_a_lonely_notebook_is_caught(tmp_path: Path) -> None:
     (tmp_path / "notebooks" / "02_read_ahead.ipynb").write_text("{}")
     [place] = [place for place in CONTENTS if place.topic == "read_ahead"]
     assert missing(place, tmp_path) == [
-        "lib/readahead/experiments/read_ahead.py",
-        "lib/readahead/exercises/read_ahead.py",
-        "tests/experiments/test_read_ahead.py",
+        "lib/readahead/chapters/read_ahead/chapter.py",
+        "lib/readahead/chapters/read_ahead/asked.py",
+        "tests/chapters/read_ahead/test_chapter.py",
         "data/published/read_ahead.csv",
     ]

@@ -10,10 +10,11 @@ from pathlib import Path
 import pytest
 
 from readahead import devices
+from readahead.chapters.cache_tiers import calibrate_cache
+from readahead.chapters.cache_tiers.laws import CacheCosts
 from readahead.errors import Cancelled
-from readahead.measure import calibrate, weigh_cache
+from readahead.measure import calibrate
 from readahead.measure.calibrate import Trial, engine_costs, line, saved_costs, weigh_engine
-from readahead.models.cache_tiers import CacheCosts
 from readahead.models.schedule import Costs
 
 
@@ -47,7 +48,7 @@ def test_costs_that_no_weighing_finds_count_as_none(
     keep = {"weighed": calibrate.weighed_on()}
     path, costs, saved = {
         "engine": (tmp_path / "engine-comments.json", Costs(), lambda: saved_costs("comments")),
-        "cache": (tmp_path / "engine-comments-cache.json", CacheCosts(), weigh_cache._saved),
+        "cache": (tmp_path / "engine-comments-cache.json", CacheCosts(), calibrate_cache._saved),
     }[of]
     path.write_text(json.dumps({**keep, "costs": asdict(costs)}), encoding="utf-8")
     assert saved() == costs

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from readahead.measure import weigh_cache
+from readahead.chapters.cache_tiers import calibrate_cache
+from readahead.chapters.cache_tiers.laws import CacheCosts
 from readahead.measure.calibrate import weighed_on
 from readahead.measure.kept import keep, kept
-from readahead.models.cache_tiers import CacheCosts
 
 
 def test_costs_hold_for_their_conditions_only(tmp_path: Path) -> None:
@@ -25,5 +25,5 @@ def test_the_cache_s_costs_serve_where_the_cupboard_can_only_be_read(
     (tmp_path / "file").write_text("no folder", encoding="utf-8")
     monkeypatch.setenv("READAHEAD_CACHE", str(tmp_path / "file"))
     costs = CacheCosts(query_s=3e-3)
-    keep(weigh_cache._path(), costs, weighed_on())
-    assert weigh_cache.ensure_cache_costs() == weigh_cache.cache_costs() == costs
+    keep(calibrate_cache._path(), costs, weighed_on())
+    assert calibrate_cache.ensure_cache_costs() == calibrate_cache.cache_costs() == costs

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from readahead.models.parquet_reads import footer_reads, group_reads, scan_reads
-from readahead.shapes import ColumnChunk, FileShape, RowGroup
+from readahead.models.shapes import ColumnChunk, FileShape, RowGroup
 
 SIZES = st.lists(st.integers(1, 10**6), min_size=1, max_size=8)
 

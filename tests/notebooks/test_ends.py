@@ -9,12 +9,12 @@ import pytest
 from papermill import inspect_notebook
 
 from readahead import paths
+from readahead.chapters import chapter
+from readahead.chapters.start_here.chapter import EXPERIMENT
 from readahead.commands import batch, sheets
 from readahead.commands.run import run_notebook
-from readahead.exercises.chapters import chapter
-from readahead.exercises.claim import AGREES, DIFFERS, NOISY
+from readahead.experiments.claim import AGREES, DIFFERS, NOISY
 from readahead.experiments.experiment import Experiment
-from readahead.experiments.start_here import EXPERIMENT
 
 NOTEBOOKS = sorted(paths.NOTEBOOKS.glob("[0-9][0-9]_*.ipynb"))
 

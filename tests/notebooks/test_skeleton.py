@@ -12,7 +12,7 @@ from skeleton import BLOCKS, NUMBERED, inspect, source
 from toybox import CHAPTER
 
 from readahead import paths
-from readahead.exercises.chapters import CONTENTS, chapter, is_written
+from readahead.chapters import CONTENTS, chapter, is_written
 
 NOTEBOOKS = sorted(paths.NOTEBOOKS.glob("[0-9][0-9]_*.ipynb"))
 TOY = json.loads((Path(__file__).parents[1] / "toybox" / "90_toy.ipynb").read_text(encoding="utf-8"))

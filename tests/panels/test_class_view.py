@@ -10,7 +10,7 @@ from readahead import paths
 from readahead.commands.run import run_notebook
 from readahead.errors import BadValue
 from readahead.panels import class_view
-from readahead.progress import Progress
+from readahead.questions.progress import Progress
 
 
 @pytest.fixture

@@ -7,8 +7,8 @@ import re
 import pytest
 
 from readahead.errors import BadValue
-from readahead.experiments.in_print import against_print
-from readahead.experiments.picture import Traces
+from readahead.experiments.figure import Traces
+from readahead.experiments.residuals import against_print
 from readahead.panels import proof, seismograph
 from readahead.panels.picture import painted
 from readahead.storage.trace import Read

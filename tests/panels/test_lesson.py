@@ -12,7 +12,7 @@ from readahead.errors import BadValue
 from readahead.panels.calibration_curve import html as curve_html
 from readahead.panels.calibration_curve import shots
 from readahead.panels.lesson import Lesson, open_chapter
-from readahead.progress import Progress
+from readahead.questions.progress import Progress
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from toybox import FIGURES, bench
 
 from readahead.errors import BadValue
-from readahead.experiments.picture import Axis, Line, Picture
+from readahead.experiments.figure import Axis, Line, Picture
 from readahead.panels import paper, svg
 
 values = st.floats(min_value=1e-9, max_value=1e15)

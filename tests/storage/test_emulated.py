@@ -13,6 +13,8 @@ import pytest
 
 from readahead.devices import Device
 from readahead.errors import BadValue
+from readahead.measure.engine import EngineSettings
+from readahead.measure.run import Query, run_emulated
 from readahead.models.queue import DeviceQueue
 from readahead.storage.clock import FakeClock
 from readahead.storage.emulated import EmulatedFileSystem
@@ -144,3 +146,22 @@ def test_a_missing_file_is_missing_as_on_a_local_disk(tmp_path: Path) -> None:
 def test_slow_motion_below_one_is_refused() -> None:
     with pytest.raises(BadValue, match="time_scale=0.5 must be from 1 to 1000"):
         EmulatedFileSystem(SLOW, time_scale=0.5)
+
+
+def test_a_hundred_measurements_leave_no_open_file(path: Path) -> None:
+    """DuckDB drops the handles that it opened without closing them."""
+    resource = pytest.importorskip("resource")
+    folder = Path("/proc/self/fd") if Path("/proc/self/fd").exists() else Path("/dev/fd")
+    with duckdb.connect() as connection:
+        connection.execute(f"COPY (SELECT range AS k FROM range(20_000)) TO '{path}' (FORMAT parquet)")
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    before = len(list(folder.iterdir()))
+    resource.setrlimit(resource.RLIMIT_NOFILE, (min(soft, before + 100), hard))
+    try:
+        for _ in range(100):
+            run_emulated(
+                Query(sql="SELECT sum(k) FROM {table}", path=path), INSTANT, EngineSettings(), repeats=1
+            )
+        assert len(list(folder.iterdir())) <= before + 2
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))

@@ -12,19 +12,19 @@ from typing import Any
 
 import numpy as np
 
+from readahead.chapters import Chapter, Place
 from readahead.errors import Cancelled
-from readahead.exercises.answers import Amount, Choice, Order, Several
-from readahead.exercises.chapters import Chapter, Place
-from readahead.exercises.claim import Claim, Reason
-from readahead.exercises.exercise import Exercise, Misconception
-from readahead.exercises.prediction import Prediction
+from readahead.experiments.claim import Claim, Reason
 from readahead.experiments.experiment import Event, Experiment, Knob, OnEvent, Settings
-from readahead.experiments.picture import Axis, Line, Picture
+from readahead.experiments.figure import Axis, Line, Picture
 from readahead.experiments.round import Bench, Round
 from readahead.measure.machine import this_machine
 from readahead.measure.sample import Sample
 from readahead.models.estimate import Estimate
 from readahead.published import Figure
+from readahead.questions.answers import Amount, Choice, Order, Several
+from readahead.questions.exercise import Exercise, Misconception
+from readahead.questions.prediction import Prediction
 
 WATER = {"tiny": 1e6, "small": 1e7, "full": 1e8}
 RATE = 1e8

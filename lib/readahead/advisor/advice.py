@@ -12,12 +12,12 @@ from dataclasses import dataclass
 from readahead.datasets.survey import Survey
 from readahead.devices import Device
 from readahead.errors import BadValue, require_range
-from readahead.measure import tasting
+from readahead.measure import sample_run
 from readahead.measure.engine import spare_threads
-from readahead.models import trying_on, your_data
+from readahead.models import search, table_layout
 from readahead.models.estimate import Estimate
 from readahead.models.schedule import Costs, Window
-from readahead.models.your_data import Plan, Table, Workload
+from readahead.models.table_layout import Plan, Table, Workload
 
 LADDER = (8_192, 32_768, 122_880, 524_288, 1_048_576)
 """Row-group sizes that are always told."""
@@ -120,17 +120,18 @@ def read_groups(plans: list[Plan]) -> int:
 
 def advise(survey: Survey, device: Device, asked: Asked, costs: Costs | None = None) -> Advice:
     """Return what could be done about a survey's table on one device, ranked by gain."""
-    costs = costs or tasting.guessed_costs(survey)
+    costs = costs or sample_run.guessed_costs(survey)
     table, workload = survey.table, asked.workload
     bench = _Bench(table=table, device=device, costs=costs, asked=asked)
-    now = your_data.today(table, workload)
-    today = your_data.explained(now, device, bench.window(asked.queue_depth), costs)
-    depths = tuple((depth, bench.seconds(now, depth)) for depth in your_data.DEPTHS)
+    now = table_layout.today(table, workload)
+    today = table_layout.explained(now, device, bench.window(asked.queue_depth), costs)
+    depths = tuple((depth, bench.seconds(now, depth)) for depth in table_layout.DEPTHS)
     least = min(time_s for _, time_s in depths)
     deep = next(depth for depth, time_s in depths if time_s <= least * ENOUGH)
-    ladder = [rows for rows in LADDER if rows < 2 * table.rows] or [your_data.VECTOR_ROWS]
+    ladder = [rows for rows in LADDER if rows < 2 * table.rows] or [table_layout.VECTOR_ROWS]
     sizes = tuple(
-        (rows, bench.seconds(your_data.packed(table, workload, rows), asked.queue_depth)) for rows in ladder
+        (rows, bench.seconds(table_layout.packed(table, workload, rows), asked.queue_depth))
+        for rows in ladder
     )
     return Advice(
         device=device,
@@ -153,44 +154,44 @@ class _Bench:
     asked: Asked
 
     def window(self, depth: int) -> Window:
-        return your_data.window(depth, self.asked.threads)
+        return table_layout.window(depth, self.asked.threads)
 
     def seconds(self, plans: list[Plan], depth: int) -> float:
-        return your_data.seconds(plans, self.device, self.window(depth), self.costs)
+        return table_layout.seconds(plans, self.device, self.window(depth), self.costs)
 
     def best(self, depth: int, *, by_filter: bool | None = None) -> int:
         args = (self.table, self.asked.workload, self.device, self.window(depth), self.costs)
-        return trying_on.best_rows(*args, by_filter=by_filter)[0]
+        return search.best_rows(*args, by_filter=by_filter)[0]
 
 
 def _ranked(survey: Survey, bench: _Bench, now: list[Plan], deep: int, today_s: float) -> Sequence[Option]:
     """Return each change alone, and then all together, fastest first; those that gain nothing are left out."""
     table, workload, depth = bench.table, bench.asked.workload, bench.asked.queue_depth
-    usual = max(your_data.VECTOR_ROWS, table.usual_rows)
+    usual = max(table_layout.VECTOR_ROWS, table.usual_rows)
     by = survey.named(survey.by).shown if survey.by else ""
     offers: list[tuple[str, list[Plan], int, bool, int]] = []
     if deep != depth:
         offers.append((f"set a queue depth of {deep}", now, 0, False, deep))
     if survey.found.total_files > 1:
         words = f"write the {survey.found.total_files:,} files as one, groups of {usual:,} rows"
-        offers.append((words, your_data.packed(table, workload, usual), usual, False, depth))
+        offers.append((words, table_layout.packed(table, workload, usual), usual, False, depth))
     rows = bench.best(depth)
-    plan = your_data.packed(table, workload, rows)
+    plan = table_layout.packed(table, workload, rows)
     offers.append((f"row groups of {rows:,} rows", plan, rows, False, depth))
     if workload.filters:
-        plan = your_data.packed(table, workload, usual, by_filter=True)
+        plan = table_layout.packed(table, workload, usual, by_filter=True)
         offers.append((f"sort by {by}, groups as large as today's", plan, usual, True, depth))
         rows = bench.best(depth, by_filter=True)
-        plan = your_data.packed(table, workload, rows, by_filter=True)
+        plan = table_layout.packed(table, workload, rows, by_filter=True)
         offers.append((f"sort by {by}, row groups of {rows:,} rows", plan, rows, True, depth))
     rows = bench.best(max(deep, depth), by_filter=workload.filters or None)
-    plan = your_data.packed(table, workload, rows, by_filter=workload.filters or None)
+    plan = table_layout.packed(table, workload, rows, by_filter=workload.filters or None)
     words = f"{f'sort by {by}, ' if workload.filters else ''}row groups of {rows:,} rows"
     words += f", queue depth {max(deep, depth)}"
     offers.append((words, plan, rows, workload.filters, max(deep, depth)))
     found: dict[str, Option] = {}
     for says, plan, rows, in_order, at in offers:
-        told = your_data.explained(plan, bench.device, bench.window(at), bench.costs)
+        told = table_layout.explained(plan, bench.device, bench.window(at), bench.costs)
         gain = today_s / told.seconds
         all_at_once = at != depth and rows  # more change is only offered for more gain
         if all_at_once and told.seconds > min((one.seconds for one in found.values()), default=1e9) / GAP:

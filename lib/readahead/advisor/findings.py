@@ -8,7 +8,7 @@ import numpy as np
 
 from readahead import units
 from readahead.datasets.survey import MOST_JUDGED, Survey
-from readahead.models.your_data import skippable
+from readahead.models.table_layout import skippable
 
 TENTH = 0.1
 """The range of a filter by which the order of a column is judged."""

@@ -14,11 +14,11 @@ from dataclasses import dataclass, replace
 from readahead import units
 from readahead.advisor.advice import Advice, Option, advise
 from readahead.datasets.survey import Survey, survey
-from readahead.measure import rewritten, tasting
+from readahead.measure import rewritten, sample_run
 from readahead.measure.engine import EngineSettings
 from readahead.measure.events import OnEvent, tell
 from readahead.measure.sample import Sample
-from readahead.models import your_data
+from readahead.models import table_layout
 
 HELD = 0.2
 """How far the gain may be from the promised one, as a share, to have held."""
@@ -98,13 +98,13 @@ def verify(
         first = folder / "as-it-lies.parquet"
         rewritten.write(seen, first, group_rows=seen.table.usual_rows, in_order=False, stop=stop)
         lies = survey(str(first), columns=seen.wanted, by=seen.by)
-        clause = tasting.clause(lies, asked.workload)
-        stand = tasting.Stand(
+        clause = sample_run.clause(lies, asked.workload)
+        stand = sample_run.Stand(
             settings=EngineSettings(threads=asked.threads, queue_depth=asked.queue_depth),
             here=here, repeats=repeats, stop=stop,
         )  # fmt: skip
         tell(on_event, 1, 5, "weighing the engine on it")
-        weights = tasting.weigh(lies, asked.workload, stand, clause)
+        weights = sample_run.weigh(lies, asked.workload, stand, clause)
         advised = advise(lies, told.device, asked, weights.whole)
         option = _chosen(advised)
         promised = _promised(lies, advised, option, weights)
@@ -114,9 +114,9 @@ def verify(
             lies, second, group_rows=option.rows, in_order=option.sorted, stop=stop, rows=lies.table.rows
         )
         tell(on_event, 3, 5, "measuring it as it lies")
-        before = stand.measure(tasting.query(lies, first, clause), told.device)
+        before = stand.measure(sample_run.query(lies, first, clause), told.device)
         tell(on_event, 4, 5, "measuring it as advised")
-        after = stand.measure(tasting.query(lies, second, clause), told.device)
+        after = stand.measure(sample_run.query(lies, second, clause), told.device)
     return Proof(
         rows=lies.table.rows,
         says=option.says,
@@ -140,16 +140,22 @@ def _chosen(advised: Advice) -> Option:
     )  # fmt: skip
 
 
-def _promised(lies: Survey, advised: Advice, option: Option, weights: tasting.Weights) -> tuple[float, float]:
+def _promised(
+    lies: Survey, advised: Advice, option: Option, weights: sample_run.Weights
+) -> tuple[float, float]:
     """Return the seconds of both layouts with the filter where the query has it: in the middle."""
     asked = advised.asked
     workload = replace(asked.workload, place=0.5)
-    at = your_data.window(asked.queue_depth, asked.threads)
+    at = table_layout.window(asked.queue_depth, asked.threads)
     plans = (
-        (your_data.today(lies.table, workload), False),
-        (your_data.packed(lies.table, workload, option.rows, by_filter=option.sorted or None), option.sorted),
+        (table_layout.today(lies.table, workload), False),
+        (
+            table_layout.packed(lies.table, workload, option.rows, by_filter=option.sorted or None),
+            option.sorted,
+        ),
     )
     first, second = (
-        your_data.seconds(plan, advised.device, at, weights.of(in_order=in_order)) for plan, in_order in plans
+        table_layout.seconds(plan, advised.device, at, weights.of(in_order=in_order))
+        for plan, in_order in plans
     )
     return first, second

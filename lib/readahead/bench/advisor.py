@@ -20,9 +20,9 @@ from readahead.bench.figure import Figure
 from readahead.datasets.build import literal
 from readahead.datasets.survey import survey
 from readahead.devices import Device, device
-from readahead.models import trying_on, your_data
+from readahead.models import search, table_layout
 from readahead.models.schedule import Costs
-from readahead.models.your_data import Table, Workload
+from readahead.models.table_layout import Table, Workload
 
 NEAR = 1.05
 """A recommendation within this factor of the best is good."""
@@ -96,17 +96,17 @@ def grid() -> Iterator[Setting]:
 
 def off_by(setting: Setting, tried: int = BRUTE) -> float:
     """Return the time with the recommended row group over the time with the best of `tried` sizes."""
-    at = your_data.window(setting.depth, 1)
+    at = table_layout.window(setting.depth, 1)
     by = setting.workload.filters or None
 
     def took(rows: int) -> float:
-        plan = your_data.packed(setting.table, setting.workload, rows, by_filter=by)
-        return your_data.seconds(plan, setting.device, at, setting.costs)
+        plan = table_layout.packed(setting.table, setting.workload, rows, by_filter=by)
+        return table_layout.seconds(plan, setting.device, at, setting.costs)
 
-    rows, _ = trying_on.best_rows(
+    rows, _ = search.best_rows(
         setting.table, setting.workload, setting.device, at, setting.costs, by_filter=by
     )
-    return took(rows) / min(took(size) for size in trying_on.sizes(setting.table, points=tried))
+    return took(rows) / min(took(size) for size in search.sizes(setting.table, points=tried))
 
 
 def against_brute_force(*, tried: int = BRUTE) -> list[Figure]:

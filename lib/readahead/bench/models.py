@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from readahead.bench.figure import Figure
+from readahead.chapters.start_here.chapter import EXPERIMENT
 from readahead.devices import Device
-from readahead.experiments.start_here import EXPERIMENT
 from readahead.models.schedule import Costs, Window, simulate
 
 READS = 4_000

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 import nbformat
 
 from readahead import paths, published
-from readahead.exercises.answers import Amount, Choice, Order, Several
-from readahead.exercises.chapters import CONTENTS, Chapter, chapter, is_written, place
-from readahead.exercises.exercise import Exercise
-from readahead.experiments.start_here import EXPERIMENT as START_BENCH
+from readahead.chapters import CONTENTS, Chapter, chapter, is_written, place
+from readahead.chapters.start_here.chapter import EXPERIMENT as START_BENCH
+from readahead.questions.answers import Amount, Choice, Order, Several
+from readahead.questions.exercise import Exercise
 
 GUESS_MINUTES = 4
 """To read, guess, wait, look and talk about it."""

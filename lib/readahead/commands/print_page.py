@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from readahead import published, units
-from readahead.exercises.chapters import CONTENTS, is_written
+from readahead.chapters import CONTENTS, is_written
 from readahead.published import Figure
 
 Row = tuple[str, float, float]
@@ -20,7 +20,7 @@ _KINDS = {"bytes": "bytes", "bytes_per_s": "bytes_per_s", "s": "s", "rows_per_s"
 def _held() -> Iterator[tuple[str, Sequence[Row], int]]:
     for place in CONTENTS:
         if is_written(place.topic) and place.topic in published.TOPICS:
-            told = importlib.import_module(f"readahead.experiments.{place.topic}")
+            told = importlib.import_module(f"readahead.chapters.{place.topic}.chapter")
             yield place.topic, told.held_to_print(), told.FITTED
 
 

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import click
 
+from readahead.chapters import CONTENTS
 from readahead.devices import calibrated
-from readahead.exercises.chapters import CONTENTS
 from readahead.panels.card import disk_text
-from readahead.progress import Progress
+from readahead.questions.progress import Progress
 
 
 @click.command()

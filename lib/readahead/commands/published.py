@@ -7,7 +7,7 @@ import importlib
 import click
 import numpy as np
 
-from readahead.exercises.chapters import CONTENTS, is_written
+from readahead.chapters import CONTENTS, is_written
 from readahead.published import TOPICS
 
 
@@ -19,7 +19,7 @@ def published() -> None:
             not is_written(place.topic) or place.topic not in TOPICS
         ):  # of the learner's own data nothing is printed
             continue
-        told = importlib.import_module(f"readahead.experiments.{place.topic}")
+        told = importlib.import_module(f"readahead.chapters.{place.topic}.chapter")
         rows, fitted = told.held_to_print(), told.FITTED
         errors = [abs(modeled / printed - 1) for _, modeled, printed in rows]
         click.echo(

@@ -10,10 +10,10 @@ from collections.abc import Sequence
 from dataclasses import asdict
 
 from readahead import units
+from readahead.chapters import CONTENTS
 from readahead.commands.batch import FAILED, KEPT, Played
 from readahead.commands.sheets import Sheet
-from readahead.exercises.chapters import CONTENTS
-from readahead.exercises.claim import AGREES, DIFFERS, NOISY
+from readahead.experiments.claim import AGREES, DIFFERS, NOISY
 from readahead.measure.machine import Machine
 
 _MARKS = {AGREES: "✓", DIFFERS: "≠", NOISY: "?"}

@@ -63,7 +63,7 @@ def _examine(topic: str | None, **asked: Any) -> Iterator[Row]:
     """Return the rows of all settings, or of one chapter's."""
     if topic is None:
         return examine(**asked)
-    from readahead.exercises.chapters import chapter
+    from readahead.chapters import chapter
     from readahead.experiments import examine as oral
 
     return oral.examine(chapter(topic).experiment, **asked)

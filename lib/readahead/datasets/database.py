@@ -16,7 +16,7 @@ from readahead.datasets.build import literal
 from readahead.datasets.labels import Stored, ranks
 from readahead.errors import BadValue, DataError
 from readahead.models.parquet_reads import Span
-from readahead.models.your_data import Range
+from readahead.models.table_layout import Range
 
 MOST_LABELS = 200_000
 

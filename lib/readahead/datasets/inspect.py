@@ -12,7 +12,7 @@ import duckdb
 from readahead.datasets.build import literal
 from readahead.datasets.recipe import VECTOR_ROWS
 from readahead.errors import DataError
-from readahead.shapes import ColumnChunk, FileShape, RowGroup
+from readahead.models.shapes import ColumnChunk, FileShape, RowGroup
 
 MAGIC = b"PAR1"
 

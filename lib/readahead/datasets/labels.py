@@ -11,7 +11,7 @@ from datetime import datetime
 
 import numpy as np
 
-from readahead.models.your_data import Range
+from readahead.models.table_layout import Range
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

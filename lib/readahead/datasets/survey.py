@@ -22,8 +22,8 @@ from readahead.datasets.inspect import footer_length
 from readahead.datasets.labels import Stored, ranks
 from readahead.errors import BadValue, DataError
 from readahead.models.parquet_reads import Span, footer_reads, group_reads
-from readahead.models.your_data import GAP_BYTES, MOST_GROUPS, Range, Table
-from readahead.shapes import ColumnChunk, FileShape, RowGroup
+from readahead.models.shapes import ColumnChunk, FileShape, RowGroup
+from readahead.models.table_layout import GAP_BYTES, MOST_GROUPS, Range, Table
 
 MOST_JUDGED = 32
 """Columns whose order is judged, in file order, beside the one that is filtered by."""

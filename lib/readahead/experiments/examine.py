@@ -7,7 +7,7 @@ import threading
 from collections.abc import Iterator
 
 from readahead.experiments.experiment import Experiment
-from readahead.measure import pulse
+from readahead.measure import control_run
 from readahead.measure.events import OnEvent, tell
 from readahead.measure.validate import DEVICE_BOUND, LONGEST_S, Row
 
@@ -34,7 +34,7 @@ def examine(
             if experiment.in_sight(knob)
         )
         tell(on_event, done, configs, said)
-        beat_s = pulse.beat_s(stop)
+        beat_s = control_run.beat_s(stop)
         sample = experiment.measure(settings, on_event, stop, repeats=repeats)
         estimate = experiment.model(settings)  # the file is built now, so the model knows its exact reads
         terms = {**estimate.terms_s}

@@ -19,7 +19,7 @@ from typing import Any
 
 from readahead.errors import BadValue, require_repeats
 from readahead.experiments.experiment import Experiment, OnEvent
-from readahead.experiments.picture import Traces
+from readahead.experiments.figure import Traces
 from readahead.measure.sample import FEW, Sample
 from readahead.measure.value import Value, exactly, seconds, value
 from readahead.models.estimate import Estimate

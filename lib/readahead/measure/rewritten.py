@@ -23,7 +23,7 @@ from readahead.datasets.finder import SAMPLE
 from readahead.datasets.survey import Survey, escaped
 from readahead.errors import Cancelled, DataError
 from readahead.measure.events import check, interrupts
-from readahead.models.your_data import VECTOR_ROWS
+from readahead.models.table_layout import VECTOR_ROWS
 from readahead.units import MiB
 
 MOST_BYTES = 64 * MiB

@@ -13,7 +13,7 @@ import numpy as np
 
 from readahead.datasets.recipe import Recipe
 from readahead.devices import Device
-from readahead.measure import pulse
+from readahead.measure import control_run
 from readahead.measure.calibrate import weigh_engine
 from readahead.measure.case import Case
 from readahead.measure.engine import EngineSettings
@@ -122,7 +122,7 @@ def examine(
 
 
 def _row(case: Case, timeline: Timeline, repeats: int, stop: threading.Event | None) -> Row:
-    beat_s = pulse.beat_s(stop)
+    beat_s = control_run.beat_s(stop)
     sample = case.measure(repeats=repeats, stop=stop)
     return Row(
         case=str(case),

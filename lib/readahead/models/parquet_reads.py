@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from readahead.shapes import ColumnChunk, FileShape, RowGroup
+from readahead.models.shapes import ColumnChunk, FileShape, RowGroup
 from readahead.units import KiB
 
 WHOLE_GROUP_SHARE = 0.95

@@ -11,7 +11,7 @@ from typing import Any
 
 from readahead.experiments.experiment import Experiment, Settings
 from readahead.measure.sample import FEW
-from readahead.progress import by_papermill
+from readahead.questions.progress import by_papermill
 
 
 def explore(

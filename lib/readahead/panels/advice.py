@@ -10,8 +10,8 @@ from IPython import display as ipython
 from readahead import units
 from readahead.advisor import advice, report
 from readahead.advisor.findings import findings
+from readahead.chapters.your_data.chapter import YourData
 from readahead.errors import BadValue
-from readahead.experiments.your_data import YourData
 from readahead.panels import paper
 
 

@@ -9,10 +9,10 @@ from collections.abc import Sequence
 import numpy as np
 
 from readahead import units
-from readahead.exercises.shots import Shot, shots
-from readahead.experiments.picture import Axis, Line, Picture
+from readahead.experiments.figure import Axis, Line, Picture
 from readahead.panels import paper, svg
-from readahead.progress import Facts
+from readahead.panels.scored_guesses import Shot, shots
+from readahead.questions.progress import Facts
 
 ENOUGH = 4
 """Guesses from which on the first half is compared with the second."""

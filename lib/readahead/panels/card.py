@@ -10,7 +10,7 @@ from readahead.errors import ReadaheadError
 from readahead.measure.calibrate import ensure_costs
 from readahead.measure.machine import Machine, this_machine
 from readahead.panels import paper
-from readahead.progress import Facts
+from readahead.questions.progress import Facts
 
 
 def disk_text(entry: CatalogueEntry | None) -> str:

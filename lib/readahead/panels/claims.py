@@ -8,7 +8,7 @@ import threading
 
 import ipywidgets as widgets
 
-from readahead.exercises.claim import AGREES, DIFFERS, NOISY, Claim, Finding
+from readahead.experiments.claim import AGREES, DIFFERS, NOISY, Claim, Finding
 from readahead.experiments.experiment import OnEvent
 from readahead.experiments.round import Bench
 from readahead.panels import paper, theme

@@ -11,11 +11,11 @@ from typing import Any
 from IPython import display as ipython
 
 from readahead import units
+from readahead.chapters import chapter, place
 from readahead.errors import BadValue
-from readahead.exercises.chapters import chapter, place
-from readahead.exercises.classroom import Room, answered, calibration, read_room
-from readahead.experiments.picture import Axis, Line, Picture
+from readahead.experiments.figure import Axis, Line, Picture
 from readahead.panels import paper
+from readahead.panels.class_results import Room, answered, calibration, read_room
 from readahead.panels.picture import painted
 
 display: Callable[..., Any] = ipython.display

@@ -15,8 +15,8 @@ import numpy as np
 
 from readahead import units
 from readahead.errors import ReadaheadError
-from readahead.exercises import quantity
 from readahead.experiments.experiment import Knob
+from readahead.questions import quantity
 
 STEPS = 96
 """Places at which a slider without steps of its own stops."""

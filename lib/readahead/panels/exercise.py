@@ -9,12 +9,12 @@ from typing import Any
 
 import ipywidgets as widgets
 
-from readahead.exercises.answers import Amount, Choice, Order, Several
-from readahead.exercises.exercise import Exercise, Outcome, Verdict
 from readahead.experiments.round import Bench
 from readahead.panels import paper, theme
 from readahead.panels.job import in_words
-from readahead.progress import Facts, Progress
+from readahead.questions.answers import Amount, Choice, Order, Several
+from readahead.questions.exercise import Exercise, Outcome, Verdict
+from readahead.questions.progress import Facts, Progress
 
 MARKS = {
     Outcome.RIGHT: ("✓", theme.COLOURS["measured"]),

@@ -20,15 +20,15 @@ from typing import Any
 import ipywidgets as widgets
 from IPython import display as ipython
 
+from readahead.chapters import Chapter, chapter
 from readahead.errors import BadValue, ReadaheadError, require_repeats
-from readahead.exercises.chapters import Chapter, chapter
 from readahead.experiments.round import Bench
 from readahead.measure.sample import FEW
 from readahead.panels import calibration_curve, card, claims, paper, picture, theme
 from readahead.panels import exercise as desk
 from readahead.panels import predict as asking
 from readahead.panels import reveal as curtain
-from readahead.progress import Progress, by_papermill
+from readahead.questions.progress import Progress, by_papermill
 
 display: Callable[..., Any] = ipython.display
 HTML: Callable[..., Any] = ipython.HTML

@@ -8,9 +8,9 @@ import threading
 
 import ipywidgets as widgets
 
-from readahead.exercises.chapters import Paint
+from readahead.chapters import Paint
 from readahead.experiments.experiment import OnEvent
-from readahead.experiments.picture import Drawing, Proof, Traces
+from readahead.experiments.figure import Drawing, Proof, Traces
 from readahead.experiments.round import Bench
 from readahead.panels import paper, proof, seismograph, svg
 from readahead.panels.waiting import Waiting

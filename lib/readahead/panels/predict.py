@@ -9,10 +9,10 @@ from collections.abc import Callable
 import ipywidgets as widgets
 
 from readahead.errors import ReadaheadError
-from readahead.exercises.prediction import Prediction
 from readahead.panels import paper
 from readahead.panels.job import in_words
-from readahead.progress import Progress
+from readahead.questions.prediction import Prediction
+from readahead.questions.progress import Progress
 
 
 def printed(prediction: Prediction, guess: float | str | None) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 
-from readahead.experiments.picture import Proof
+from readahead.experiments.figure import Proof
 from readahead.panels import svg
 from readahead.panels.theme import COLOURS, FAINT
 

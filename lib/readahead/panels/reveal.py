@@ -11,7 +11,6 @@ from dataclasses import dataclass
 import ipywidgets as widgets
 
 from readahead.errors import ReadaheadError
-from readahead.exercises.prediction import Prediction
 from readahead.experiments.experiment import OnEvent
 from readahead.experiments.round import Bench, Round
 from readahead.measure.value import Value
@@ -19,8 +18,9 @@ from readahead.panels import paper, svg
 from readahead.panels.job import in_words
 from readahead.panels.predict import Ask
 from readahead.panels.waiting import Waiting
-from readahead.progress import Facts, Progress
 from readahead.published import Figure
+from readahead.questions.prediction import Prediction
+from readahead.questions.progress import Facts, Progress
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from readahead import units
-from readahead.experiments.picture import Traces
+from readahead.experiments.figure import Traces
 from readahead.panels import svg
 from readahead.panels.theme import CYCLE, FAINT
 from readahead.storage.trace import Read, in_flight

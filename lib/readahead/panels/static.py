@@ -4,7 +4,7 @@ kernel, on paper, or by papermill. It weighs a few kilobytes and needs no JavaSc
 
 from __future__ import annotations
 
-from readahead.experiments.picture import Axis, Line, Picture
+from readahead.experiments.figure import Axis, Line, Picture
 from readahead.panels import paper, svg, words
 from readahead.panels.view import View
 

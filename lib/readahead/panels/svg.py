@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from readahead import units
-from readahead.experiments.picture import Axis, Picture
+from readahead.experiments.figure import Axis, Picture
 from readahead.panels.theme import COLOURS, SHAPES
 
 

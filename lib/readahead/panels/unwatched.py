@@ -6,8 +6,8 @@ from typing import Any
 
 from IPython import display as ipython
 
+from readahead.chapters import CONTENTS
 from readahead.errors import require_repeats
-from readahead.exercises.chapters import CONTENTS
 from readahead.experiments.experiment import Experiment
 from readahead.measure import result
 from readahead.measure.sample import FEW

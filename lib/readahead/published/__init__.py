@@ -2,7 +2,7 @@
 proof-read them.
 """
 
-from readahead.published.clippings import TOPICS, UNITS, Figure, figure, figures, series
-from readahead.published.sums import Check, checks, work_out
+from readahead.published.checks import Check, checks, work_out
+from readahead.published.figures import TOPICS, UNITS, Figure, figure, figures, series
 
 __all__ = ["TOPICS", "UNITS", "Check", "Figure", "checks", "figure", "figures", "series", "work_out"]

@@ -9,6 +9,8 @@ from typing import Self
 class Descriptor:
     """Owns an open file's number; closing twice is fine."""
 
+    _fd = -1
+
     def __init__(self, number: int) -> None:
         self._fd = number
 
@@ -17,6 +19,10 @@ class Descriptor:
         if self._fd >= 0:
             number, self._fd = self._fd, -1
             os.close(number)
+
+    def __del__(self) -> None:
+        """Give the file back when nobody holds it any more: DuckDB drops its handles without closing them."""
+        self.close()
 
     def __enter__(self) -> Self:
         return self

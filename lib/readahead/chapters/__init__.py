@@ -1,0 +1,143 @@
+"""The table of contents, and a chapter as one thing to hold. A topic has one name in every room; this table
+gives it its place in the book, and nothing else has to be told of a new chapter.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+from readahead.errors import BadValue
+from readahead.experiments.claim import Claim
+from readahead.experiments.experiment import Experiment
+from readahead.experiments.figure import Drawing
+from readahead.experiments.round import Bench, Round
+from readahead.questions.exercise import Exercise
+from readahead.questions.prediction import Prediction
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """One row of the table of contents."""
+
+    number: int
+    topic: str
+    title: str
+
+    @property
+    def notebook(self) -> str:
+        """Return the file name of its notebook."""
+        return f"{self.number:02}_{self.topic}.ipynb"
+
+
+CONTENTS = (
+    Place(number=0, topic="start_here", title="Start here: one chart, four knobs"),
+    Place(number=1, topic="fragments", title="Fragments: what a seek costs"),
+    Place(number=2, topic="read_ahead", title="Read-ahead: asking before you need it"),
+    Place(number=3, topic="row_groups", title="Row groups: the unit you cannot see"),
+    Place(number=4, topic="io_cpu", title="The CPU cost of I/O"),
+    Place(number=5, topic="lookups", title="Lookups: 25 rows or 26"),
+    Place(number=6, topic="index_pages", title="Reading the index: avoiding bytes is not avoiding time"),
+    Place(number=7, topic="elimination", title="Elimination: the read that never happens"),
+    Place(number=8, topic="cache_tiers", title="Cache tiers"),
+    Place(number=9, topic="scale_out", title="Scale-out"),
+    Place(number=10, topic="loading", title="Loading, and whether a difference is one"),
+    Place(number=11, topic="your_data", title="Your data"),
+)
+"""Every chapter of the book, written or not, in reading order."""
+
+Paint = Callable[[Bench], Drawing]
+_Item = TypeVar("_Item", Prediction, Claim, Exercise)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Chapter:
+    """A topic's experiment with what is asked and claimed about it."""
+
+    place: Place
+    experiment: Experiment
+    rounds: Mapping[str, Round]
+    predictions: tuple[Prediction, ...]
+    claims: tuple[Claim, ...] = ()
+    exercises: tuple[Exercise, ...] = ()
+    figures: Mapping[str, Paint] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        asked, answered = {p.id for p in self.predictions}, set(self.rounds)
+        if asked != answered:
+            lost = ", ".join(sorted(asked ^ answered))
+            raise BadValue(
+                f"Chapter {self.place.topic!r}: {lost} must be both a Prediction (exercises) and a Round"
+                " (experiments). Give both the same id."
+            )
+
+    def prediction(self, name: str) -> Prediction:
+        """Return one prediction. Raises `BadValue` for a name that is none."""
+        return _find(self.predictions, name, "prediction", self.place.topic)
+
+    def claim(self, name: str) -> Claim:
+        """Return one claim. Raises `BadValue` for a name that is none."""
+        return _find(self.claims, name, "claim", self.place.topic)
+
+    def exercise(self, name: str) -> Exercise:
+        """Return one exercise. Raises `BadValue` for a name that is none."""
+        return _find(self.exercises, name, "exercise", self.place.topic)
+
+    def figure(self, name: str) -> Paint:
+        """Return the function that makes one figure. Raises `BadValue` for a name that is none."""
+        if name not in self.figures:
+            raise BadValue(_unknown(name, "figure", self.place.topic, list(self.figures)))
+        return self.figures[name]
+
+
+def place(topic: str) -> Place:
+    """Return a topic's row of the contents. Raises `BadValue` for a name that is none."""
+    for row in CONTENTS:
+        if row.topic == topic:
+            return row
+    raise BadValue(f"topic={topic!r} must be one of: {', '.join(row.topic for row in CONTENTS)}.")
+
+
+def chapter(topic: str) -> Chapter:
+    """Return a chapter, put together from the files of its folder.
+
+    Raises `BadValue` for a topic that is not in the contents, or is not written yet.
+    """
+    row = place(topic)
+    if not is_written(topic):
+        written = ", ".join(other.topic for other in CONTENTS if is_written(other.topic)) or "none"
+        raise BadValue(f"topic={topic!r} is not written yet. Written are: {written}.")
+    told: Any = importlib.import_module(f"readahead.chapters.{topic}.chapter")
+    asked: Any = importlib.import_module(f"readahead.chapters.{topic}.asked")
+    return Chapter(
+        place=row,
+        experiment=told.EXPERIMENT,
+        rounds=told.ROUNDS,
+        figures=getattr(told, "FIGURES", {}),
+        predictions=asked.PREDICTIONS,
+        claims=asked.CLAIMS,
+        exercises=asked.EXERCISES,
+    )
+
+
+def is_written(topic: str) -> bool:
+    """Return whether a topic has questions, and so can be opened as a lesson."""
+    folder = f"readahead.chapters.{topic}"
+    return (
+        importlib.util.find_spec(folder) is not None
+        and importlib.util.find_spec(f"{folder}.asked") is not None
+    )
+
+
+def _unknown(name: str, what: str, topic: str, known: list[str]) -> str:
+    return f"{name!r} is no {what} of chapter {topic!r}. It has: {', '.join(known) or 'none'}."
+
+
+def _find(items: tuple[_Item, ...], name: str, what: str, topic: str) -> _Item:
+    for item in items:
+        if item.id == name:
+            return item
+    raise BadValue(_unknown(name, what, topic, [item.id for item in items]))

@@ -1,0 +1,1 @@
+"""Cache tiers: memory, a middle tier, a device."""

@@ -1,0 +1,1 @@
+"""Elimination: row groups that a filter rules out unread."""

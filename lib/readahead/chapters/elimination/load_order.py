@@ -1,0 +1,205 @@
+"""A loading bay with a clock over it. The same order lines are carried in, in one order or another, and what that costs
+is timed there; what it saves is timed at the other end, when the thirteen queries come.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import time
+from pathlib import Path
+from weakref import WeakKeyDictionary
+
+import duckdb
+import numpy as np
+
+from readahead import devices, paths, published
+from readahead.chapters.elimination import laws
+from readahead.chapters.elimination.star_queries import BY_DATE, BY_YEAR, FLIGHTS, GENERATED
+from readahead.chapters.elimination.workload import (
+    DISORDER,
+    FLIGHT,
+    IN_ORDER,
+    LOAD,
+    TABLE,
+    Eliminating,
+    recipe_of,
+)
+from readahead.datasets import store
+from readahead.datasets.build import literal
+from readahead.datasets.work import Work
+from readahead.experiments.knobs import knob
+from readahead.experiments.round import Bench
+from readahead.measure.engine import quoted
+from readahead.measure.events import tell
+from readahead.measure.run import Query, run_emulated
+from readahead.measure.sample import Sample
+from readahead.measure.value import Value
+
+_VOLUME = devices.device("cloud-volume")
+
+EXPERIMENT = Eliminating(
+    topic="elimination",
+    title="Elimination: which row groups are read at all",
+    knobs=(
+        LOAD,
+        FLIGHT,
+        DISORDER,
+        knob(
+            "row_group_rows",
+            default=8_192,
+            high=131_072,
+            steps=(2_048, 4_096, 8_192, 16_384, 32_768, 65_536, 131_072),
+        ),
+        knob("device", default=_VOLUME.name),
+        knob("latency_s", default=_VOLUME.latency_s, folded=True),
+        knob("bandwidth_bytes_per_s", default=_VOLUME.bandwidth_bytes_per_s),
+        knob("channels", default=_VOLUME.channels),
+        knob("queue_depth"),
+        knob("size", default="tiny"),
+    ),
+    fixed={"dataset": TABLE, "threads": 1},
+)
+MONTH, YEAR = "Q1.2", "Q1.1"
+
+
+# -- row groups ------------------------------------------------------------------------------------------
+def share_modeled(bench: Bench, **changes: object) -> float:
+    """Return the share of row groups that the model expects to be read."""
+    case = EXPERIMENT.case(bench.settings(**changes))
+    return float(case.expected()) / case.recipe.row_groups
+
+
+def share_measured(bench: Bench, **changes: object) -> float:
+    """Return the share that DuckDB read, by its own profile."""
+    sample = bench.sample(**changes)
+    return sample.row_groups_scanned / sample.row_groups_total
+
+
+# -- thirteen queries ------------------------------------------------------------------------------------
+_SUITES: WeakKeyDictionary[Bench, dict[str, dict[str, Sample]]] = WeakKeyDictionary()
+
+
+def thirteen(bench: Bench, load: str) -> dict[str, Sample]:
+    """Return one run of each query of the benchmark, loaded in one order; made once for a bench."""
+    known = _SUITES.setdefault(bench, {})
+    if load not in known:
+        on_event, stop = bench.ears
+        found = {}
+        for number, flight in enumerate(FLIGHTS):
+            tell(on_event, number, len(FLIGHTS), f"{flight}, loaded {load}")
+            settings = bench.settings(flight=flight, load=load, disorder=IN_ORDER)
+            found[flight] = EXPERIMENT.measure(settings, stop=stop, repeats=1)
+        known[load] = found
+    return known[load]
+
+
+def total_s(bench: Bench, load: str) -> float:
+    """Return the seconds of all thirteen."""
+    return sum(sample.median_s for sample in thirteen(bench, load).values())
+
+
+def shares(load: str) -> list[float]:
+    """Return what each of the thirteen still reads of the table, if it reads where it has to and nowhere else."""
+    return [flight.share(load) for flight in FLIGHTS.values()]
+
+
+def left(load: str, q11_s: float | None = None) -> float:
+    """Return what the thirteen together take of their time unsorted: each alike, or with Q1.1's time as printed."""
+    weights = [1.0] * len(FLIGHTS)
+    if q11_s is not None:
+        others = (published.figure("elimination", "total_s.warm.unsorted").best - q11_s) / (len(FLIGHTS) - 1)
+        weights = [q11_s if name == YEAR else others for name in FLIGHTS]
+    return laws.share_left(weights, shares(load))
+
+
+def gained(bench: Bench) -> float:
+    """Return how many of the thirteen read fewer row groups by year than in the generator's order."""
+    before, after = thirteen(bench, GENERATED), thirteen(bench, BY_YEAR)
+    return float(sum(after[n].row_groups_scanned < before[n].row_groups_scanned for n in FLIGHTS))
+
+
+# -- the size of a row group -----------------------------------------------------------------------------
+def month(bench: Bench, row_group_rows: int) -> Sample:
+    """Return the sample of a month of sorted rows."""
+    return bench.sample(flight=MONTH, load=BY_DATE, row_group_rows=row_group_rows)
+
+
+def bytes_modeled(bench: Bench, row_group_rows: int) -> float:
+    """Return the bytes of a month of sorted rows, footer included, from the file's exact reads."""
+    settings = bench.settings(flight=MONTH, load=BY_DATE, row_group_rows=row_group_rows)
+    case = EXPERIMENT.case(settings)
+    case.build(*bench.ears)
+    return float(case.predict(EXPERIMENT.costs(settings)).bytes_read)
+
+
+# -- what order costs ------------------------------------------------------------------------------------
+def load_s(bench: Bench, load: str) -> Value:
+    """Return the seconds of writing the order lines again, as they lie or in another order; the file is removed."""
+    on_event, stop = bench.ears
+    settings = bench.settings()
+    source = store.path(recipe_of(settings, GENERATED), lambda d, t, note: tell(on_event, d, t, note), stop)
+    recipe = recipe_of(settings, load)
+    by = recipe.source.orders.get(recipe.order, recipe.order)
+    order = "" if load == GENERATED else f" ORDER BY {by}, {', '.join(recipe.source.unique)}"
+    work, seen = Work(recipe.rows, lambda d, t, note: tell(on_event, d, t, note), stop), []
+    with _scratch() as folder, duckdb.connect() as connection:
+        connection.execute("SET threads = 1")
+        for _ in range(bench.repeats):
+            began = time.perf_counter()
+            work.query(
+                connection,
+                f"COPY (SELECT * FROM read_parquet({literal(source)}){order})"
+                f" TO {literal(Path(folder) / 'loaded.parquet')}"
+                f" (FORMAT parquet, ROW_GROUP_SIZE {recipe.effective_row_group_rows})",
+                f"loading {load}",
+            )
+            seen.append(time.perf_counter() - began)
+    return Value(median=float(np.median(seen)), low=min(seen), high=max(seen), repeats=len(seen))
+
+
+def _scratch() -> tempfile.TemporaryDirectory[str]:
+    paths.work_dir().mkdir(parents=True, exist_ok=True)
+    return tempfile.TemporaryDirectory(dir=paths.work_dir(), prefix=f"loading-{os.getpid()}-")
+
+
+# -- folders ---------------------------------------------------------------------------------------------
+def in_folders(bench: Bench, *, named: bool) -> Sample:
+    """Return Q1.1 over one folder a year, the year named or left to the join; the folders are removed."""
+    on_event, stop = bench.ears
+    settings = bench.settings(flight=YEAR, load=GENERATED)
+    case = EXPERIMENT.case(settings)
+    source = case.build(on_event, stop)
+    work = Work(case.recipe.rows, lambda d, t, note: tell(on_event, d, t, note), stop)
+    with _scratch() as folder:
+        with duckdb.connect() as connection:
+            connection.execute("SET threads = 1")
+            work.query(
+                connection,
+                f"COPY (SELECT *, lo_orderdate // 10000 AS year FROM read_parquet({literal(source)}))"
+                f" TO {literal(folder)}"
+                " (FORMAT parquet, PARTITION_BY (year), OVERWRITE_OR_IGNORE,"
+                f" ROW_GROUP_SIZE {case.recipe.effective_row_group_rows})",
+                "one folder a year",
+            )
+        files = sorted(Path(folder).rglob("*.parquet"))
+        listed = ", ".join(quoted(file, emulated=True) for file in files)
+        sql = case.flight.sql.replace("{table}", f"read_parquet([{listed}], hive_partitioning = true)")
+        query = Query(
+            sql=sql + (" AND year = 1993" if named else ""), path=files[0], setup=case.query().setup
+        )
+        return run_emulated(
+            query,
+            case.device,
+            case.engine,
+            repeats=bench.repeats,
+            facts=settings,
+            on_event=on_event,
+            stop=stop,
+        )
+
+
+def folder_ratio(bench: Bench) -> float:
+    """Return how many times the reads the query takes if the year is left to the join."""
+    joined, named = in_folders(bench, named=False), in_folders(bench, named=True)
+    return len(joined.reads) / len(named.reads)

@@ -1,0 +1,293 @@
+"""A customs shed. The same crates, stacked in one order or another, and an officer who opens only those whose label may
+hold what he looks for: DuckDB over the order lines of the Star Schema Benchmark.
+"""
+
+from __future__ import annotations
+
+import functools
+import random
+import threading
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from readahead.chapters.elimination.laws import groups_between
+from readahead.chapters.elimination.star_queries import (
+    BY_DATE,
+    BY_QUANTITY,
+    BY_YEAR,
+    FLIGHTS,
+    GENERATED,
+    KEYS,
+    LOADS,
+    Flight,
+)
+from readahead.datasets import inspect, star, store
+from readahead.datasets.recipe import VECTOR_ROWS, Recipe
+from readahead.experiments.experiment import Knob, OnEvent, Settings
+from readahead.experiments.scanning import Scanning
+from readahead.measure.case import Case
+from readahead.measure.cpu_cost import query_costs, weigh_query
+from readahead.measure.engine import EngineSettings, engine
+from readahead.measure.run import Query
+from readahead.measure.sample import Sample
+from readahead.models import parquet_reads, scan
+from readahead.models.schedule import Costs
+
+TABLE = "lineorder"
+GAP_BYTES = 131_072
+"""What a volume of 1 ms and 125 MB/s delivers in one latency: DuckDB reads through holes up to there."""
+FEW_KEYS = 50
+"""Up to so many keys of a join DuckDB hands to the scan as they are: `dynamic_or_filter_threshold`."""
+IN_ORDER = 0.001
+"""Disorder up to here counts as none, and such a file is sorted outright."""
+
+LOAD = Knob(
+    name="load", label="Loaded", kind="choice", default=GENERATED,
+    choices=(GENERATED, BY_YEAR, BY_DATE, BY_QUANTITY), help="The order in which the rows were written.",
+)  # fmt: skip
+FLIGHT = Knob(
+    name="flight", label="Query", kind="choice", default="Q1.2", choices=tuple(FLIGHTS),
+    help="Of the Star Schema Benchmark: Q1.1 asks for a year, Q1.2 for a month, Q1.3 for a week, Q2.1 for all days.",
+)  # fmt: skip
+DISORDER = Knob(
+    name="disorder", label="Disorder", kind="1", default=IN_ORDER, low=IN_ORDER, high=1.0,
+    steps=(IN_ORDER, 0.01, 0.03, 0.1, 0.3, 1.0),
+    help="How late a row may come, as a share of the table, when it is loaded by date. The left end is none.",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StarCase(Case):
+    """A query of the benchmark over the order lines, with the small tables in memory."""
+
+    flight: Flight
+
+    def query(self) -> Query:
+        """Return the query, and the statements that make the tables around the order lines."""
+        scale = (self.recipe.source.scale_factor or {})[self.recipe.size]
+        return Query(sql=self.flight.sql, path=store.location(self.recipe), setup=star.dimensions(scale))
+
+    def touched(self) -> set[int] | None:
+        """Return the row groups whose smallest and largest date and quantity leave the query in doubt."""
+        wanted = {"lo_quantity": self.flight.quantities}
+        if self.carried():
+            first, last = (int(f"{day:%Y%m%d}") for day in (self.flight.first, self.flight.last))
+            wanted["lo_orderdate"] = first, last
+        found = set(range(self.recipe.row_groups))
+        for column, (low, high) in wanted.items():
+            ranges = inspect.key_ranges(store.location(self.recipe), column)
+            found &= {number for number, (least, most) in enumerate(ranges) if least <= high and most >= low}
+        return found
+
+    def carried(self) -> bool:
+        """Return whether the dates reach the scan: asked of DuckDB's plan, for a file that is built.
+
+        A join hands the values of the side it builds to the scan of the other. If the plan builds on the order lines
+        that are left, because it expects fewer of them than there are dates, the scan hears of no date.
+        """
+        if not store.is_built(self.recipe):
+            return True
+        query = self.query()
+        return _carried(query.text(emulated=False), query.setup)
+
+    def probes(self) -> list[tuple[int, int] | None]:
+        """Return the Bloom filters that DuckDB asks before each row group that its labels leave in doubt."""
+        touched, asked = self.touched(), self._asked_by_key()
+        filters = [inspect.bloom_filters(store.location(self.recipe), column) for column in asked]
+        found = [
+            next((span for span in spans if span is not None), None) for spans in zip(*filters, strict=True)
+        ]
+        return [span if touched is None or at in touched else None for at, span in enumerate(found)]
+
+    def _asked_by_key(self) -> list[str]:
+        """Return the columns of which the joins want so few keys that DuckDB hands them to the scan one by one."""
+        query = self.query()
+        wanted = [(KEYS[table], table, self.flight.conditions(table)) for table in self.flight.joins]
+        return [f"lo_{key}" for key, table, where in wanted if _are_few(table, key, where, query.setup)]
+
+    def expected(self, row_group_rows: Any = None, disorder: Any = None) -> np.ndarray:
+        """Return how many row groups the model expects to be read; arguments may be arrays."""
+        recipe = self.recipe
+        groups = recipe.rows / np.asarray(
+            recipe.effective_row_group_rows if row_group_rows is None else row_group_rows, float
+        )
+        load = next(name for name, order in LOADS.items() if order == recipe.order)
+        late = recipe.disorder if disorder is None else disorder
+        first, last = self.flight.span(load) if load == BY_QUANTITY or self.carried() else (0.0, 1.0)
+        return groups_between(groups, first, last, late)
+
+    def reads_a_group(self) -> float:
+        """Return into how many reads the wanted columns of a row group fall, of a built file."""
+        if not store.is_built(self.recipe):
+            return 2.0
+        group = inspect.shape(store.location(self.recipe)).row_groups[0]
+        return float(len(parquet_reads.group_reads(group, self.columns, self.engine.column_gap_bytes)))
+
+    def wanted_bytes_per_row(self) -> float:
+        """Return the bytes that are read for a row: the wanted columns, and what is read through between them."""
+        if not store.is_built(self.recipe):
+            return self.recipe.source.bytes_per_row * len(self.columns) / len(self.recipe.columns)
+        groups = inspect.shape(store.location(self.recipe)).row_groups
+        reads = (
+            parquet_reads.group_reads(group, self.columns, self.engine.column_gap_bytes) for group in groups
+        )
+        return sum(size for group in reads for _, size in group) / self.recipe.rows
+
+    def layout(self) -> scan.Layout:
+        """Return the part of the file that is read as equal pieces, with the footer of the whole."""
+        return self.layout_of(self.recipe.effective_row_group_rows, self.expected())
+
+    def layout_of(self, row_group_rows: Any, expected: Any) -> scan.Layout:
+        """Return the same for other row groups and other counts of them, each perhaps an array."""
+        pieces, touched = self.reads_a_group(), np.asarray(expected, float)
+        whole = Case.layout(self)
+        all_groups = self.recipe.rows / np.asarray(row_group_rows, float)
+        rows = np.minimum(touched * row_group_rows, self.recipe.rows)
+        asked = [span for span in self.probes() if span is not None] if store.is_built(self.recipe) else []
+        held = len(self.touched() or ()) if asked else 0
+        return replace(
+            whole,
+            rows=rows,
+            row_group_rows=np.asarray(row_group_rows, float) / pieces,
+            probes_per_read=len(asked) / held / pieces if held else 0.0,
+            probe_bytes=float(np.mean([size for _, size in asked])) if asked else 0.0,
+            bytes_per_row=self.wanted_bytes_per_row(),
+            footer_bytes_per_group=np.asarray(whole.footer_bytes_per_group, float)
+            * all_groups
+            / (touched * pieces),
+        )
+
+
+@functools.lru_cache(maxsize=256)
+def _are_few(table: str, key: str, where: str, setup: tuple[str, ...]) -> bool:
+    """Return whether a join wants at most `FEW_KEYS` keys, and they are not all from one to another.
+
+    Then DuckDB 2.0 hands the scan the keys themselves (`dynamic_or_filter_threshold`), else the least and the greatest.
+    """
+    with engine(EngineSettings(threads=1)) as connection:
+        for statement in setup:
+            connection.execute(statement)
+        column = f"{table[0]}_{key}"
+        count, least, most = connection.execute(
+            f"SELECT count({column}), min({column}), max({column}) FROM {table} WHERE {where or 'true'}"
+        ).fetchall()[0]
+    return bool(0 < count <= FEW_KEYS and (count == 1 or most - least + 1 > count))
+
+
+@functools.lru_cache(maxsize=256)
+def _carried(sql: str, setup: tuple[str, ...]) -> bool:
+    with engine(EngineSettings(threads=1)) as connection:
+        for statement in setup:
+            connection.execute(statement)
+        plan = str(connection.execute(f"EXPLAIN (FORMAT json) {sql}").fetchall()[0][1])
+    return "d_datekey = lo_orderdate" not in plan  # the left side is scanned, the right side is built
+
+
+class Eliminating(Scanning):
+    """The common bench with queries that may leave row groups alone."""
+
+    def case(self, settings: Settings) -> StarCase:
+        """Return the case that these settings describe."""
+        plain, load = super().case(settings), self.value(settings, "load")
+        late = float(self.value(settings, "disorder"))
+        flight = FLIGHTS[self.value(settings, "flight")]
+        disorder = late if load == BY_DATE and late > IN_ORDER else 0.0
+        return StarCase(
+            recipe=replace(plain.recipe, order=LOADS[load], disorder=disorder),
+            device=plain.device,
+            engine=replace(plain.engine, column_gap_bytes=GAP_BYTES),
+            time_scale=plain.time_scale,
+            columns=flight.columns,
+            flight=flight,
+        )
+
+    def groups_read(self, settings: Settings) -> float:
+        """Return how many row groups the model expects to be read."""
+        return float(self.case(settings).expected())
+
+    def curve(self, settings: Settings, name: str, values: np.ndarray) -> np.ndarray:
+        """Return the closed form's rows a second along one knob."""
+        if name not in ("row_group_rows", "disorder"):
+            return super().curve(settings, name, values)
+        case, window = self.case(settings), self.case(settings).window
+        if name == "disorder":
+            late = np.where((values > IN_ORDER) & (self.value(settings, "load") == BY_DATE), values, 0.0)
+            layout = case.layout_of(
+                np.full_like(values, case.recipe.effective_row_group_rows), case.expected(disorder=late)
+            )
+        else:
+            rows = np.ceil(values / VECTOR_ROWS) * VECTOR_ROWS
+            layout = case.layout_of(rows, case.expected(rows))
+        return np.asarray(
+            case.recipe.rows / scan.scan_times(case.device, layout, window, self.costs(settings)).seconds
+        )
+
+    def costs(self, settings: Settings) -> Costs:
+        """Return what the engine takes for the query's flight, as weighed or as is usual."""
+        name = self.value(settings, "flight")[:2]
+        usual = super().costs(settings)
+        return query_costs(self.case(settings), name) or replace(usual, row_s=20e-9)
+
+    def _weigh(
+        self, settings: Settings, *, anew: bool, on_event: OnEvent | None, stop: threading.Event | None
+    ) -> None:
+        """Weigh the flight of a query by its first one, in the generator's order, where every row is looked at."""
+        name = self.value(settings, "flight")[:2]
+        whole = {
+            **settings,
+            "flight": f"{name}.1",
+            "load": GENERATED,
+            "row_group_rows": 16_384,
+            "size": "tiny",
+        }
+        weigh_query(self.case(whole), name, anew=anew, on_event=on_event, stop=stop)
+
+    def weigh(self, on_event: OnEvent | None = None, stop: threading.Event | None = None) -> None:
+        """Weigh the engine on the order lines, and each flight."""
+        super().weigh(on_event, stop)
+        for number in "1234":
+            self._weigh(self.settings(flight=f"Q{number}.1"), anew=True, on_event=on_event, stop=stop)
+
+    def draw(self, rng: random.Random) -> dict[str, Any]:
+        """Draw a query, an order and its disorder among the knobs in sight."""
+        also = {name: self.knob(name).draw(rng) for name in ("flight", "load", "disorder")}
+        drawn = super().draw(rng)
+        return {**drawn, **also, "row_group_rows": min(drawn["row_group_rows"], 32_768)}
+
+    def measure(
+        self,
+        settings: Settings,
+        on_event: OnEvent | None = None,
+        stop: threading.Event | None = None,
+        repeats: int = 3,
+    ) -> Sample:
+        """Run the query in DuckDB, building the file and weighing the flight first if need be."""
+        self._weigh(settings, anew=False, on_event=on_event, stop=stop)
+        return super().measure(settings, on_event, stop, repeats)
+
+    def work(self, settings: Settings) -> float:
+        """Return the rows of the table: a row that need not be read counts as answered for."""
+        return float(self.case(settings).recipe.rows)
+
+    def _work(self, case: Case) -> float:
+        return float(case.recipe.rows)
+
+    def unit(self, settings: Settings) -> str:
+        """Return rows_per_s."""
+        return "rows_per_s"
+
+    def disabled(self, settings: Settings) -> dict[str, str]:
+        """Say which knobs do nothing now, and why."""
+        reasons = super().disabled(settings)
+        if self.value(settings, "load") != BY_DATE:
+            reasons["disorder"] = "Rows can only come late where they are expected: load them by date."
+        return reasons
+
+
+def recipe_of(settings: Settings, load: str) -> Recipe:
+    """Return the order lines in another order, as these settings have them otherwise."""
+    return Recipe(
+        table=TABLE, size=settings["size"], row_group_rows=settings["row_group_rows"], order=LOADS[load]
+    )

@@ -1,0 +1,1 @@
+"""Fragments: what a seek costs."""

@@ -1,0 +1,1 @@
+"""Reading an index: fan-out, page chains and samples."""

@@ -1,0 +1,1 @@
+"""The processor time that reading and writing cost."""

@@ -1,0 +1,125 @@
+"""A mill by a stream. The same grain through more or less demanding stones, with more or less water: DuckDB over
+TPC-H's order lines, one sum or a whole report, on a device as fast as one likes.
+"""
+
+from __future__ import annotations
+
+import random
+import threading
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from readahead.datasets import inspect, store
+from readahead.experiments.experiment import Knob, OnEvent, Settings
+from readahead.experiments.scanning import Scanning
+from readahead.measure.case import Case
+from readahead.measure.cpu_cost import query_costs, weigh_query
+from readahead.measure.machine import this_machine
+from readahead.measure.run import Query
+from readahead.measure.sample import Sample
+from readahead.models import scan
+from readahead.models.schedule import Costs
+
+EVERY, ONE, REPORT = "every column", "one sum", "Query 1"
+"""Read all; add one column up; TPC-H's query 1, without its filter on a date, which passes nearly every row."""
+_COLUMNS = {
+    ONE: ("l_quantity",),
+    REPORT: ("l_quantity", "l_extendedprice", "l_discount", "l_tax", "l_returnflag", "l_linestatus"),
+}  # fmt: skip
+_SELECT = {
+    ONE: "sum(l_quantity)",
+    # Columns in file order: DuckDB joins reads of neighbours as it meets them, and two runs that meet later stay two.
+    REPORT: "sum(l_quantity), sum(l_extendedprice),"
+    " sum(l_extendedprice * (1 - l_discount)), sum(l_extendedprice * (1 - l_discount) * (1 + l_tax)),"
+    " avg(l_quantity), avg(l_extendedprice), avg(l_discount), count(*), l_returnflag, l_linestatus",
+}
+_TAIL = {REPORT: " GROUP BY ALL ORDER BY l_returnflag, l_linestatus"}
+_ROW_S = {ONE: 4e-9, REPORT: 40e-9}
+"""A row's price on a machine of 2 cores, before this one was weighed."""
+
+QUERY = Knob(
+    name="report", label="Query", kind="choice", default=EVERY, choices=(EVERY, ONE, REPORT),
+    help="TPC-H's Query 1 without its filter on dates: eight aggregates of four columns, grouped by two flags.",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Report(Case):
+    """A case with what comes after the table's name."""
+
+    tail: str = ""
+
+    def query(self) -> Query:
+        """Return the query, with its groups."""
+        plain = Case.query(self)
+        return replace(plain, sql=plain.sql + self.tail)
+
+    def layout(self) -> scan.Layout:
+        """Return the file as equal row groups of the wanted columns alone."""
+        whole = Case.layout(self)
+        if not self.columns or not store.is_built(self.recipe):
+            return replace(
+                whole, bytes_per_row=self.recipe.source.bytes_per_row * (0.3 if self.columns else 1.0)
+            )
+        groups = inspect.shape(store.location(self.recipe)).row_groups
+        wanted = [
+            chunk.size_bytes for group in groups for chunk in group.chunks if chunk.column in self.columns
+        ]
+        return replace(whole, bytes_per_row=sum(wanted) / self.recipe.rows)
+
+
+class Working(Scanning):
+    """The common bench with queries that ask more or less of the processor."""
+
+    def case(self, settings: Settings) -> Case:
+        """Return the case that these settings describe."""
+        plain, report = super().case(settings), self.value(settings, "report")
+        return _Report(
+            recipe=plain.recipe,
+            device=plain.device,
+            engine=plain.engine,
+            time_scale=plain.time_scale,
+            select=_SELECT.get(report, ""),
+            columns=_COLUMNS.get(report, ()),
+            tail=_TAIL.get(report, ""),
+        )
+
+    def costs(self, settings: Settings) -> Costs:
+        """Return what the engine takes for the query, as weighed or as is usual."""
+        report = self.value(settings, "report")
+        usual = super().costs(settings)
+        if report == EVERY:
+            return usual
+        own = query_costs(self.case(settings), report)
+        return own or replace(usual, row_s=_ROW_S[report])
+
+    def weigh(self, on_event: OnEvent | None = None, stop: threading.Event | None = None) -> None:
+        """Weigh the engine on the order lines, and each query on it."""
+        super().weigh(on_event, stop)
+        for report in (ONE, REPORT):
+            case = self.case(self.settings(report=report))
+            weigh_query(case, report, anew=True, on_event=on_event, stop=stop)
+
+    def draw(self, rng: random.Random) -> dict[str, Any]:
+        """Draw a query and a bandwidth, and no more workers than this machine has cores."""
+        workers = rng.randint(1, this_machine().cores)
+        return {**super().draw(rng), "report": self.knob("report").draw(rng), "threads": workers}
+
+    def measure(
+        self,
+        settings: Settings,
+        on_event: OnEvent | None = None,
+        stop: threading.Event | None = None,
+        repeats: int = 3,
+    ) -> Sample:
+        """Run the query in DuckDB, weighing it first if that was never done."""
+        case, report = self.case(settings), self.value(settings, "report")
+        if report != EVERY:
+            weigh_query(case, report, on_event=on_event, stop=stop)
+        return super().measure(settings, on_event, stop, repeats)
+
+    def _work(self, case: Case) -> float:
+        """Return the bytes of the columns that the query reads."""
+        return float(np.asarray(case.layout().bytes_per_row)) * case.recipe.rows

@@ -1,0 +1,1 @@
+"""Loading: writers, commits, and whether a difference is one."""

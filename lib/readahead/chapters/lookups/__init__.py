@@ -1,0 +1,1 @@
+"""Lookups: rows fetched by their keys."""

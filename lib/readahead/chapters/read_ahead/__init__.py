@@ -1,0 +1,1 @@
+"""Read-ahead: asking for bytes before they are needed."""

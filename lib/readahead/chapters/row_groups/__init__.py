@@ -1,0 +1,1 @@
+"""Row groups: how many rows are stored and read together."""

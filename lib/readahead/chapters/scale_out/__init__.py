@@ -1,0 +1,1 @@
+"""Scale-out: one query on several nodes."""

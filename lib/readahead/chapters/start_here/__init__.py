@@ -1,0 +1,1 @@
+"""The start notebook: one chart, four knobs."""

@@ -1,1 +1,0 @@
-"""What the learner is asked."""

@@ -1,0 +1,1 @@
+"""What the learner is asked: predictions, exercises, and how answers are read and kept."""

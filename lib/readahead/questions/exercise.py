@@ -1,0 +1,130 @@
+"""A question with a patient examiner behind it. The examiner says one of four things: not attempted, wrong
+(and why), could not be read, right; he knows the usual wrong ideas by name and has a hint for each; after
+three more hints, each saying a little more, he shows the solution to whoever asks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any
+
+from readahead.errors import BadValue, ReadaheadError
+from readahead.questions.answers import Shape
+
+RUNGS = 3
+"""Hints on each ladder."""
+FEWEST = 2
+"""Misconceptions that each exercise must know."""
+
+
+class Outcome(Enum):
+    """The four things that can come of an answer."""
+
+    NOT_ATTEMPTED = "Not attempted"
+    WRONG = "Wrong"
+    RAISED = "Could not be checked"
+    RIGHT = "Right"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verdict:
+    """What the examiner says."""
+
+    outcome: Outcome
+    why: str = ""
+    misconception: str = ""
+    """Name of the wrong idea that was recognised."""
+    hint: str = ""
+    """Its own hint."""
+
+    @property
+    def right(self) -> bool:
+        """Return whether the answer was right."""
+        return self.outcome is Outcome.RIGHT
+
+    @property
+    def text(self) -> str:
+        """Return everything in one line, the outcome first and as a word."""
+        return " ".join(part for part in (f"{self.outcome.value}.", self.why, self.hint) if part)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Misconception:
+    """A wrong idea that leads to a certain wrong answer."""
+
+    name: str
+    """The idea in a learner's words: 'latency and bandwidth are the same'."""
+    example: Any
+    """An answer that comes of it, as a learner would write it; or a function of the bench."""
+    hint: str
+    """What helps against this idea."""
+    matches: Callable[[Any], bool] | None = None
+    """Whether a read answer comes of it. By default: the same as the example."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Exercise:
+    """A question, its right answer, the usual wrong ones, and the help."""
+
+    id: str
+    question: str
+    shape: Shape
+    """An `Amount`, a `Choice`, `Several` or an `Order`: see `exercises.answers`."""
+    answer: Any
+    """The right answer, as it may be written; or a function of the bench that computes it."""
+    equivalents: Any
+    """Other ways to write it, which must be right too (a test tries them); or a function of the bench."""
+    misconceptions: tuple[Misconception, ...]
+    hints: tuple[str, ...]
+    """The ladder: where to look, which relation, the first step."""
+    solution: str
+    """How one gets there; shown to whoever asks."""
+
+    def __post_init__(self) -> None:
+        of = f"of exercise {self.id!r}"
+        if len(self.misconceptions) < FEWEST:
+            raise BadValue(
+                f"{len(self.misconceptions)} misconceptions {of}: at least {FEWEST} are needed."
+                " Ask what a learner would answer who gets it wrong."
+            )
+        if len(self.hints) != RUNGS or not all(hint.strip() for hint in self.hints):
+            raise BadValue(f"{len(self.hints)} hints {of}: the ladder has {RUNGS}. Write each as a sentence.")
+        if not self.solution.strip() or not self.equivalents:
+            raise BadValue(f"The solution and one equivalent answer {of} must be given. Write them.")
+
+    def right_answer(self, bench: Any = None) -> Any:
+        """Return the right answer in one form; computed on the bench where it is a function of it."""
+        return self.shape.read(_given(self.answer, bench))
+
+    def check(self, answer: Any, bench: Any = None) -> Verdict:
+        """Examine an answer. Never raises: what cannot be read or computed is the outcome `RAISED`."""
+        if answer is None or answer == "" or (isinstance(answer, (list, tuple, set)) and not answer):
+            return Verdict(outcome=Outcome.NOT_ATTEMPTED, why=f"{self.shape.asks}.")
+        try:
+            given, right = self.shape.read(answer), self.right_answer(bench)
+            if self.shape.same(given, right):
+                return Verdict(outcome=Outcome.RIGHT, why=f"{self.shape.text(right)}.")
+            why = self.shape.why(given, right, answer if isinstance(answer, str) else "")
+            for idea in self.misconceptions:
+                if self._comes_of(idea, given, bench):
+                    return Verdict(outcome=Outcome.WRONG, why=why, misconception=idea.name, hint=idea.hint)
+            return Verdict(outcome=Outcome.WRONG, why=why)
+        except ReadaheadError as error:
+            return Verdict(outcome=Outcome.RAISED, why=str(error))
+        except Exception as error:  # an examiner who falls over must say so and not take the lesson along
+            return Verdict(
+                outcome=Outcome.RAISED,
+                why=f"{answer!r} met an error of ours ({type(error).__name__}: {error}). See the solution.",
+            )
+
+    def _comes_of(self, idea: Misconception, given: Any, bench: Any) -> bool:
+        if idea.matches is not None:
+            return idea.matches(given)
+        return self.shape.same(given, self.shape.read(_given(idea.example, bench)))
+
+
+def _given(answer: Any, bench: Any) -> Any:
+    """Return a value, or what its function says on the bench."""
+    return answer(bench) if callable(answer) else answer

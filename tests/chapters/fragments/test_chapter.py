@@ -1,0 +1,107 @@
+"""The disk with a head, modeled and really measured."""
+
+from __future__ import annotations
+
+import threading
+
+import numpy as np
+import pytest
+
+from readahead.chapters.fragments.chapter import EXPERIMENT, FIGURES, READERS, ROUNDS, on, plain
+from readahead.chapters.fragments.readers import run_readers
+from readahead.errors import Cancelled
+from readahead.experiments.round import Bench
+from readahead.models.queue import DeviceQueue
+from readahead.units import KiB
+
+
+@pytest.fixture(scope="module")
+def bench() -> Bench:
+    """Return the chapter's bench on a quick disk, so that a test takes no long."""
+    return Bench(EXPERIMENT, repeats=1, size="tiny", seek_s=0.002)
+
+
+@pytest.mark.parametrize("fragment_bytes", [64 * KiB, 512 * KiB])
+def test_the_device_seeks_as_often_as_the_model_says(bench: Bench, fragment_bytes: int) -> None:
+    """One read at a time comes in order, so the seeks are exact."""
+    settings = bench.settings(fragment_bytes=fragment_bytes, queue_depth=1)
+    sample = EXPERIMENT.measure(settings, repeats=1)
+    case = EXPERIMENT.case(settings)
+    footer, groups = case.reads()
+    queue = DeviceQueue(case.device, fragment_bytes)
+    expected = [
+        queue.book(0.0, offset, size)[1] for offset, size in [*footer, *(span for g in groups for span in g)]
+    ]
+    assert [read.seeks for read in sample.reads] == expected
+
+
+def test_short_pieces_are_slower_on_a_disk_and_not_on_flash(bench: Bench) -> None:
+    pieces, whole = ({"fragment_bytes": size} for size in (64 * KiB, 64 * 1024 * KiB))
+    disk = bench.model.seconds(**pieces) / bench.model.seconds(**whole)
+    assert disk.median > 1.5
+    seeks = [sum(read.seeks for read in bench.measured.sample(**piece).reads) for piece in (pieces, whole)]
+    assert seeks[0] > 4 * seeks[1] > 0
+    flash = ROUNDS["flash"].ask
+    assert flash is not None
+    assert flash(bench.model).median == pytest.approx(1.0, abs=0.02)
+
+
+def test_eight_readers_hurt_one_head_and_help_eight(bench: Bench) -> None:
+    one, eight = ROUNDS["one_head"].ask, ROUNDS["eight_heads"].ask
+    assert one is not None
+    assert eight is not None
+    assert one(bench.model).median > 2
+    assert eight(bench.model).median > 2
+    seeks = {
+        readers: sum(read.seeks for read in bench.measured.sample(**plain(readers=readers, channels=1)).reads)
+        for readers in (1, 8)
+    }
+    assert seeks[8] > 4 * seeks[1]
+
+
+def test_readers_read_every_byte_of_their_part(bench: Bench) -> None:
+    settings = bench.settings(workload=READERS, readers=4, channels=1)
+    sample = EXPERIMENT.measure(settings, repeats=1)
+    assert sample.bytes_read == EXPERIMENT.work(settings)
+    assert len({read.offset for read in sample.reads}) == len(sample.reads)
+    assert sample.max_in_flight == 4
+
+
+def test_readers_can_be_cancelled_and_leave_no_thread(bench: Bench) -> None:
+    stop = threading.Event()
+    settings = bench.settings(workload=READERS, readers=2)
+    path = EXPERIMENT.case(settings).build()
+    slow = EXPERIMENT.device(settings).but(latency_s=50.0)
+    threading.Timer(0.2, stop.set).start()
+    with pytest.raises(Cancelled):
+        run_readers(path, slow, readers=2, request_bytes=64 * KiB, total_bytes=1024 * KiB, stop=stop)
+    assert not [t for t in threading.enumerate() if t.name.startswith("readahead")]
+
+
+@pytest.mark.parametrize("workload", EXPERIMENT.knob("workload").choices)
+def test_there_is_a_curve_along_every_number(bench: Bench, workload: str) -> None:
+    settings = bench.settings(workload=workload)
+    for knob in EXPERIMENT.knobs:
+        if knob.kind != "choice" and (workload == READERS or knob.name != "readers"):
+            curve = EXPERIMENT.curve(settings, knob.name, knob.grid(12))
+            assert curve.shape == (12,)
+            assert np.all(curve > 0)
+
+
+def test_both_ends_of_every_knob_can_be_modeled() -> None:
+    for knob in EXPERIMENT.knobs:
+        for value in knob.choices or (knob.low, knob.high):
+            assert EXPERIMENT.model(EXPERIMENT.settings(**{knob.name: value})).seconds > 0
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_every_figure_can_be_drawn(bench: Bench, name: str) -> None:
+    picture = FIGURES[name](bench)
+    assert picture.sentence
+    assert picture.rows
+
+
+def test_a_device_of_the_menu_brings_its_numbers() -> None:
+    settings = EXPERIMENT.settings(**on("sata-ssd"))
+    assert EXPERIMENT.device(settings).seek_s == 0
+    assert EXPERIMENT.device(settings).channels == 8

@@ -1,0 +1,161 @@
+"""The ways to see a part: planned to the read, really taken, held to print."""
+
+from __future__ import annotations
+
+import itertools
+import random
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from readahead.chapters.index_pages.chapter import (
+    EXPERIMENT,
+    FIGURES,
+    FITTED,
+    ROUNDS,
+    give_or_take,
+    held_to_print,
+)
+from readahead.chapters.index_pages.laws import DETAILED, INDEX_WAYS, LIMITED
+from readahead.chapters.index_pages.printed import eight
+from readahead.chapters.index_pages.sampling import (
+    CHOSEN,
+    IN_ORDER,
+    METADATA,
+    NATIVE,
+    PARQUET,
+    SHUFFLED,
+    TABLE,
+    TABLESAMPLE,
+    half_width,
+)
+from readahead.chapters.index_pages.workload import WAYS, links, table
+from readahead.experiments.round import Bench
+from readahead.units import KiB
+
+
+@pytest.fixture(scope="module")
+def bench() -> Bench:
+    """Return the chapter's bench, with one repeat."""
+    return Bench(EXPERIMENT, repeats=1, latency_s=0.001)
+
+
+def test_randals_figures_agree_but_for_those_that_are_named() -> None:
+    errors = {name: abs(model / said - 1) for name, model, said in eight()}
+    assert float(np.median(list(errors.values()))) <= 0.03
+    free = [error for error in errors.values() if error > 1e-9]
+    assert len(free) == len(errors) - FITTED
+    assert float(np.median(free)) <= 0.03
+    far = {name for name, model, said in held_to_print() if abs(model / said - 1) > 0.1}
+    assert far == {"elapsed_s.count", "limited_read_latency_s", "entry_bytes.bigint"}
+
+
+@pytest.mark.parametrize("way", INDEX_WAYS)
+@pytest.mark.parametrize("more", [{}, {"read_bytes": 8 * KiB, "fanout": 9, "leaf_pages": 1_024}], ids=str)
+def test_the_readers_send_the_very_reads_that_were_planned(bench: Bench, way: str, more: dict) -> None:
+    changes = {"way": way, "bandwidth_bytes_per_s": 1e9, **more}
+    chain, known = EXPERIMENT.spans(bench.settings(**changes))
+    sample = bench.sample(**changes)
+    assert sorted((read.offset, read.size_bytes) for read in sample.reads) == sorted(chain + known)
+
+
+@pytest.mark.parametrize("way", [METADATA, CHOSEN, TABLESAMPLE, TABLE])
+@pytest.mark.parametrize("order", [IN_ORDER, SHUFFLED])
+def test_duckdb_reads_what_was_planned_of_a_parquet_file(bench: Bench, way: str, order: str) -> None:
+    changes = table(way, order=order, latency_s=0.001)
+    settings, sample = bench.settings(**changes), bench.sample(**changes)
+    told = EXPERIMENT.timeline(settings, EXPERIMENT.costs(settings))
+    assert (len(sample.reads), sample.bytes_read) == (told.reads, told.bytes_read)
+
+
+def test_tablesample_on_parquet_reads_all_of_it_and_on_the_own_format_less(bench: Bench) -> None:
+    near = {"latency_s": 0.001}
+    seen = {
+        (way, stored): bench.sample(**table(way, stored=stored, **near))
+        for way in (TABLESAMPLE, TABLE)
+        for stored in (PARQUET, NATIVE)
+    }
+    assert seen[TABLESAMPLE, PARQUET].bytes_read == seen[TABLE, PARQUET].bytes_read
+    assert seen[TABLESAMPLE, NATIVE].bytes_read < 0.8 * seen[TABLE, NATIVE].bytes_read
+    assert seen[TABLESAMPLE, NATIVE].max_in_flight <= 2 < seen[TABLE, NATIVE].max_in_flight
+
+
+def test_what_was_drawn_are_whole_groups_and_the_truth_is_in_the_table(bench: Bench) -> None:
+    whole = bench.sample(**table(TABLE, latency_s=0.001))
+    rows, early, _ = whole.answer
+    assert sum(early) / sum(rows) == pytest.approx(0.5, abs=0.01)
+    drawn = EXPERIMENT.chosen(bench.settings(**table(CHOSEN)))
+    part = bench.sample(**table(CHOSEN, latency_s=0.001))
+    assert len(part.answer[0]) == len(drawn)
+    assert part.row_groups_scanned == len(drawn)
+
+
+@pytest.mark.parametrize("order", [IN_ORDER, SHUFFLED])
+def test_the_arithmetic_of_a_sample_is_near_what_was_drawn(bench: Bench, order: str) -> None:
+    assert give_or_take(bench.measured, order) == pytest.approx(give_or_take(bench.model, order), rel=0.6)
+    share, give = half_width(bench.sample(**table(CHOSEN, order=order)), 128)
+    assert abs(share - 0.5) <= 1.5 * give
+
+
+def test_a_sample_that_drew_nothing_claims_nothing(bench: Bench) -> None:
+    empty = bench.sample(**table(TABLESAMPLE, stored=NATIVE, sample_share=0.02, latency_s=0.001))
+    share, give = half_width(replace(empty, answer=(None, None, None)), 128)
+    assert np.isnan(share) and give == np.inf
+
+
+@pytest.mark.parametrize("name", ["all_leaves", "eighth", "map"])
+def test_it_pays_and_both_witnesses_answer(bench: Bench, name: str) -> None:
+    ask = ROUNDS[name].ask
+    assert ask is not None
+    assert ask(bench.model).median > 1.1
+    assert ask(bench.measured).median > 0  # how much it paid depends on who else is at work
+
+
+def test_the_model_of_a_chain_does_not_know_the_queue_depth() -> None:
+    one, many = (
+        EXPERIMENT.model(EXPERIMENT.settings(**links(8 * KiB, queue_depth=depth))) for depth in (1, 128)
+    )
+    assert one.seconds == many.seconds
+    assert "queue_depth" in EXPERIMENT.disabled(EXPERIMENT.settings(way=LIMITED))
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_there_is_a_model_and_a_curve_at_both_ends_of_every_number(way: str) -> None:
+    settings = EXPERIMENT.settings(**(table(way) if way not in INDEX_WAYS else {"way": way}))
+    for knob in EXPERIMENT.knobs:
+        if knob.kind == "choice":
+            continue
+        curve = EXPERIMENT.curve(settings, knob.name, knob.grid(12))
+        assert curve.shape == (12,) and np.all(curve > 0)
+        for end in (knob.low, knob.high):
+            assert EXPERIMENT.model({**settings, knob.name: knob.check(end)}).seconds > 0
+
+
+def test_the_curve_goes_through_the_model() -> None:
+    for way in INDEX_WAYS:
+        settings = EXPERIMENT.settings(way=way)
+        [rate] = EXPERIMENT.curve(settings, "latency_s", np.array([settings["latency_s"]]))
+        exact = EXPERIMENT.throughput(settings, EXPERIMENT.model(settings).seconds)
+        assert rate == pytest.approx(exact, rel=0.03)
+
+
+def test_an_examination_is_about_the_index() -> None:
+    rng = random.Random(3)
+    drawn = [EXPERIMENT.draw(rng) for _ in range(40)]
+    assert {one["way"] for one in drawn} == set(INDEX_WAYS)
+    assert all(one["latency_s"] >= 0.001 for one in drawn)
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_every_figure_can_be_drawn(bench: Bench, name: str) -> None:
+    picture = FIGURES[name](bench)
+    assert picture.sentence and picture.rows
+
+
+def test_the_two_halves_are_a_chain_and_a_flood(bench: Bench) -> None:
+    sample = bench.sample(way=DETAILED)
+    upper = EXPERIMENT.index(bench.settings(way=DETAILED)).upper_pages
+    chain = sample.reads[: upper + 1]
+    assert all(after.submitted_s >= before.done_s for before, after in itertools.pairwise(chain))
+    assert sample.max_in_flight > 4

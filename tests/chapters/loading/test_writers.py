@@ -1,0 +1,85 @@
+"""Loaders at work: every row arrives once, nothing stays, and one that is killed has lost nothing it told of."""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+
+import pytest
+
+from readahead import devices
+from readahead.chapters.loading import writers
+from readahead.chapters.loading.crash_test import kill_a_load
+from readahead.chapters.loading.writers import EMULATED_FILES, TARGETS, load_costs, run_writers, weigh_writers
+from readahead.errors import Cancelled, DataError
+
+VOLUME = devices.device("cloud-volume").but(latency_s=1e-4)
+
+
+@pytest.fixture(autouse=True)
+def cupboard(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Give each test a cupboard of its own."""
+    monkeypatch.setenv("READAHEAD_CACHE", str(tmp_path))
+    return tmp_path
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("count", [1, 5])
+def test_every_row_arrives_once_and_nothing_stays(target: str, count: int, cupboard: Path) -> None:
+    sample = run_writers(target, VOLUME, writers=count, commit_rows=90, rows=1_000, repeats=2)
+    assert sample.answer == (1_000,)
+    assert len(sample.seconds) == 2 and min(sample.seconds) > 0
+    assert bool(sample.reads) == (target == EMULATED_FILES)
+    assert list(cupboard.iterdir()) == []
+
+
+def test_a_batch_is_written_and_then_synced() -> None:
+    sample = run_writers(EMULATED_FILES, VOLUME, writers=2, commit_rows=100, rows=1_000, repeats=1)
+    syncs = [read for read in sample.reads if read.size_bytes == 0]
+    assert len(syncs) == 10
+    assert len(sample.reads) == 20
+
+
+def test_a_load_is_cancelled_and_leaves_nothing(cupboard: Path) -> None:
+    stop = threading.Event()
+    timer = threading.Timer(0.3, stop.set)
+    timer.start()
+    with pytest.raises(Cancelled):
+        run_writers(
+            EMULATED_FILES,
+            VOLUME.but(latency_s=0.02),
+            writers=1,
+            commit_rows=10,
+            rows=10**7,
+            repeats=1,
+            stop=stop,
+        )
+    timer.join()
+    assert list(cupboard.iterdir()) == []
+
+
+def test_a_cupboard_that_cannot_be_written_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("READAHEAD_CACHE", "/proc/nowhere")
+    with pytest.raises(DataError, match="READAHEAD_CACHE"):
+        run_writers(TARGETS[1], VOLUME, writers=1, commit_rows=10, rows=10)
+
+
+def test_a_failing_writer_is_one_clear_error(cupboard: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(writers, "ROWS_SQL", "SELECT no_such_column FROM range({0}, {1}) t(i)")
+    with pytest.raises(DataError, match="A batch could not be written"):
+        run_writers(EMULATED_FILES, VOLUME, writers=3, commit_rows=10, rows=100, repeats=1)
+    assert list(cupboard.iterdir()) == []
+
+
+def test_a_batch_and_a_row_have_a_price() -> None:
+    costs = weigh_writers(EMULATED_FILES, anew=True)
+    assert costs.batch_s > 0 and costs.row_s > 0 and 5 < costs.bytes_per_row < 60
+    assert load_costs(EMULATED_FILES) == costs == weigh_writers(EMULATED_FILES)
+
+
+def test_a_killed_loader_has_lost_nothing_it_told_of(cupboard: Path) -> None:
+    left = kill_a_load(200, after_commits=5)
+    assert left.acknowledged_rows >= 1_000
+    assert left.found_rows >= left.acknowledged_rows
+    assert left.found_rows % 200 == 0
+    assert list(cupboard.iterdir()) == []

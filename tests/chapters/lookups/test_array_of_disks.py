@@ -1,0 +1,70 @@
+"""Chang's tables against the law that was fitted to them, and the fit against its neighbours."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from readahead.chapters.lookups import array_of_disks
+from readahead.chapters.lookups.array_of_disks import COLD, COLUMNS, FITTED, RATES, WARM, held_to_print
+
+
+def errors() -> dict[str, float]:
+    """Return the relative error of every figure."""
+    return {name: abs(model / said - 1) for name, model, said in held_to_print()}
+
+
+def rate_misses() -> float:
+    """Return the sum of squared log errors of the disks' rates, which the fit makes least."""
+    return sum(
+        float(np.log(model / said)) ** 2
+        for name, model, said in held_to_print()
+        if name.rpartition(".")[0] in RATES
+    )
+
+
+def test_the_rates_are_met_and_what_is_not_is_named() -> None:
+    rates = [error for name, error in errors().items() if name.rpartition(".")[0] in RATES]
+    assert len(rates) == 44
+    assert float(np.median(rates)) <= 0.04
+    assert max(rates) <= 0.16
+    assert [name for name, error in errors().items() if error > 0.16] == [
+        "memory_rows_per_s.n3000",
+        "cpu_per_row_s.memory.n3000",
+    ]
+    assert set(array_of_disks.unexplained()) >= {"memory_rows_per_s.n3000", "disk_8k_rows_per_s.n3000"}
+
+
+def test_the_text_is_met_too() -> None:
+    told = {
+        name: error for name, error in errors().items() if name.startswith(("duration", "read_l", "query"))
+    }
+    assert len(told) == 6
+    assert max(told.values()) <= 0.1
+
+
+def test_many_more_figures_than_numbers_were_fitted() -> None:
+    assert len(held_to_print()) > 4 * FITTED
+
+
+@pytest.mark.parametrize("name", ["GAIN", "LEAP"])
+@pytest.mark.parametrize("by", [0.9, 1.1])
+def test_no_neighbour_fits_better(name: str, by: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    best = rate_misses()
+    monkeypatch.setattr(array_of_disks, name, getattr(array_of_disks, name) * by)
+    assert rate_misses() > best
+
+
+@pytest.mark.parametrize("column", [WARM, COLD])
+@pytest.mark.parametrize("by", [0.95, 1.05])
+def test_no_other_service_time_fits_better(column: str, by: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    best, its = rate_misses(), COLUMNS[column]
+    monkeypatch.setitem(COLUMNS, column, replace(its, service_s=its.service_s * by))
+    assert rate_misses() > best
+
+
+def test_one_row_more_is_four_times_as_fast() -> None:
+    assert 3.5 < array_of_disks.rows_per_s(26, WARM) / array_of_disks.rows_per_s(25, WARM) < 5
+    assert array_of_disks.mean_latency_s(26) > 2 * COLUMNS[WARM].service_s

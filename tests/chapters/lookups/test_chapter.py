@@ -1,0 +1,183 @@
+"""Lookups modeled and really made: through an index, past the step, from Parquet, on disks that own their blocks."""
+
+from __future__ import annotations
+
+import random
+import threading
+
+import numpy as np
+import pytest
+
+from readahead.chapters.lookups import laws
+from readahead.chapters.lookups.chapter import EXPERIMENT, FIGURES, FITTED, ROUNDS, held_to_print
+from readahead.chapters.lookups.experiment import (
+    AFTER,
+    BEFORE,
+    MANY,
+    break_even,
+    groups_hit,
+    mean_groups_hit,
+    waited_s,
+)
+from readahead.chapters.lookups.key_reads import NEIGHBOURS, UNSORTED
+from readahead.chapters.lookups.workload import ANY_CHANNEL, NATIVE, OWN_DISK, PARQUET, SHUFFLED
+from readahead.errors import Cancelled
+from readahead.experiments.round import Bench
+from readahead.units import KiB
+
+LARGE = {"block_bytes": 64 * KiB, "row_group_rows": 16_384}
+
+
+@pytest.fixture(scope="module")
+def bench() -> Bench:
+    """Return the chapter's bench, with one repeat."""
+    return Bench(EXPERIMENT, repeats=1)
+
+
+def test_through_the_index_one_read_is_under_way_and_past_the_step_many(bench: Bench) -> None:
+    assert bench.measured.sample(rows_per_lookup=BEFORE).max_in_flight == 1
+    assert bench.measured.sample(rows_per_lookup=AFTER).max_in_flight > 3
+    assert bench.measured.sample(rows_per_lookup=AFTER, step_rows=100).max_in_flight == 1
+
+
+@pytest.mark.parametrize("table_order", EXPERIMENT.knob("table_order").choices)
+@pytest.mark.parametrize("file", [{}, LARGE], ids=["small blocks", "large blocks"])
+def test_the_blocks_of_rows_are_the_very_ones_that_were_planned(
+    bench: Bench, file: dict[str, int], table_order: str
+) -> None:
+    changes = {"rows_per_lookup": 10, "table_order": table_order, **file}
+    sample, case = bench.measured.sample(**changes), EXPERIMENT.case(bench.settings(**changes))
+    planned = set(EXPERIMENT.plan(bench.settings(**changes)).serial)
+    index = {span for span in planned if span not in {(r.offset, r.size_bytes) for r in sample.reads}}
+    rows = planned - index
+    assert len(rows) >= 10
+    assert {size for _, size in planned} == {case.recipe.block_bytes}
+    assert len(planned) == pytest.approx(len(sample.reads), rel=0.2)
+
+
+@pytest.mark.parametrize(
+    "changes", [MANY, {**MANY, "table_order": SHUFFLED}, {**MANY, "rows_per_lookup": 300}], ids=str
+)
+def test_of_parquet_the_very_reads_were_planned(bench: Bench, changes: dict[str, object]) -> None:
+    plan = EXPERIMENT.plan(bench.settings(**changes))
+    planned = sorted([*plan.serial, *(span for group in plan.groups for span in group)])
+    assert sorted((r.offset, r.size_bytes) for r in bench.measured.sample(**changes).reads) == planned
+
+
+def test_every_way_gives_the_same_rows(bench: Bench) -> None:
+    ways = [
+        {"rows_per_lookup": BEFORE, "stored": stored, "table_order": order, **more}
+        for stored in (NATIVE, PARQUET)
+        for order in EXPERIMENT.knob("table_order").choices
+        for more in ({}, {"asked": UNSORTED}, {"step_rows": 1})
+    ]
+    assert len({bench.measured.sample(**way, latency_s=20e-6).answer for way in ways}) == 1
+
+
+def test_the_order_of_the_keys_changes_no_read(bench: Bench) -> None:
+    sorted_reads, mixed = (
+        bench.measured.sample(rows_per_lookup=BEFORE, **way).reads for way in ({}, {"asked": UNSORTED})
+    )
+    assert {r.offset for r in sorted_reads} == {r.offset for r in mixed}
+
+
+def test_keys_without_a_gap_pass_by_the_index(bench: Bench) -> None:
+    sample = bench.measured.sample(rows_per_lookup=BEFORE, asked=NEIGHBOURS)
+    index = {EXPERIMENT.plan(bench.settings(rows_per_lookup=1)).serial[0][0]}
+    assert not index & {read.offset for read in sample.reads}
+    assert len(sample.reads) < 20
+
+
+@pytest.mark.parametrize("name", ["eight", "step"])
+def test_asking_at_once_pays_and_both_witnesses_answer(bench: Bench, name: str) -> None:
+    ask = ROUNDS[name].ask
+    assert ask is not None
+    assert ask(bench.model).median > 1.3
+    assert ask(bench.measured).median > 0  # how much it paid depends on who else is at work
+
+
+def test_reads_wait_longer_together(bench: Bench) -> None:
+    assert waited_s(bench, **MANY) > waited_s(bench, **{**MANY, "queue_depth": 1})
+
+
+def test_cardenas_counts_the_row_groups_that_duckdb_reads(bench: Bench) -> None:
+    for keys in (10, 100):
+        due = float(laws.distinct(128, keys))
+        chance = laws.spread(128, keys)
+        assert abs(groups_hit(bench, keys, 1) - due) <= 4 * chance + 1
+        assert mean_groups_hit(bench, keys) == pytest.approx(due, rel=0.08)
+
+
+def test_the_break_even_is_where_it_turns(bench: Bench) -> None:
+    rows, every = break_even(bench), bench.model.seconds(query="scan").median
+    assert 1 < rows < 1_000
+    for count, later in ((rows - 1, False), (rows, True)):
+        by_index = bench.model.seconds(rows_per_lookup=count, step_rows=10_000).median
+        assert (by_index >= every) == later
+
+
+def test_a_disk_of_the_menu_brings_its_numbers(bench: Bench) -> None:
+    moved = EXPERIMENT.follow({**bench.base, "device": "sas-15k"}, "device")
+    assert moved["latency_s"] == pytest.approx(0.0041)
+    assert moved["placed"] == ANY_CHANNEL
+    assert EXPERIMENT.follow({**bench.base, "device": "sas-15k-x8"}, "device")["placed"] == OWN_DISK
+    own = EXPERIMENT.device(bench.settings(channels=16))
+    assert own.bandwidth_bytes_per_s == pytest.approx(16 * own.channel_bandwidth_bytes_per_s)
+
+
+@pytest.mark.parametrize("stored", EXPERIMENT.knob("stored").choices)
+@pytest.mark.parametrize("query", EXPERIMENT.knob("query").choices)
+@pytest.mark.parametrize("placed", EXPERIMENT.knob("placed").choices)
+def test_there_is_a_curve_along_every_number(stored: str, query: str, placed: str) -> None:
+    settings = EXPERIMENT.settings(stored=stored, query=query, placed=placed)
+    for knob in EXPERIMENT.knobs:
+        if knob.kind != "choice":
+            curve = EXPERIMENT.curve(settings, knob.name, knob.grid(12))
+            assert curve.shape == (12,)
+            assert np.all(np.isfinite(curve))
+            assert np.all(curve > 0)
+
+
+@pytest.mark.parametrize("stored", EXPERIMENT.knob("stored").choices)
+def test_both_ends_of_every_knob_can_be_modeled(stored: str) -> None:
+    for knob in EXPERIMENT.knobs:
+        if knob.name not in ("size", "where"):
+            for value in knob.choices or (knob.low, knob.high):
+                settings = EXPERIMENT.settings(**{"stored": stored, knob.name: value})
+                assert EXPERIMENT.model(settings).seconds > 0
+                assert set(EXPERIMENT.disabled(settings)) <= set(settings)
+
+
+@pytest.mark.parametrize("stored", EXPERIMENT.knob("stored").choices)
+def test_rows_are_looked_up_on_this_disk_too(bench: Bench, stored: str) -> None:
+    sample = bench.measured.sample(stored=stored, where="this disk, warm")
+    assert sample.seconds[0] > 0
+    assert sample.answer == bench.measured.sample(stored=stored).answer
+
+
+def test_what_an_examination_draws_can_be_asked() -> None:
+    rng = random.Random(3)
+    drawn = [EXPERIMENT.draw(rng) for _ in range(30)]
+    assert {settings["stored"] for settings in drawn} == {NATIVE, PARQUET}
+    assert all(EXPERIMENT.settings(**settings) == settings for settings in drawn)
+
+
+def test_a_lookup_stops_when_told() -> None:
+    stop = threading.Event()
+    stop.set()
+    with pytest.raises(Cancelled):
+        EXPERIMENT.measure(EXPERIMENT.settings(), stop=stop)
+
+
+def test_print_is_held_with_degrees_of_freedom() -> None:
+    assert len(held_to_print()) - FITTED > 80
+    points = EXPERIMENT.published(EXPERIMENT.settings(), "rows_per_lookup")
+    assert len(points) == 11
+    assert not EXPERIMENT.published(EXPERIMENT.settings(query="scan"), "rows_per_lookup")
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_every_figure_can_be_drawn(bench: Bench, name: str) -> None:
+    picture = FIGURES[name](bench)
+    assert picture.sentence
+    assert picture.rows

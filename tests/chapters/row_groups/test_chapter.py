@@ -1,0 +1,86 @@
+"""The chapter's bench: one read a group in the real engine, curves through their points, figures with words."""
+
+from __future__ import annotations
+
+import pytest
+
+from readahead.chapters.row_groups.chapter import EXPERIMENT, FAR, FIGURES, NEAR, latency_moves, on, one_each
+from readahead.experiments.round import Bench
+
+
+@pytest.mark.parametrize("rows", [8_192, 131_072, 1_048_576])
+@pytest.mark.parametrize("compression", ["snappy", "zstd", "uncompressed"])
+def test_the_engine_reads_each_group_once_and_the_model_knows_the_bytes(rows: int, compression: str) -> None:
+    settings = EXPERIMENT.settings(row_group_rows=rows, compression=compression)
+    sample = EXPERIMENT.measure(settings, repeats=1)
+    case = EXPERIMENT.case(settings)
+    footer, groups = case.reads()
+    assert len(sample.reads) == len(footer) + case.recipe.row_groups
+    assert sample.bytes_read == sum(size for spans in (footer, *groups) for _, size in spans)
+
+
+def test_a_native_file_gives_the_same_answer_in_reads_that_do_not_follow_its_groups() -> None:
+    parquet, native = (
+        EXPERIMENT.settings(row_group_rows=8_192, format=form) for form in ("parquet", "native")
+    )
+    one, other = (EXPERIMENT.measure(settings, repeats=1) for settings in (parquet, native))
+    groups = EXPERIMENT.case(native).recipe.row_groups
+    assert len(one.reads) == groups + 1
+    block = EXPERIMENT.case(native).recipe.block_bytes  # whole blocks, wherever a group ends
+    assert all(read.size_bytes % block == 0 for read in other.reads)
+    assert any(read.size_bytes % block for read in one.reads)
+    assert other.answer == one.answer
+    assert EXPERIMENT.model(native).seconds > 0
+    assert "compression" in EXPERIMENT.disabled(native) and "compression" not in EXPERIMENT.disabled(parquet)
+
+
+def test_there_is_one_group_for_each_read_in_flight() -> None:
+    for depth in (1, 8, 32):
+        settings = EXPERIMENT.settings(queue_depth=depth)
+        rows = one_each(settings)
+        case = EXPERIMENT.case({**settings, "row_group_rows": rows})
+        assert rows % 2_048 == 0
+        assert case.recipe.row_groups <= case.window.slots
+
+
+def test_a_device_of_the_menu_brings_its_own_numbers() -> None:
+    near, far = (EXPERIMENT.device(EXPERIMENT.settings(**on(name))) for name in (NEAR, FAR))
+    assert (near.latency_s, far.latency_s) == (45e-6, 0.03)
+    assert far.channel_bandwidth_bytes_per_s == 90e6
+
+
+def test_small_groups_are_dearer_far_away_and_one_is_too_few() -> None:
+    bench = Bench(EXPERIMENT)
+    one = one_each(bench.base)
+    far, near = (
+        bench.model.seconds(**on(name), row_group_rows=2_048).median
+        / bench.model.seconds(**on(name), row_group_rows=one).median
+        for name in (FAR, NEAR)
+    )
+    assert far > near > 1
+    largest = bench.model.seconds(**on(FAR), row_group_rows=1_048_576).median
+    assert largest > bench.model.seconds(**on(FAR), row_group_rows=one).median
+
+
+def test_the_point_of_the_workbook() -> None:
+    assert latency_moves(1) > 20
+    assert latency_moves(1) > latency_moves(8) > latency_moves(32)
+
+
+@pytest.mark.parametrize(
+    ("dataset", "rows", "rate"), [("comments", 104_800, 22e6), ("comments_narrow", 1_045_000, 55e6)]
+)
+def test_the_published_points_lie_on_the_drive_they_were_measured_on(
+    dataset: str, rows: float, rate: float
+) -> None:
+    settings = EXPERIMENT.settings(device="usb-disk", dataset=dataset)
+    [(x, y, figure)] = EXPERIMENT.published(settings, "row_group_rows")
+    assert (x, y) == (pytest.approx(rows, rel=0.01), pytest.approx(rate, rel=0.01))
+    assert figure.author == "Niko Neugebauer"
+    assert EXPERIMENT.published({**settings, "device": NEAR}, "row_group_rows") == ()
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_each_figure_says_in_words_what_it_shows(name: str) -> None:
+    picture = FIGURES[name](Bench(EXPERIMENT, repeats=1))
+    assert picture.sentence.endswith(".") and picture.rows

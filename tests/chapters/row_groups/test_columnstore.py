@@ -1,0 +1,59 @@
+"""Neugebauer's figures, worked out: the fit finds what was put in, and stays within what the chapter promises."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from readahead.chapters.row_groups import columnstore
+from readahead.chapters.row_groups.columnstore import TableScan, disk_scan_s, fit_disk
+from readahead.units import MiB
+
+
+def test_ten_times_as_many_groups_means_a_dictionary_of_16_mib() -> None:
+    assert columnstore.dictionary_from_groups() == pytest.approx(16 * MiB, rel=0.02)
+    assert columnstore.wide_groups() / columnstore.full_groups() == pytest.approx(10, rel=0.03)
+
+
+def test_the_drive_delivered_what_it_can_and_the_counter_says_more() -> None:
+    assert columnstore.delivered_bytes_per_s() < 90e6 < columnstore.counted_bytes_per_s()
+
+
+@given(seek_s=st.floats(2e-3, 25e-3), read_bytes=st.floats(1e5, 1e7))
+def test_the_fit_finds_the_seek_and_the_read_that_made_the_times(seek_s: float, read_bytes: float) -> None:
+    known = [
+        TableScan(name=str(size), size_bytes=size, cpu_s=cpu, read_bytes=512 * 1024)
+        for size, cpu in ((7e8, 9.0), (6e9, 30.0))
+    ]
+    hidden = TableScan(name="hidden", size_bytes=5e9, cpu_s=20.0, read_bytes=0)
+    scans = [*known, hidden]
+    elapsed = [disk_scan_s(scan, seek_s, 90e6, read_bytes) for scan in scans]
+    found = fit_disk(scans, elapsed, 90e6)
+    assert found.seek_s == pytest.approx(seek_s, abs=1e-5)
+    assert found.read_bytes == pytest.approx(read_bytes, rel=0.02)
+
+
+@given(cpu=st.floats(0, 100), seek_s=st.floats(0, 0.02))
+def test_a_scan_lies_between_full_overlap_and_taking_turns(cpu: float, seek_s: float) -> None:
+    scan = TableScan(name="t", size_bytes=1e9, cpu_s=cpu, read_bytes=1e6)
+    io_s = 1e9 / 90e6 + 1000 * seek_s
+    assert max(io_s, cpu) <= disk_scan_s(scan, seek_s, 90e6) * (1 + 1e-12)
+    assert disk_scan_s(scan, seek_s, 90e6) <= io_s + cpu + 1e-9
+
+
+def test_the_model_keeps_to_what_was_published() -> None:
+    tables = columnstore.against_published()
+    errors = [error for table in tables for error in table.errors]
+    assert np.median(errors) <= 0.03
+    assert np.mean(np.array(errors) <= 0.1) >= 0.9
+    for table in tables:
+        assert len(table.rows) > table.fitted
+        assert table.misses or max(table.errors) <= 0.1
+
+
+def test_the_report_names_its_degrees_of_freedom_and_its_misses() -> None:
+    said = columnstore.report()
+    assert "4 figures, 2 fitted, 2 free" in said
+    assert "missed: the sizes stand in a picture" in said

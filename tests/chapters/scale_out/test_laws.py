@@ -1,0 +1,58 @@
+"""Laws of scaling, and a product that gives back the factors it was made of."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from readahead.chapters.scale_out import laws
+from readahead.errors import BadValue
+from readahead.models.scalability import capacity
+
+
+@given(st.floats(0.5, 4), st.integers(2, 16))
+def test_contention_gives_back_the_speed_up_it_came_from(speedup: float, nodes: int) -> None:
+    assert float(capacity(nodes, laws.contention(speedup, nodes), 0.0)) == pytest.approx(speedup)
+
+
+def test_a_speed_up_above_the_nodes_is_a_contention_below_nothing() -> None:
+    assert laws.contention(2.55, 2) < 0 < laws.contention(1.65, 2)
+
+
+def test_caches_that_add_up_make_two_nodes_more_than_twice_as_fast() -> None:
+    given = {"data_bytes": 100.0, "cache_bytes_per_s": 10.0, "device_bytes_per_s": 1.0}
+    one, two = laws.cached_s([1, 2], cache_bytes=60.0, **given)
+    assert one / two > 2
+    one, two = laws.cached_s([1, 2], cache_bytes=100.0, **given)
+    assert one / two == pytest.approx(2)
+
+
+@given(st.floats(0.1, 10), st.floats(0, 1))
+def test_a_node_that_dies_costs_its_whole_part_once_more(part_s: float, share: float) -> None:
+    took_s = laws.failover_s([part_s, part_s], 0.0, after_s=share * part_s, notice_s=0.0)
+    assert took_s == pytest.approx(2 * part_s)
+
+
+@given(st.floats(1e3, 1e12), st.integers(2, 16), st.floats(1e6, 1e10))
+def test_at_the_limit_both_ways_to_join_take_as_long(large: float, nodes: int, rate: float) -> None:
+    limit = laws.push_limit_bytes(large, nodes)
+
+    def gain(size: float) -> float:
+        shuffled = float(laws.shuffled_s(size, large, nodes, link_bytes_per_s=rate))
+        return shuffled / float(laws.pushed_s(size, nodes, link_bytes_per_s=rate))
+
+    assert gain(limit) == pytest.approx(1)
+    assert gain(limit / 2) > 1 > gain(limit * 2)
+
+
+def test_a_product_gives_back_its_factors() -> None:
+    facts = [[False, False], [True, False], [False, True], [True, True]]
+    seconds = laws.product_s([10.0, 2.0, 0.5], facts)
+    assert seconds.tolist() == pytest.approx([10, 20, 5, 10])
+    assert laws.log_linear(facts, seconds.tolist()).tolist() == pytest.approx([10, 2, 0.5])
+
+
+def test_factors_that_always_come_together_are_refused() -> None:
+    with pytest.raises(BadValue, match="come together"):
+        laws.log_linear([[True, True], [False, False], [True, True]], [1.0, 2.0, 3.0])

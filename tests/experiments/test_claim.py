@@ -1,0 +1,138 @@
+"""A claim says agrees, differs (and why) or too noisy (and what to do), and never more than it saw."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from toybox import CHAPTER, bench
+
+from readahead.errors import BadValue
+from readahead.experiments.claim import AGREES, DIFFERS, NOISY, Claim, Reason
+from readahead.measure.value import Value, exactly
+
+
+def seen(median: float, spread: float = 0.0, repeats: int = 5, doubts: tuple[str, ...] = ()) -> Value:
+    return Value(
+        median=median, low=median * (1 - spread), high=median * (1 + spread), repeats=repeats, doubts=doubts
+    )
+
+
+def claim(relation: str, factor: float = 1.0, tolerance: float = 0.0, *reasons: Reason) -> Claim:
+    return Claim(
+        id="c",
+        says="It is so.",
+        left=lambda bench: 1,
+        right=lambda bench: 1,
+        left_name="this",
+        right_name="that",
+        relation=relation,
+        factor=factor,
+        tolerance=tolerance,
+        reasons=reasons,
+    )
+
+
+@pytest.mark.parametrize(
+    ("relation", "factor", "tolerance", "left", "right", "verdict"),
+    [
+        ("at least", 2.0, 0.0, 5.0, 2.0, AGREES),
+        ("at least", 2.0, 0.0, 3.0, 2.0, DIFFERS),
+        ("at least", 2.0, 0.1, 3.7, 2.0, AGREES),
+        ("at most", 2.0, 0.0, 3.0, 2.0, AGREES),
+        ("at most", 2.0, 0.0, 5.0, 2.0, DIFFERS),
+        ("within", 1.0, 0.1, 1.05, 1.0, AGREES),
+        ("within", 1.0, 0.1, 1.2, 1.0, DIFFERS),
+        ("within", 1.0, 0.1, 0.8, 1.0, DIFFERS),
+        ("faster than", 1.0, 0.0, 0.5, 1.0, AGREES),
+        ("faster than", 3.0, 0.0, 0.5, 1.0, DIFFERS),
+        ("faster than", 1.0, 0.0, 2.0, 1.0, DIFFERS),
+    ],
+)
+def test_the_four_relations(
+    relation: str, factor: float, tolerance: float, left: float, right: float, verdict: str
+) -> None:
+    assert claim(relation, factor, tolerance).test(seen(left), seen(right)).verdict == verdict
+
+
+def test_an_interval_over_the_limit_is_too_noisy_and_says_what_to_do() -> None:
+    finding = claim("faster than").test(seen(0.95, 0.2), seen(1.0, 0.2))
+    assert finding.verdict == NOISY and "repeat more often" in finding.reasons[0]
+    with_doubts = claim("faster than").test(seen(0.95, 0.2, doubts=("Close other programs.",)), seen(1.0))
+    assert with_doubts.reasons == ("Close other programs.",)
+
+
+def test_few_repeats_claim_nothing_however_clear() -> None:
+    finding = claim("faster than").test(seen(0.001, repeats=3), seen(1.0))
+    assert finding.verdict == NOISY and "at least 5 times" in finding.reasons[0]
+
+
+def test_the_reasons_that_fit_are_given_in_order_and_no_other() -> None:
+    stated = claim(
+        "faster than",
+        1.0,
+        0.0,
+        Reason(says="not this", when=lambda left, right, bench: left.median < right.median),
+        Reason(says="this", when=lambda left, right, bench: left.median > 2 * right.median),
+        Reason(says="or that"),
+    )
+    assert stated.test(seen(3.0), seen(1.0)).reasons == ("this", "or that")
+    assert "No known reason" in claim("faster than").test(seen(3.0), seen(1.0)).reasons[0]
+
+
+def test_the_sentence_names_both_sides_their_numbers_and_the_limit() -> None:
+    says = claim("at least", 2.0).test(seen(5.0, 0.01), exactly(2.0)).says
+    assert (
+        says == "Agrees. This: 5 s (4.95 s to 5.05 s); that: 2 s;"
+        " ratio 2.5× (2.48× to 2.52×), expected at least 2×."
+    )
+
+
+@given(
+    st.floats(0.01, 100),
+    st.floats(0, 0.5),
+    st.floats(0.01, 100),
+    st.floats(0, 0.5),
+    st.sampled_from(["at least", "at most", "within", "faster than"]),
+)
+def test_it_agrees_only_if_every_ratio_in_the_interval_does(
+    left: float, fog: float, right: float, mist: float, relation: str
+) -> None:
+    stated = claim(relation, 1.0, 0.1)
+    mine, theirs = seen(left, fog), seen(right, mist)
+    verdict = stated.test(mine, theirs).verdict
+    ratio = mine / theirs
+    corners = {stated.test(exactly(r), exactly(1.0)).verdict for r in (ratio.low, ratio.median, ratio.high)}
+    if verdict == AGREES:
+        assert corners == {AGREES}
+    if verdict == DIFFERS:
+        assert corners == {DIFFERS}
+
+
+def test_the_toy_claims_on_a_quiet_a_noisy_and_a_hasty_bench() -> None:
+    rope, fits = CHAPTER.claim("rope_costs"), CHAPTER.claim("model_fits")
+    assert rope.on(bench()).verdict == AGREES
+    found = fits.on(bench())
+    assert (found.verdict, found.reasons) == (DIFFERS, ("The farmer rests at each bucket.",))
+    assert fits.on(bench(wobble=0.6, repeats=9)).verdict == NOISY
+    assert rope.on(bench(repeats=2)).verdict == NOISY
+
+
+@pytest.mark.parametrize(
+    ("change", "named"),
+    [
+        ({"relation": "like"}, "relation='like'"),
+        ({"factor": 0}, "factor=0"),
+        ({"tolerance": -1}, "tolerance=-1"),
+    ],
+)
+def test_a_claim_that_cannot_be_tested_is_refused(change: dict[str, object], named: str) -> None:
+    facts: dict[str, object] = {"relation": "within"} | change
+    with pytest.raises(BadValue, match=named):
+        Claim(
+            id="c",
+            says="",
+            left=lambda bench: 1,
+            right=lambda bench: 1,
+            left_name="",
+            right_name="",
+            **facts,
+        )  # type: ignore[arg-type]

@@ -1,0 +1,63 @@
+"""A pile of books, some of them torn, one of them somebody's shopping list."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from readahead.errors import DataError
+from readahead.panels.class_results import answered, calibration, read_room
+from readahead.questions.progress import Progress
+
+
+def book(folder: Path, name: str, guess: float, *answers: tuple[str, str]) -> Path:
+    """Write the result of a learner who guessed one yield, and tried an exercise."""
+    own = Progress(folder / f".{name}.progress")
+    own.keep_machine(
+        {"cpu": "a cpu", "cores": 4, "memory_bytes": 8 * 2**30, "system": "Linux", "file_system": "ext4"}
+    )
+    own.keep_guess("fragments", "yield", guess)
+    own.keep_reveal("fragments", "yield", 0.4)
+    for outcome, idea in answers:
+        own.keep_answer("fragments", "hole", "?", outcome, idea)
+    return own.export(folder / f"{name}.json", {"disk": "a disk"})
+
+
+@pytest.fixture
+def pile(tmp_path: Path) -> Path:
+    """Write three books and three files that are none."""
+    book(tmp_path, "ada", 0.8, ("Wrong", "a hole is never worth reading"), ("Right", ""))
+    book(tmp_path, "ben", 0.1, ("Wrong", "a hole is never worth reading"))
+    book(tmp_path, "o'neil ü", 0.4)
+    (tmp_path / "torn.json").write_text('{"format": 1, "topics": {"fra', encoding="utf-8")
+    (tmp_path / "shopping.json").write_text(json.dumps(["milk"]), encoding="utf-8")
+    (tmp_path / "photo.json").write_bytes(b"\x89PNG\xff\xfe")
+    return tmp_path
+
+
+def test_good_books_are_read_and_the_others_named(pile: Path) -> None:
+    room = read_room(pile)
+    assert [learner.name for learner in room.learners] == ["ada", "ben", "o'neil ü"]
+    assert len(room.skipped) == 3
+    assert all("is not a result of this workbook" in why and "--export" in why for why in room.skipped)
+    assert {why.split(".json")[0] for why in room.skipped} == {"torn", "shopping", "photo"}
+    assert room.learners[0].machine == ("a cpu", "4", "8 GiB", "ext4", "Linux", "a disk")
+
+
+def test_the_room_is_off_by_the_median_and_shares_its_misconception(pile: Path) -> None:
+    room = read_room(pile)
+    [(topic, middle, each)] = calibration(room)
+    assert (topic, middle) == ("fragments", pytest.approx(2.0))
+    assert each == pytest.approx([2.0, 4.0, 1.0])
+    [hole] = answered(room)
+    assert (hole.name, hole.tried, hole.right) == ("hole", 2, 1)
+    assert hole.misconceptions == (("a hole is never worth reading", 2),)
+
+
+def test_an_empty_folder_and_none_at_all_say_what_to_give(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match="holds no result file"):
+        read_room(tmp_path)
+    with pytest.raises(DataError, match="not a folder"):
+        read_room(tmp_path / "nowhere")

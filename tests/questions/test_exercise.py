@@ -1,0 +1,98 @@
+"""The examiner: four outcomes, never an exception, and no exercise without its help."""
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from toybox import CHAPTER, bench
+
+from readahead.errors import BadValue
+from readahead.questions.answers import Amount, Several
+from readahead.questions.exercise import Exercise, Misconception, Outcome
+
+HALF, CHOICE, SET, RANK = (
+    CHAPTER.exercise(name) for name in ("half_bucket", "bottleneck", "what_helps", "rank")
+)
+
+
+def test_the_answer_follows_the_learners_own_settings() -> None:
+    near, far = bench(rope_s=1e-3), bench(rope_s=1e-2)
+    assert HALF.check("100 kB", near).right and not HALF.check("100 kB", far).right
+    assert HALF.check("1 MB", far).right and HALF.check("0.95 MiB", far).right
+    assert HALF.check("1,000,000 bytes", far).right
+
+
+def test_a_wrong_amount_is_told_its_side_and_not_the_answer() -> None:
+    verdict = HALF.check("300 kB", bench())
+    assert (
+        verdict.outcome is Outcome.WRONG
+        and verdict.why == "300 kB is too high."
+        and not verdict.misconception
+    )
+    assert HALF.check("10 kB", bench()).why == "10 kB is too low."
+    assert HALF.check("10", bench()).why == "10 KiB is too low."
+
+
+def test_a_misconception_brings_its_own_hint() -> None:
+    verdict = HALF.check("100 MB", bench())
+    assert verdict.misconception == "the bucket that fills in a second"
+    assert verdict.text == "Wrong. 100 MB is too high. How long is the rope?"
+
+
+def test_what_is_wrong_in_a_set_or_an_order_is_named() -> None:
+    assert SET.check(["a shorter rope"]).why == "All you picked belong; 1 is missing."
+    assert SET.check(["a shorter rope", "a faster stream"]).why == "'a faster stream' does not belong."
+    assert RANK.check(["a barrel", "a thimble", "a bucket"]).why.startswith("Place 2 is not 'a thimble'")
+    assert RANK.check(["a barrel"]).outcome is Outcome.RAISED
+
+
+@given(
+    st.permutations(["a shorter rope", "a larger bucket"]), st.sampled_from([", ", "; ", " and ", ",", " ;"])
+)
+def test_order_and_separators_never_fail_a_right_set(order: list[str], between: str) -> None:
+    assert SET.check(between.join(order)).right and SET.check(order).right and SET.check(set(order)).right
+
+
+@given(st.sampled_from(["Rope", "rope", " ROPE", "rope.", "a", "A)", "rop"]))
+def test_case_and_stops_never_fail_a_right_choice(words: str) -> None:
+    assert CHOICE.check(words).right
+
+
+@given(st.floats(1e-9, 1e12), st.floats(0, 0.5))
+def test_the_tolerance_is_the_same_above_and_below(right: float, tolerance: float) -> None:
+    shape = Amount(kind="s", tolerance=tolerance)
+    assert shape.same(right * (1 + tolerance), right) and shape.same(right / (1 + tolerance), right)
+    assert not shape.same(right * (1 + tolerance) * 1.01, right)
+    assert not shape.same(-right, right)
+
+
+def test_an_examiner_who_falls_over_says_so() -> None:
+    broken = replace(HALF, answer=lambda bench: 1 / 0)
+    verdict = broken.check("1 MB", bench())
+    assert verdict.outcome is Outcome.RAISED and "ZeroDivisionError" in verdict.why
+    bad_idea = Misconception(name="bad", example="1 MB", hint="", matches=lambda answer: answer["x"])
+    assert replace(HALF, misconceptions=(bad_idea,) * 2).check("7 GB", bench()).outcome is Outcome.RAISED
+
+
+@pytest.mark.parametrize(
+    ("change", "named"),
+    [
+        ({"misconceptions": ()}, "0 misconceptions"),
+        ({"hints": ("one",)}, "1 hints"),
+        ({"hints": ("one", " ", "three")}, "3 hints"),
+        ({"solution": " "}, "solution"),
+        ({"equivalents": ()}, "equivalent"),
+    ],
+)
+def test_no_exercise_without_its_help(change: dict[str, object], named: str) -> None:
+    facts = {name: getattr(CHOICE, name) for name in Exercise.__dataclass_fields__}
+    with pytest.raises(BadValue, match=named):
+        Exercise(**(facts | change))
+
+
+def test_what_may_be_picked_by_its_beginning_must_be_clear() -> None:
+    shape = Several(options=("a large bucket", "a large barrel"))
+    with pytest.raises(BadValue, match="none of the choices"):
+        shape.read(["a large"])
+    assert shape.read(["a large ba"]) == {"a large barrel"}

@@ -1,0 +1,201 @@
+"""The exercise book survives restarts, two writers, damage, and a place that cannot be written."""
+
+import json
+import os
+import subprocess
+import sys
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from readahead.errors import DataError
+from readahead.questions.progress import Progress, by_papermill, default_path
+
+
+def clock() -> datetime:
+    return datetime(2026, 11, 21, 6, 30, tzinfo=UTC)
+
+
+@pytest.fixture
+def book(tmp_path: Path) -> Progress:
+    return Progress(tmp_path / "progress.json", clock)
+
+
+def test_what_is_kept_is_there_after_a_restart(book: Progress) -> None:
+    book.keep_guess("toy", "fetch", 0.008)
+    book.keep_answer("toy", "rank", ["a", "b"], "Wrong", "small is quick")
+    book.keep_answer("toy", "rank", ["b", "a"], "Right")
+    book.keep("toy", "settings", "explore", {"rope_s": 0.01})
+    book.keep_machine({"cpu": "one"})
+    again = Progress(book.path, clock)
+    assert again.kept("toy", "guesses", "fetch") == {"guess": 0.008, "at": "2026-11-21T06:30:00+00:00"}
+    assert [attempt["outcome"] for attempt in again.answers("toy", "rank")] == ["Wrong", "Right"]
+    assert again.kept("toy", "settings", "explore") == {"rope_s": 0.01, "at": "2026-11-21T06:30:00+00:00"}
+    assert again.read()["machine"] == {"cpu": "one"} and set(again.read()["versions"]) == {
+        "readahead",
+        "python",
+    }
+    assert again.kept("toy", "guesses", "other") is None and again.answers("moon", "x") == []
+
+
+def test_a_guess_may_change_until_it_is_revealed_and_keeps_its_first_truth(book: Progress) -> None:
+    assert book.keep_guess("toy", "fetch", 1.0) and book.keep_guess("toy", "fetch", 2.0)
+    book.keep_reveal("toy", "fetch")
+    assert not book.keep_guess("toy", "fetch", 3.0)
+    book.keep_reveal("toy", "fetch", 8.0)
+    book.keep_reveal("toy", "fetch", 9.0)
+    entry = book.kept("toy", "guesses", "fetch")
+    assert entry and (entry["guess"], entry["truth"]) == (2.0, 8.0)
+
+
+def test_nothing_is_revealed_that_was_not_guessed(book: Progress) -> None:
+    book.keep_reveal("toy", "fetch", 8.0)
+    assert book.kept("toy", "guesses", "fetch") is None
+
+
+WRITER = """
+import sys
+from pathlib import Path
+from readahead.questions.progress import Progress
+book = Progress(Path(sys.argv[1]))
+for number in range(40):
+    book.keep_guess(sys.argv[2], f"guess{number}", float(number))
+    book.keep_answer("shared", "exercise", f"{sys.argv[2]}{number}", "Wrong")
+assert not book.notices, book.notices
+"""
+
+
+def test_two_kernels_that_write_at_once_lose_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "progress.json"
+    names = ("one", "two", "three")
+    kernels = [subprocess.Popen([sys.executable, "-c", WRITER, str(path), name]) for name in names]
+    assert [kernel.wait(timeout=60) for kernel in kernels] == [0, 0, 0]
+    book = Progress(path)
+    for name in names:
+        assert len(book.shelf(name, "guesses")) == 40
+    answers = [attempt["answer"] for attempt in book.answers("shared", "exercise")]
+    assert sorted(answers) == sorted(f"{name}{number}" for name in names for number in range(40))
+    assert {file.name for file in tmp_path.iterdir()} <= {"progress.json", "progress.json.lock"}
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        '{"format": 1, "topics": {"toy"',
+        "",
+        "\x00\x00",
+        "[]",
+        '{"format": 99}',
+        '{"format": 1, "topics": 3, "machine": {}}',
+        '{"format": 1, "topics": {"toy": {"guesses": []}}, "machine": {}}',
+        '{"format": 1, "topics": {"toy": {"guesses": {"fetch": {"guess": [1]}}}}, "machine": {}}',
+        '{"format": 1, "topics": {"toy": {"guesses": {"fetch": {"guess": 1e999}}}}, "machine": {}}',
+        '{"format": 1, "topics": {"toy": {"guesses": {"fetch": {"guess": 1, "truth": "x"}}}}, "machine": {}}',
+        '{"format": 1, "topics": {"toy": {"answers": {"hole": {}}}}, "machine": {}}',
+        '{"format": 1, "topics": {"toy": {"answers": {"hole": ["Right"]}}}, "machine": {}}',
+        "[" * 100_000,
+    ],
+)
+def test_a_damaged_file_is_set_aside_with_a_message(book: Progress, damage: str) -> None:
+    assert book.path
+    book.path.write_text(damage, encoding="utf-8")
+    assert book.read()["topics"] == {}
+    aside = book.path.with_name("progress.damaged-20261121-063000.json")
+    assert aside.read_text(encoding="utf-8") == damage
+    assert len(book.notices) == 1 and aside.name in book.notices[0] and "rename it back" in book.notices[0]
+    book.keep_guess("toy", "fetch", 1.0)
+    assert Progress(book.path).kept("toy", "guesses", "fetch") and len(book.notices) == 1
+
+
+def test_bytes_that_are_no_text_are_damage_too(book: Progress) -> None:
+    assert book.path
+    book.path.write_bytes(b"\xff\xfe\xff")
+    assert book.read()["topics"] == {} and len(book.notices) == 1
+
+
+def test_two_damaged_files_in_one_second_are_both_kept(book: Progress) -> None:
+    assert book.path
+    for damage in ("first", "second"):
+        book.path.write_text(damage, encoding="utf-8")
+        book.read()
+    asides = sorted(book.path.parent.glob("progress.damaged-*"))
+    assert sorted(file.read_text(encoding="utf-8") for file in asides) == ["first", "second"]
+
+
+def test_a_place_that_cannot_be_written_is_told_and_the_work_goes_on(tmp_path: Path) -> None:
+    blocked = tmp_path / "a file"
+    blocked.write_text("not a folder", encoding="utf-8")
+    book = Progress(blocked / "progress.json", clock)
+    assert book.keep_guess("toy", "fetch", 1.0)
+    assert book.kept("toy", "guesses", "fetch") == {"guess": 1.0, "at": "2026-11-21T06:30:00+00:00"}
+    assert "cannot be" in book.notices[-1] and "READAHEAD_PROGRESS" in book.notices[-1]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows asks for rights to make a link")
+def test_a_file_that_cannot_be_read_is_not_overwritten(tmp_path: Path) -> None:
+    endless = tmp_path / "progress.json"
+    endless.symlink_to(endless)  # unreadable for everybody, root too, and yet a rename could replace it
+    book = Progress(endless, clock)
+    book.keep_guess("toy", "fetch", 1.0)
+    assert book.kept("toy", "guesses", "fetch") and endless.is_symlink()
+    assert "READAHEAD_PROGRESS" in book.notices[-1]
+
+
+def test_export_and_reset(book: Progress, tmp_path: Path) -> None:
+    book.keep_guess("toy", "fetch", 1.0)
+    result = json.loads(book.export(tmp_path / "result.json").read_text(encoding="utf-8"))
+    assert result["exported"] == "2026-11-21T06:30:00+00:00" and result["topics"]["toy"]["guesses"]["fetch"]
+    with pytest.raises(DataError, match="cannot be written"):
+        book.export(tmp_path / "no" / "such" / "folder.json")
+    backup = book.reset()
+    assert backup and json.loads(backup.read_text(encoding="utf-8"))["topics"]["toy"]
+    assert book.read()["topics"] == {} and book.reset() is None
+
+
+def test_under_papermill_no_file_is_touched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("READAHEAD_PROGRESS", str(tmp_path / "mine.json"))
+    monkeypatch.setenv("READAHEAD_RUN", "papermill")
+    assert by_papermill()
+    book = Progress.open(clock)
+    book.keep_guess("toy", "fetch", 1.0)
+    assert book.kept("toy", "guesses", "fetch") and book.reset() is None and list(tmp_path.iterdir()) == []
+    monkeypatch.setenv("READAHEAD_RUN", "")
+    assert not by_papermill()
+    Progress.open(clock).keep_guess("toy", "fetch", 1.0)
+    assert default_path() == tmp_path / "mine.json" and default_path().exists()
+
+
+def test_numbers_of_numpy_are_kept_as_numbers(book: Progress) -> None:
+    import numpy as np
+
+    book.keep("toy", "measured", "fetch", {"median": np.float32(0.5), "repeats": np.int64(5)})
+    entry = Progress(book.path).kept("toy", "measured", "fetch")
+    assert entry and (entry["median"], entry["repeats"]) == (0.5, 5)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no rename over an open file")
+def test_no_reader_ever_sees_half_a_file(book: Progress) -> None:
+    book.keep_guess("toy", "fetch", 1.0)
+    assert book.path
+    with book.path.open(encoding="utf-8") as old:
+        book.keep_guess("toy", "fetch", 2.0)
+        assert json.load(old)["topics"]["toy"]["guesses"]["fetch"]["guess"] == 1.0
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes here")
+@pytest.mark.parametrize("kind", ["folder", "pipe"])
+def test_what_is_no_file_is_never_moved_nor_replaced(tmp_path: Path, kind: str) -> None:
+    place = tmp_path / "progress.json"
+    place.mkdir() if kind == "folder" else os.mkfifo(place)
+    book = Progress(place, clock)
+    for _ in range(3):
+        assert book.read()["topics"] == {}
+    assert len(book.notices) == 1 and "no ordinary file" in book.notices[0]
+    with pytest.raises(DataError, match="no ordinary file"):
+        book.reset()
+    book.keep_guess("toy", "fetch", 1.0)
+    assert book.kept("toy", "guesses", "fetch")
+    with pytest.raises(DataError, match="no ordinary file"):
+        book.export(place)
+    assert [found.name for found in tmp_path.iterdir()] == [place.name] and not place.is_file()
