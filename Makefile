@@ -12,7 +12,7 @@ CONFIGS ?= 24
 JSON ?= out/validate.json
 
 .DEFAULT_GOAL := help
-.PHONY: help lab test check format bench validate clean lock
+.PHONY: help lab test check format bench pages validate clean lock
 
 help: ## show this list
 	@echo "Readahead: storage I/O and database throughput, modeled, measured and published."
@@ -40,8 +40,11 @@ format: $(READY) ## mend what the linter and the formatter can mend by themselve
 	git ls-files -z '*.ipynb' | xargs -0 -r $(BIN)/nbstripout --keep-id \
 		--extra-keys "metadata.papermill cell.metadata.papermill"
 
-bench: $(READY) ## measure the workbook itself: its emulated device, its models, its panel
-	$(BIN)/python -m readahead bench
+bench: $(READY) ## measure the workbook itself: its emulated device, its models, its panel (PARTS="models disk" for some)
+	$(BIN)/python -m tools.bench $(PARTS)
+
+pages: $(READY) ## write the tables of README, INSTRUCTORS and docs/published.md anew from the chapters
+	$(BIN)/python -m tools.pages
 
 validate: $(READY) ## hold the models to measurements: make validate SEED=7 CONFIGS=24 JSON=out/validate.json
 	@mkdir -p "$(dir $(JSON))"
@@ -49,7 +52,7 @@ validate: $(READY) ## hold the models to measurements: make validate SEED=7 CONF
 
 clean: ## remove .venv and everything built (not what you wrote)
 	rm -rf .venv data/cache build out .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
-	find lib tests -name __pycache__ -type d -prune -exec rm -rf {} +
+	find lib tools tests -name __pycache__ -type d -prune -exec rm -rf {} +
 
 lock: ## write requirements.lock anew from pyproject.toml (needs uv; UV=path/to/uv)
 	$(UV) pip compile pyproject.toml --group dev --generate-hashes --universal --python-version 3.11 \

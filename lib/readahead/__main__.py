@@ -16,11 +16,9 @@ from readahead.errors import Cancelled, ReadaheadError
 
 COMMANDS = {
     "advise": "Look at a file of yours and say what to change.",
-    "bench": "Measure the workbook itself: device, models, waiting.",
     "calibrate": "Measure this machine: its disk, and what DuckDB itself takes.",
     "doctor": "Check a laptop before a workshop.",
     "lab": "Open the workbook in JupyterLab.",
-    "pages": "Write the pages that are made from the code anew.",
     "progress": "Show your progress, export it, or begin anew.",
     "published": "Hold the models to the published figures.",
     "run": "Run a notebook from end to end, with parameters.",

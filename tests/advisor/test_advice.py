@@ -10,7 +10,6 @@ import duckdb
 import pytest
 
 from readahead.advisor import advice, report, verify
-from readahead.bench import advisor as bench
 from readahead.datasets.build import literal
 from readahead.datasets.labels import ranks
 from readahead.datasets.survey import Survey, survey
@@ -19,6 +18,7 @@ from readahead.errors import BadValue
 from readahead.measure import rewritten
 from readahead.models import table_layout
 from readahead.models.table_layout import Workload
+from tools.bench import advisor as bench
 
 
 @pytest.fixture(scope="module")

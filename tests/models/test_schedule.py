@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from readahead.bench.models import scan_in_simpy
 from readahead.devices import Device
 from readahead.models.schedule import Costs, Window, simulate
+from tools.bench.models import scan_in_simpy
 
 FREE = Costs(
     plan_s=0, plan_key_s=0, open_s=0, open_group_s=0, open_key_s=0, read_s=0, dispatch_s=0, skip_group_s=0,

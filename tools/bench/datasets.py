@@ -10,9 +10,9 @@ from pathlib import Path
 import duckdb
 import numpy as np
 
-from readahead.bench.figure import Figure
 from readahead.datasets import build, store
 from readahead.datasets.recipe import Recipe
+from tools.bench.figure import Figure
 
 
 def against_copy(*, repeats: int = 5) -> list[Figure]:

@@ -1,5 +1,5 @@
-"""The leader's tables: agendas added up from the minutes of their questions, and for each question what learners answer
-wrongly and what to say to them. Made from the chapters themselves, so that none is forgotten.
+"""The tables of the leader's guide: agendas added up from the minutes of their questions, and for each question what
+learners answer wrongly and what to say to them. Made from the chapters themselves, so that none is forgotten.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""`python -m readahead bench`: the workbook's own figures, beside what was aimed at."""
+"""`make bench`, or `python -m tools.bench PART`: the workbook's own figures, beside what was aimed at."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from pathlib import Path
 import click
 
 from readahead import paths
-from readahead.bench.figure import Figure
 from readahead.commands.place import require_place
 from readahead.measure.machine import this_machine
+from tools.bench.figure import Figure
 
 PARTS = {
     "models": ("against_simpy", "curve"),
@@ -22,7 +22,7 @@ PARTS = {
     "browser": ("waiting",),
     "device": ("cost_per_read", "against_native", "delivered_latency"),
 }
-"""The files of `readahead.bench`, in the order in which they run, and what each measures."""
+"""The files of `tools.bench`, in the order in which they run, and what each measures."""
 
 
 @click.command()
@@ -38,7 +38,7 @@ def bench(parts: tuple[str, ...], json_path: Path) -> None:
     click.echo(f"{machine.cpu}, {machine.cores} cores, DuckDB {machine.duckdb}, Python {machine.python}")
     figures: list[Figure] = []
     for part in parts or PARTS:
-        module = importlib.import_module(f"readahead.bench.{part}")
+        module = importlib.import_module(f"tools.bench.{part}")
         for name in PARTS[part]:
             found: list[Figure] = getattr(module, name)()
             for figure in found:
@@ -52,3 +52,7 @@ def bench(parts: tuple[str, ...], json_path: Path) -> None:
     }
     paths.write_whole(json_path, json.dumps(told, indent=1), make_folder=True)
     click.echo(f"Raw samples: {json_path}")
+
+
+if __name__ == "__main__":
+    bench()

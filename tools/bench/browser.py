@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from readahead import paths
-from readahead.bench.figure import Figure
+from tools.bench.figure import Figure
 
 AIMS_MS = {
     "make lab: slider to redraw": 55.0,

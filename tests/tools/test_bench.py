@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-import pytest
+from click.testing import CliRunner
 
-from readahead.__main__ import run
-from readahead.bench import device, models
-from readahead.bench.figure import Figure
+from tools.bench import device, models
+from tools.bench.__main__ import bench
+from tools.bench.figure import Figure
 
 
 def test_a_figure_knows_whether_its_aim_is_met() -> None:
@@ -21,12 +21,13 @@ def test_a_figure_knows_whether_its_aim_is_met() -> None:
     assert str(slow).endswith("MISSED")
 
 
-def test_the_command_prints_and_keeps_raw_samples(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command_prints_and_keeps_raw_samples(tmp_path: Path) -> None:
     target = tmp_path / "bench.json"
-    assert run(["bench", "models", "--json", str(target)]) == 0
+    ended = CliRunner().invoke(bench, ["models", "--json", str(target)])
+    assert ended.exit_code == 0
     told = json.loads(target.read_text(encoding="utf-8"))
     assert {"schedule_s", "simpy_s"} <= told["figures"][0]["samples"].keys()
-    assert "against SimPy" in capsys.readouterr().out
+    assert "against SimPy" in ended.output
 
 
 def test_simpy_is_run_for_real() -> None:

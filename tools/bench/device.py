@@ -9,13 +9,13 @@ from pathlib import Path
 
 import numpy as np
 
-from readahead.bench.figure import Figure
 from readahead.datasets import store
 from readahead.datasets.recipe import Recipe
 from readahead.devices import Device
 from readahead.measure.engine import EngineSettings, engine
 from readahead.measure.run import Query
 from readahead.storage.emulated import EmulatedFileSystem
+from tools.bench.figure import Figure
 
 INSTANT = Device(name="instant", latency_s=0.0, bandwidth_bytes_per_s=1e15, channels=64)
 READ_BYTES = 65_536

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from readahead.bench.figure import Figure
 from readahead.chapters.start_here.chapter import EXPERIMENT
 from readahead.devices import Device
 from readahead.models.schedule import Costs, Window, simulate
+from tools.bench.figure import Figure
 
 READS = 4_000
 DECODE_S = 0.0001

@@ -11,13 +11,13 @@ from pathlib import Path
 import numpy as np
 
 from readahead import devices, paths, units
-from readahead.bench.figure import Figure
 from readahead.datasets.recipe import Recipe
 from readahead.devices import Device
 from readahead.measure import disk
 from readahead.measure.calibrate import engine_costs, weigh_engine, weigh_here
 from readahead.measure.case import Case
 from readahead.storage import page_cache
+from tools.bench.figure import Figure
 
 FILE_BYTES = 256 * units.MiB
 BLOCKS = (4 * units.KiB, 64 * units.KiB, 1 * units.MiB, 8 * units.MiB)

@@ -16,13 +16,13 @@ import duckdb
 import numpy as np
 
 from readahead.advisor import advice
-from readahead.bench.figure import Figure
 from readahead.datasets.build import literal
 from readahead.datasets.survey import survey
 from readahead.devices import Device, device
 from readahead.models import search, table_layout
 from readahead.models.schedule import Costs
 from readahead.models.table_layout import Table, Workload
+from tools.bench.figure import Figure
 
 NEAR = 1.05
 """A recommendation within this factor of the best is good."""

@@ -1,5 +1,5 @@
-"""`python -m readahead pages`: the pages that are made from the code, set anew: every printed figure with the model
-beside it, and the leader's tables. A test holds the pages to what this command writes.
+"""`make pages`: writes the parts of pages that are made from the chapters: the README's table of chapters, the leader's
+agendas and exercises, every published figure. A test holds the pages to what is written here.
 """
 
 from __future__ import annotations
@@ -8,18 +8,21 @@ from collections.abc import Callable
 from pathlib import Path
 
 import click
+from click import ClickException
 from click.exceptions import Exit
 
 from readahead import paths
-from readahead.commands import guide, print_page
-from readahead.errors import DataError
+from tools import leaders_guide, published_page
 
-BEGIN, END = "<!-- made by python -m readahead pages: {} -->", "<!-- end of {} -->"
+BEGIN, END = "<!-- made by make pages: {} -->", "<!-- end of {} -->"
 
 PAGES: dict[Path, dict[str, Callable[[], str]]] = {
-    paths.ROOT / "docs" / "published.md": {"errors": print_page.errors, "figures": print_page.figures},
-    paths.ROOT / "README.md": {"chapters": guide.chapters},
-    paths.ROOT / "INSTRUCTORS.md": {"agendas": guide.agendas, "questions": guide.questions},
+    paths.ROOT / "docs" / "published.md": {
+        "errors": published_page.errors,
+        "figures": published_page.figures,
+    },
+    paths.ROOT / "README.md": {"chapters": leaders_guide.chapters},
+    paths.ROOT / "INSTRUCTORS.md": {"agendas": leaders_guide.agendas, "questions": leaders_guide.questions},
 }
 """Each page with its made parts, which stand between two comments."""
 
@@ -27,16 +30,16 @@ PAGES: dict[Path, dict[str, Callable[[], str]]] = {
 def made(page: Path) -> str:
     """Return a page with its made parts set anew; what stands around them is left as it is.
 
-    Raises `DataError` for a page that is not there or has lost one of the comments between which a part stands.
+    Raises `ClickException` for a page that is not there or has lost one of the comments between which a part stands.
     """
     try:
         text = page.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        raise DataError(f"{page} cannot be read: {error}. Take it from git again.") from error
+        raise ClickException(f"{page} cannot be read: {error}. Take it from git again.") from error
     for name, write in PAGES[page].items():
         begin, end = BEGIN.format(name), END.format(name)
         if text.count(begin) != 1 or text.partition(begin)[2].count(end) != 1:
-            raise DataError(f"{page} must hold {begin} and, after it, {end}, once each. Put them back.")
+            raise ClickException(f"{page} must hold {begin} and, after it, {end}, once each. Put them back.")
         before, _, rest = text.partition(begin)
         _, _, after = rest.partition(end)
         text = f"{before}{begin}\n\n{write().strip()}\n\n{end}{after}"
@@ -57,3 +60,7 @@ def pages(*, check: bool) -> None:
         click.echo("All pages are up to date.")
     if check and stale:
         raise Exit(1)
+
+
+if __name__ == "__main__":
+    pages()

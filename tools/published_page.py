@@ -1,5 +1,4 @@
-"""The clippings pinned on one board: every figure that was printed, document by document, and how far the models are
-from those that they foretell."""
+"""The tables of docs/published.md: every published figure, and how far the models are from those that they predict."""
 
 from __future__ import annotations
 

@@ -1,0 +1,1 @@
+"""What the developers of the workbook run and its readers do not: its benchmark, and the makers of its pages."""
