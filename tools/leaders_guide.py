@@ -180,7 +180,7 @@ def chapters() -> str:
         knobs = ", ".join(
             knob.label.lower() for knob in experiment.knobs if not knob.folded and knob.kind != "choice"
         )
-        known = published.figures(row.topic) if row.topic in published.TOPICS else ()
+        known = published.figures(row.topic) if row.topic in published.topics() else ()
         authors = ", ".join(dict.fromkeys(figure.author for figure in known)) or "your own"
         total = 30 if row.topic == START.topic else whole(chapter(row.topic))
         authors = "all of them" if row.topic == START.topic else authors

@@ -16,16 +16,22 @@ Row = tuple[str, float, float]
 _KINDS = {"bytes": "bytes", "bytes_per_s": "bytes_per_s", "s": "s", "rows_per_s": "rows_per_s", "1": "1"}
 
 
+def _topics() -> list[str]:
+    """Return the topics with published figures, in the order of the chapters."""
+    order = {place.topic: place.number for place in CONTENTS}
+    return sorted(published.topics(), key=lambda topic: order.get(topic, len(order)))
+
+
 def _held() -> Iterator[tuple[str, Sequence[Row], int]]:
     for place in CONTENTS:
-        if is_written(place.topic) and place.topic in published.TOPICS:
+        if is_written(place.topic) and place.topic in published.topics():
             told = importlib.import_module(f"readahead.chapters.{place.topic}.chapter")
             yield place.topic, told.held_to_print(), told.FITTED
 
 
 def _author(topic: str, printed: float) -> str:
     """Return whose figure it is, by its value; a sum over several figures is its chapter's."""
-    for other in (topic, *published.TOPICS):
+    for other in (topic, *_topics()):
         for figure in published.figures(other):
             if any(math.isclose(printed, value, rel_tol=1e-6) for value in (figure.value, figure.best)):
                 return figure.author
@@ -79,7 +85,7 @@ def _cell(text: str) -> str:
 def figures() -> str:
     """Return every printed figure: document by document, chapter by chapter."""
     documents: dict[tuple[str, str], list[tuple[str, Figure]]] = {}
-    for topic in published.TOPICS:
+    for topic in _topics():
         for figure in published.figures(topic):
             documents.setdefault((figure.author, figure.title), []).append((topic, figure))
     parts = []

@@ -5,7 +5,6 @@ from dataclasses import replace
 import pytest
 from toybox import CHAPTER
 
-from readahead import paths
 from readahead.chapters import CONTENTS, chapter, is_written, place
 from readahead.errors import BadValue
 
@@ -16,9 +15,9 @@ def test_numbers_run_and_topics_are_used_once() -> None:
     assert place("row_groups").notebook == "03_row_groups.ipynb"
 
 
-def test_each_notebook_has_its_row() -> None:
-    known = {row.notebook for row in CONTENTS}
-    assert {path.name for path in paths.NOTEBOOKS.glob("[0-9][0-9]_*.ipynb")} <= known
+def test_a_title_is_the_notebook_s_first_heading() -> None:
+    assert place("start_here").title == "Start here: one chart, four knobs"
+    assert len({row.title for row in CONTENTS}) == len(CONTENTS)
 
 
 @pytest.mark.parametrize("row", CONTENTS, ids=lambda row: row.topic)

@@ -22,7 +22,7 @@ def test_a_page_is_up_to_date(page) -> None:  # type: ignore[no-untyped-def]
 def test_every_printed_figure_stands_on_the_page() -> None:
     text = (paths.ROOT / "docs" / "published.md").read_text(encoding="utf-8")
     lost = [
-        f.name for topic in published.TOPICS for f in published.figures(topic) if f"`{f.name}`" not in text
+        f.name for topic in published.topics() for f in published.figures(topic) if f"`{f.name}`" not in text
     ]
     assert lost == []
 

@@ -270,7 +270,7 @@ EXERCISES = (
 )
 
 CHAPTER = Chapter(
-    place=Place(number=90, topic="toy", title="The well"),
+    place=Place(number=90, topic="toy"),
     experiment=EXPERIMENT,
     rounds=ROUNDS,
     figures=FIGURES,

@@ -1,16 +1,22 @@
-"""The table of contents, and a chapter as one thing to hold. A topic has one name in every room; this table
-gives it its place in the book, and nothing else has to be told of a new chapter.
+"""The table of contents, found in the folder of notebooks, and a chapter as one value.
+
+A chapter is `notebooks/NN_topic.ipynb` and the folder `chapters/topic/` beside this file; nothing else lists it.
 """
 
 from __future__ import annotations
 
+import functools
 import importlib
 import importlib.util
+import json
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, TypeVar
 
-from readahead.errors import BadValue
+from readahead import paths
+from readahead.errors import BadValue, DataError
 from readahead.experiments.claim import Claim
 from readahead.experiments.experiment import Experiment
 from readahead.experiments.figure import Drawing
@@ -25,29 +31,35 @@ class Place:
 
     number: int
     topic: str
-    title: str
 
     @property
     def notebook(self) -> str:
         """Return the file name of its notebook."""
         return f"{self.number:02}_{self.topic}.ipynb"
 
+    @property
+    def title(self) -> str:
+        """Return the first heading of its notebook. Raises `DataError` if the notebook cannot be read."""
+        return _first_heading(paths.NOTEBOOKS / self.notebook)
 
-CONTENTS = (
-    Place(number=0, topic="start_here", title="Start here: one chart, four knobs"),
-    Place(number=1, topic="fragments", title="Fragments: what a seek costs"),
-    Place(number=2, topic="read_ahead", title="Read-ahead: asking before you need it"),
-    Place(number=3, topic="row_groups", title="Row groups: the unit you cannot see"),
-    Place(number=4, topic="io_cpu", title="The CPU cost of I/O"),
-    Place(number=5, topic="lookups", title="Lookups: 25 rows or 26"),
-    Place(number=6, topic="index_pages", title="Reading the index: avoiding bytes is not avoiding time"),
-    Place(number=7, topic="elimination", title="Elimination: the read that never happens"),
-    Place(number=8, topic="cache_tiers", title="Cache tiers"),
-    Place(number=9, topic="scale_out", title="Scale-out"),
-    Place(number=10, topic="loading", title="Loading, and whether a difference is one"),
-    Place(number=11, topic="your_data", title="Your data"),
+
+CONTENTS = tuple(
+    Place(number=int(path.name[:2]), topic=path.stem[3:])
+    for path in sorted(paths.NOTEBOOKS.glob("[0-9][0-9]_*.ipynb"))
 )
-"""Every chapter of the book, written or not, in reading order."""
+"""Every chapter that has a notebook `NN_topic.ipynb`, in reading order."""
+
+
+@functools.cache
+def _first_heading(path: Path) -> str:
+    try:
+        cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
+        return re.search(r"^# +(.+)$", "".join(cells[0]["source"]), re.MULTILINE)[1].strip()  # type: ignore[index]
+    except (OSError, ValueError, LookupError, TypeError) as error:
+        raise DataError(
+            f"{path} has no title: {error}. Begin its first cell with '# Title', or restore it from git."
+        ) from error
+
 
 Paint = Callable[[Bench], Drawing]
 _Item = TypeVar("_Item", Prediction, Claim, Exercise)

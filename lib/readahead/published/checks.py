@@ -1,4 +1,4 @@
-"""The proof-reader: sums that the printed figures must pass ("pages × 8 KiB / seconds is the printed rate"),
+"""Works out the sums that the published figures must pass ("pages × 8 KiB / seconds is the printed rate"),
 or fail for a reason that stands beside them, in `data/published/checks.csv`.
 """
 
@@ -12,7 +12,6 @@ from collections.abc import Callable
 from dataclasses import dataclass, fields
 from pathlib import Path
 
-from readahead import paths
 from readahead.errors import BadValue, DataError, require_choice
 from readahead.published import figures
 
@@ -81,7 +80,7 @@ def work_out(expression: str, topic: str, folder: Path | None = None) -> float:
 
 def checks(folder: Path | None = None) -> tuple[Check, ...]:
     """Return every sum of `checks.csv`, worked out. Raises `DataError` that names the line of a bad one."""
-    path = (folder or paths.DATA / "published") / "checks.csv"
+    path = (folder or figures.FOLDER) / "checks.csv"
     columns = [field.name for field in fields(Check)][:7]
     worked = []
     for line, row in enumerate(figures.rows(path, columns), start=2):

@@ -1,4 +1,4 @@
-"""A drawer of clippings, one for each topic: `data/published/<topic>.csv`, a row a figure.
+"""Reads the published figures of a topic: `data/published/<topic>.csv`, a row a figure.
 
 A value is in SI units and means what the page says, misprints included; `corrected` is what it must have
 been. `data/README.md` has the columns.
@@ -16,11 +16,8 @@ from pathlib import Path
 from readahead import paths
 from readahead.errors import BadValue, DataError, require_choice
 
-TOPICS = (
-    "fragments", "read_ahead", "row_groups", "io_cpu", "lookups", "index_pages", "elimination",
-    "cache_tiers", "scale_out", "loading",
-)  # fmt: skip
-"""The topics with published figures, in the order of the chapters."""
+FOLDER = paths.DATA / "published"
+RESTORE = "Restore a file from the repository with git checkout, or mend the line."
 
 UNITS = (
     "s", "bytes", "bytes_per_s", "rows", "rows_per_s", "reads_per_s", "pages", "pages_per_s", "hz", "count",
@@ -70,24 +67,23 @@ class Figure:
 # -- reading the tables --------------------------------------------------------------------------------
 def rows(path: Path, columns: list[str]) -> list[dict[str, str]]:
     """Return the rows of a CSV with just these columns. Raises `DataError` that names line and column."""
-    restore = "Restore the file from the repository (git checkout), or mend the line."
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
     except FileNotFoundError as error:
-        raise DataError(f"{path} is missing; it holds published figures. {restore}") from error
+        raise DataError(f"{path} is missing; it holds published figures. {RESTORE}") from error
     except UnicodeDecodeError as error:
-        raise DataError(f"{path} is not UTF-8 text: {error}. {restore}") from error
+        raise DataError(f"{path} is not UTF-8 text: {error}. {RESTORE}") from error
     reader = csv.reader(lines)
     head = next(reader, [])
     if head != columns:
         odd = sorted(set(columns) ^ set(head)) or head
-        raise DataError(f"Line 1 of {path}: column {odd[0]!r} is missing, extra or out of place. {restore}")
+        raise DataError(f"Line 1 of {path}: column {odd[0]!r} is missing, extra or out of place. {RESTORE}")
     found = []
     for cells in reader:
         if len(cells) != len(columns):
             raise DataError(
                 f"Line {reader.line_num} of {path} has {len(cells)} cells, after column "
-                f"{columns[min(len(cells), len(columns)) - 1]!r}; {len(columns)} are due. {restore}"
+                f"{columns[min(len(cells), len(columns)) - 1]!r}; {len(columns)} are due. {RESTORE}"
             )
         found.append(dict(zip(columns, cells, strict=True)))
     return found
@@ -146,14 +142,21 @@ def _read(path: Path, changed_ns: int) -> tuple[Figure, ...]:  # noqa: ARG001 (p
     return tuple(found.values())
 
 
+def topics(folder: Path | None = None) -> list[str]:
+    """Return the topics with published figures: those that have a file in the folder."""
+    return sorted(path.stem for path in (folder or FOLDER).glob("*.csv") if path.stem != "checks")
+
+
 def figures(topic: str, folder: Path | None = None) -> tuple[Figure, ...]:
     """Return every published figure of a topic, in the order of its document.
 
-    Raises `BadValue` for a topic that has none, `DataError` for a missing or damaged file.
+    Raises `BadValue` for a topic that has no file, `DataError` for a damaged one.
     """
-    require_choice("topic", topic, TOPICS, advice="See data/README.md for what each one holds.")
-    path = (folder or paths.DATA / "published") / f"{topic}.csv"
-    return _read(path, path.stat().st_mtime_ns if path.exists() else 0)
+    require_choice(
+        "topic", topic, topics(folder), advice=f"See data/README.md for what each holds. {RESTORE}"
+    )
+    path = (folder or FOLDER) / f"{topic}.csv"
+    return _read(path, path.stat().st_mtime_ns)
 
 
 def figure(topic: str, name: str, folder: Path | None = None) -> Figure:
