@@ -8,9 +8,7 @@ from pathlib import Path
 import pytest
 
 from readahead import paths
-from readahead.commands.place import require_place
-from readahead.errors import DataError
-from readahead.measure.checkup import NOTE, rights
+from readahead.commands import doctor
 
 
 def test_an_unknown_user_s_home_stays_as_it_is_written(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -39,15 +37,15 @@ def test_what_is_removed_again_goes_elsewhere_where_the_cache_is_only_read(
     monkeypatch.setattr(os, "access", lambda place, _mode: place != tmp_path)
     assert paths.work_dir() != paths.cache_dir()
     assert "readahead-" in paths.work_dir().name
-    found = rights()
-    assert found.state == NOTE and "can only be read" in found.line
+    with pytest.raises(doctor.Note, match="can only be read"):
+        doctor.write_rights()
 
 
 def test_a_place_for_the_results_is_asked_for_beforehand(tmp_path: Path) -> None:
-    require_place(tmp_path / "deep" / "figures.json")
+    paths.require_place(tmp_path / "deep" / "figures.json")
     assert list((tmp_path / "deep").iterdir()) == []
     blocked = tmp_path / "file"
     blocked.write_text("x", encoding="utf-8")
     for place in (blocked / "figures.json", tmp_path):
-        with pytest.raises(DataError, match="cannot be written"):
-            require_place(place)
+        with pytest.raises(OSError, match=r"file|ordinary"):
+            paths.require_place(place)

@@ -55,6 +55,12 @@ def require_writable(folder: Path) -> None:
         file.write(b"readahead")
 
 
+def require_place(path: Path) -> None:
+    """Make the folder of a file that is written later. Raise OSError if the file could not be written then."""
+    require_ordinary(path)
+    require_writable(path.parent)
+
+
 def expanded(path: Path | str) -> Path:
     """Return a path with `~` written out; an unknown user's stays as it is, as a shell leaves it."""
     try:

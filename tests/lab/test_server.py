@@ -20,12 +20,12 @@ import websocket
 from playwright import sync_api
 
 from readahead import paths
+from readahead.commands import lab as command
 from readahead.errors import DataError
-from readahead.lab import server
 
 TOKEN = "a-token-for-the-test"
 WATCH = """
-import readahead.lab.extension as extension, socket
+import readahead.lab as extension, socket
 before = extension.PromptConnection.connect
 def connect(self):
     result = before(self)
@@ -164,7 +164,7 @@ def test_the_page_opens_on_the_notebook_with_no_pop_up_and_no_request_off_this_m
 
 def test_the_start_notebook_is_opened_from_the_repository(tmp_path: Path) -> None:
     own = paths.ROOT / "README.md"  # any file of the repository
-    assert server.arguments(own)[:2] == [
+    assert command.arguments(own)[:2] == [
         f"--ServerApp.root_dir={paths.ROOT}",
         "--LabApp.default_url=/lab/tree/README.md",
     ]
@@ -172,9 +172,9 @@ def test_the_start_notebook_is_opened_from_the_repository(tmp_path: Path) -> Non
 
 def test_a_notebook_that_is_not_there_is_an_error_in_words(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="There is no notebook .*none.ipynb. The chapters are in"):
-        server.arguments(tmp_path / "none.ipynb")
+        command.arguments(tmp_path / "none.ipynb")
 
 
 def test_the_learner_s_own_config_path_is_kept_behind_ours() -> None:
-    added = server.environment({"JUPYTER_CONFIG_PATH": "/my/own"})["JUPYTER_CONFIG_PATH"]
-    assert added == os.pathsep.join([str(server.CONFIG), "/my/own"])
+    added = command.config_path("/my/own")
+    assert added == os.pathsep.join([str(command.CONFIG), "/my/own"])

@@ -10,7 +10,6 @@ from pathlib import Path
 import click
 
 from readahead import paths
-from readahead.commands.place import require_place
 from readahead.measure.machine import this_machine
 from tools.bench.figure import Figure
 
@@ -33,7 +32,7 @@ PARTS = {
 )  # fmt: skip
 def bench(parts: tuple[str, ...], json_path: Path) -> None:
     """Measure the workbook itself (all PARTS, or those named) on a machine that does nothing else."""
-    require_place(json_path)
+    paths.require_place(json_path)
     machine = this_machine()
     click.echo(f"{machine.cpu}, {machine.cores} cores, DuckDB {machine.duckdb}, Python {machine.python}")
     figures: list[Figure] = []

@@ -1,12 +1,45 @@
-"""`python -m readahead lab`: what `make lab` calls, and the way in where there is no make."""
+"""`python -m readahead lab`: starts JupyterLab on a notebook, as `make lab` does.
+
+The settings of `lab/config/` stand in front of the learner's own, which are neither changed nor hidden. Token and
+password stay as JupyterLab has them.
+"""
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
+from urllib.parse import quote
 
 import click
 
-from readahead.lab.server import start
+from readahead import paths
+from readahead.errors import DataError
+
+CONFIG = Path(__file__).parents[1] / "lab" / "config"
+"""Settings for the workbook: our server extension on, the news pop-up off."""
+
+
+def arguments(notebook: Path | None = None, *, browser: bool = True, port: int | None = None) -> list[str]:
+    """Return JupyterLab's arguments for opening `notebook` (the start notebook) in the folder of the repository.
+
+    A notebook elsewhere is served from its own folder. Raises `DataError` for one that is not there.
+    """
+    notebook = (notebook or paths.NOTEBOOKS / "00_start_here.ipynb").resolve()
+    if not notebook.is_file():
+        raise DataError(f"There is no notebook {notebook}. The chapters are in {paths.NOTEBOOKS}.")
+    root = paths.ROOT if notebook.is_relative_to(paths.ROOT) else notebook.parent
+    address = quote(notebook.relative_to(root).as_posix())
+    chosen = [f"--ServerApp.root_dir={root}", f"--LabApp.default_url=/lab/tree/{address}"]
+    chosen += [] if browser else ["--no-browser"]
+    chosen += [] if port is None else [f"--ServerApp.port={port}", "--ServerApp.port_retries=0"]
+    if hasattr(os, "geteuid") and os.geteuid() == 0:
+        chosen.append("--allow-root")  # a container's only user is root, and Jupyter refuses it otherwise
+    return chosen
+
+
+def config_path(own: str | None) -> str:
+    """Return where Jupyter looks for settings: ours first, then those of the learner's JUPYTER_CONFIG_PATH."""
+    return os.pathsep.join([str(CONFIG), *([own] if own else [])])
 
 
 @click.command()
@@ -15,6 +48,10 @@ from readahead.lab.server import start
     "--port", type=click.IntRange(1, 65535), help="Use this port or fail. Without it: 8888 or the next free."
 )
 @click.argument("notebook", required=False, type=click.Path(path_type=Path))
-def lab(notebook: Path | None, no_browser: bool, port: int | None) -> None:  # noqa: FBT001 (click calls by name)
+def lab(*, notebook: Path | None, no_browser: bool, port: int | None) -> None:
     """Open the workbook, or one NOTEBOOK, in JupyterLab."""
-    start(notebook, browser=not no_browser, port=port)
+    chosen = arguments(notebook, browser=not no_browser, port=port)
+    os.environ["JUPYTER_CONFIG_PATH"] = config_path(os.environ.get("JUPYTER_CONFIG_PATH"))
+    from jupyterlab.labapp import LabApp
+
+    LabApp.launch_instance(chosen)

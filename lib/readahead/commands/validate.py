@@ -10,7 +10,6 @@ from typing import Any
 import click
 
 from readahead import paths, units
-from readahead.commands.place import require_place
 from readahead.measure.events import Event
 from readahead.measure.validate import Row, examine, report
 
@@ -28,7 +27,7 @@ from readahead.measure.validate import Row, examine, report
 def validate(seed: int, configs: int, repeats: int, json_path: Path | None, topic: str | None) -> None:
     """Draw settings, model each, measure each on the emulated device, and print how far apart they are."""
     if json_path is not None:
-        require_place(json_path)
+        paths.require_place(json_path)
     click.echo("Weighing the engine on this machine ...", err=True)
     rows: list[Row] = []
     click.echo(f"{'modeled':>10} {'measured':>10} {'ratio':>6}  bound   setting")
