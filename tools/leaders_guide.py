@@ -155,7 +155,10 @@ def _chapter(known: Chapter) -> list[str]:
         "",
     ]
     for exercise in known.exercises:
-        parts += [f"**{exercise.id}** ({minutes(exercise)} min). {exercise.question}", ""]
+        parts += [
+            f"**{exercise.id}** ({minutes(exercise)} min). {known.question('exercise', exercise.id)}",
+            "",
+        ]
         parts += [f"- *{idea.name}*: {idea.hint}" for idea in exercise.misconceptions]
         parts += [f"- Solution: {exercise.solution}", ""]
     return parts

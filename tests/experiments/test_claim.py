@@ -19,7 +19,6 @@ def seen(median: float, spread: float = 0.0, repeats: int = 5, doubts: tuple[str
 def claim(relation: str, factor: float = 1.0, tolerance: float = 0.0, *reasons: Reason) -> Claim:
     return Claim(
         id="c",
-        says="It is so.",
         left=lambda bench: 1,
         right=lambda bench: 1,
         left_name="this",
@@ -129,7 +128,6 @@ def test_a_claim_that_cannot_be_tested_is_refused(change: dict[str, object], nam
     with pytest.raises(BadValue, match=named):
         Claim(
             id="c",
-            says="",
             left=lambda bench: 1,
             right=lambda bench: 1,
             left_name="",

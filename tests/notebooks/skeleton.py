@@ -7,6 +7,7 @@ The blocks, in order:
     objectives   `## Objectives`: two to six list items, each beginning with a verb
     parameters   a code cell tagged `parameters`: plain values only, `reveal` and `size` among them
     card         the code cell with `open_chapter(…)`, which shows the machine card
+    questions    directly above each `.predict/.claim/.exercise("x")`, a cell that begins with **Predict.** …
     rounds       three to five `## Round N: …`, each with `.predict("x")`, then `.reveal("x")`, then an
                  explanation in words
     exercises    `## Exercises`: at least two `.exercise("x")`
@@ -15,7 +16,8 @@ The blocks, in order:
 
 `00_start_here` has a lighter list: title, parameters, one panel, and the rules for cells and prose.
 
-Numbers with a unit of time or rate (8 ms, 90 MB/s, 3x faster) stand only in a blockquote that names where
+Numbers with a unit of time or rate (8 ms, 90 MB/s, 3x faster) stand only in a question, or in a blockquote that names
+where
 they are from: its first line begins with `> **Author, Title (year)**`, or with `> **Given**` for what
 an exercise assumes. A table of published figures goes in such a blockquote, every line begun with `>`.
 """
@@ -64,6 +66,7 @@ def inspect(
     cells = notebook["cells"]
     faults = [fault for number, cell in enumerate(cells) for fault in _cell_faults(number, cell, imports)]
     faults += _light_faults(cells) if light else _block_faults(cells)
+    faults += _question_faults(cells)
     faults += _parameter_faults(cells)
     if notebook.get("metadata", {}).get("widgets"):
         faults.append(Fault("no outputs", -1, "Saved widget state: clear all outputs."))
@@ -82,6 +85,8 @@ def source(cell: dict[str, Any]) -> str:
 def _cell_faults(number: int, cell: dict[str, Any], imports: Sequence[str]) -> Iterator[Fault]:
     text = source(cell)
     if cell["cell_type"] == "markdown":
+        if text.startswith(tuple(_LABELS.values())):
+            return  # what a question gives may have a unit, and a claim tests itself
         for found in NUMBERED.finditer(_prose(text)):
             yield Fault("no number in prose", number, f"{found[0]!r}: make it a claim, or quote its source.")
         return
@@ -217,8 +222,23 @@ def _round_faults(start: int, cells: Sequence[dict[str, Any]], number: int) -> I
         if asked[name] >= shown[name]:
             yield Fault("rounds", start + shown[name], f"{name!r}: predict it in a cell above its reveal.")
     last = max(shown.values(), default=len(cells))
-    if not any(cell["cell_type"] == "markdown" and source(cell).strip() for cell in cells[last + 1 :]):
+    words = (source(cell).strip() for cell in cells[last + 1 :] if cell["cell_type"] == "markdown")
+    if not any(text and not text.startswith(tuple(_LABELS.values())) for text in words):
         yield Fault("rounds", start, "No explanation in words after the reveal.")
+
+
+_LABELS = {"predict": "**Predict.** ", "claim": "**Claim.** ", "exercise": "**Exercise.** "}
+
+
+def _question_faults(cells: Sequence[dict[str, Any]]) -> Iterator[Fault]:
+    """The question stands in words directly above the call that collects the answer."""
+    for method, label in _LABELS.items():
+        for number, name in _calls(cells, method):
+            above = cells[number - 1]
+            if above["cell_type"] != "markdown" or not source(above).startswith(label):
+                yield Fault(
+                    "questions", number, f"No cell of words that begins with {label!r} above {name!r}."
+                )
 
 
 def _items(cells: Sequence[dict[str, Any]]) -> list[str]:

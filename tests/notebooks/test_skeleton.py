@@ -76,6 +76,7 @@ def at(text: str) -> int:
     return next(number for number, cell in enumerate(TOY["cells"]) if text in source(cell))
 
 
+ASK, SHOW, SAY = at('predict("fetch")'), at('reveal("fetch")'), at('reveal("fetch")') + 1
 ROUND_3 = range(at("## Round 3"), at("## Exercises"))
 BROKEN: dict[str, tuple[str, Callable[[dict[str, Any]], None]]] = {
     "no title": ("blocks", drop(0)),
@@ -92,46 +93,51 @@ BROKEN: dict[str, tuple[str, Callable[[dict[str, Any]], None]]] = {
     "no machine card": ("blocks", put(3, "lesson = None")),
     "card before parameters": ("blocks", swap(2, 3)),
     "two rounds": ("rounds", drop(*ROUND_3)),
-    "reveal before predict": ("rounds", swap(5, 6)),
-    "predict and reveal in one cell": ("rounds", put(5, 'lesson.predict("fetch"); lesson.reveal("fetch")')),
-    "no prediction": ("rounds", drop(5)),
-    "no reveal": ("rounds", drop(6)),
-    "no explanation": ("rounds", drop(7)),
+    "reveal before predict": ("rounds", swap(ASK, SHOW)),
+    "predict and reveal in one cell": ("rounds", put(ASK, 'lesson.predict("fetch"); lesson.reveal("fetch")')),
+    "no question above the call": ("questions", drop(ASK - 1)),
+    "a question without its label": ("questions", put(ASK - 1, "How long does it take?")),
+    "no prediction": ("rounds", drop(ASK)),
+    "no reveal": ("rounds", drop(SHOW)),
+    "no explanation": ("rounds", drop(SAY)),
     "rounds misnumbered": ("rounds", put(at("## Round 2"), "## Round 4: a longer rope")),
     "one exercise": ("exercises", drop(*range(at("half_bucket"), at('"rank"')))),
     "exercises before rounds": ("blocks", swap(at("## Exercises"), at("## Round 1"))),
     "no key points": ("blocks", drop(at("## Key points"))),
     "empty key points": ("key points", put(at("## Key points"), "## Key points\n\nThat was it.")),
     "no next": ("blocks", drop(at("## Next"))),
-    "def": ("thin code", add(5, "\ndef f():\n    return 1")),
-    "class": ("thin code", add(5, "\nclass C:\n    pass")),
-    "lambda": ("thin code", add(5, "\nf = lambda x: x")),
-    "loop": ("thin code", put(5, 'for name in ("fetch",):\n    lesson.predict(name)')),
-    "comprehension": ("thin code", add(5, "\nx = [n for n in (1, 2)]")),
-    "magic": ("thin code", add(5, "\n%timeit 1")),
-    "shell": ("thin code", add(5, "\n!ls")),
-    "no Python": ("thin code", add(5, "\nwhat now")),
-    "plotly": ("imports", add(5, "\nimport plotly.graph_objects as go")),
-    "from matplotlib": ("imports", add(5, "\nfrom matplotlib import pyplot")),
-    "bare display": ("figures with words", add(5, "\ndisplay(lesson)")),
-    "print": ("figures with words", add(5, "\nprint(lesson)")),
-    "nine lines": ("short cells", put(5, "\n".join(f"x{n} = {n}" for n in range(9)))),
+    "def": ("thin code", add(ASK, "\ndef f():\n    return 1")),
+    "class": ("thin code", add(ASK, "\nclass C:\n    pass")),
+    "lambda": ("thin code", add(ASK, "\nf = lambda x: x")),
+    "loop": ("thin code", put(ASK, 'for name in ("fetch",):\n    lesson.predict(name)')),
+    "comprehension": ("thin code", add(ASK, "\nx = [n for n in (1, 2)]")),
+    "magic": ("thin code", add(ASK, "\n%timeit 1")),
+    "shell": ("thin code", add(ASK, "\n!ls")),
+    "no Python": ("thin code", add(ASK, "\nwhat now")),
+    "plotly": ("imports", add(ASK, "\nimport plotly.graph_objects as go")),
+    "from matplotlib": ("imports", add(ASK, "\nfrom matplotlib import pyplot")),
+    "bare display": ("figures with words", add(ASK, "\ndisplay(lesson)")),
+    "print": ("figures with words", add(ASK, "\nprint(lesson)")),
+    "nine lines": ("short cells", put(ASK, "\n".join(f"x{n} = {n}" for n in range(9)))),
     "output": (
         "no outputs",
-        lambda nb: nb["cells"][5].update(outputs=[{"output_type": "stream", "text": "8 ms"}]),
+        lambda nb: nb["cells"][ASK].update(outputs=[{"output_type": "stream", "text": "8 ms"}]),
     ),
-    "execution count": ("no outputs", lambda nb: nb["cells"][5].update(execution_count=3)),
+    "execution count": ("no outputs", lambda nb: nb["cells"][ASK].update(execution_count=3)),
     "widget state": ("no outputs", lambda nb: nb["metadata"].update(widgets={"state": {"a": 1}})),
-    "raw cell": ("cell kinds", lambda nb: nb["cells"][7].update(cell_type="raw")),
-    "large": ("small file", add(7, "word " * 20_000)),
-    "time in prose": ("no number in prose", add(7, " It takes 25 ms.")),
-    "rate in prose": ("no number in prose", add(7, " You will see 90 MB/s.")),
-    "factor in prose": ("no number in prose", add(7, " It is 2x faster.")),
-    "twice in prose": ("no number in prose", add(7, " It is twice as fast.")),
-    "quote without source": ("no number in prose", add(7, "\n\n> Somebody said 30 ms.")),
-    "quote with a name only": ("no number in prose", add(7, "\n\n> **A. Farmer** said 30 ms.")),
+    "raw cell": ("cell kinds", lambda nb: nb["cells"][SAY].update(cell_type="raw")),
+    "large": ("small file", add(SAY, "word " * 20_000)),
+    "time in prose": ("no number in prose", add(SAY, " It takes 25 ms.")),
+    "rate in prose": ("no number in prose", add(SAY, " You will see 90 MB/s.")),
+    "factor in prose": ("no number in prose", add(SAY, " It is 2x faster.")),
+    "twice in prose": ("no number in prose", add(SAY, " It is twice as fast.")),
+    "quote without source": ("no number in prose", add(SAY, "\n\n> Somebody said 30 ms.")),
+    "quote with a name only": ("no number in prose", add(SAY, "\n\n> **A. Farmer** said 30 ms.")),
     "number after a good quote": ("no number in prose", add(4, " So it takes 30 ms.")),
-    "table without source": ("no number in prose", add(7, "\n\n| rope | time |\n|---|---|\n| old | 30 ms |")),
+    "table without source": (
+        "no number in prose",
+        add(SAY, "\n\n| rope | time |\n|---|---|\n| old | 30 ms |"),
+    ),
 }
 
 
@@ -196,14 +202,15 @@ def test_sizes_counts_and_years_are_free(words: str) -> None:
 @pytest.mark.parametrize("author", ["> **N. Neugebauer, Columnstore IO (2014)**", "> **Given**"])
 def test_a_quote_with_its_source_may_hold_numbers_and_tables(author: str) -> None:
     notebook = copy.deepcopy(TOY)
-    add(7, f"\n\n{author}: a seek of 10 ms.\n>\n> | rope | rate |\n> |---|---|\n> | old | 90 MB/s |")(
+    add(SAY, f"\n\n{author}: a seek of 10 ms.\n>\n> | rope | rate |\n> |---|---|\n> | old | 90 MB/s |")(
         notebook
     )
     assert inspect(notebook, imports=ALLOWED) == []
 
 
 def test_the_start_notebook_has_a_lighter_list() -> None:
-    notebook = {"cells": [TOY["cells"][0], TOY["cells"][2], copy.deepcopy(TOY["cells"][5])], "metadata": {}}
+    cells = [TOY["cells"][number] for number in (0, 2, ASK - 1, ASK)]
+    notebook = {"cells": copy.deepcopy(cells), "metadata": {}}
     assert {fault.says for fault in inspect(notebook, light=True)} == {"No panel: call explore(…)."}
-    put(2, "explore(size=size)")(notebook)
+    put(3, "explore(size=size)")(notebook)
     assert inspect(notebook, light=True) == []

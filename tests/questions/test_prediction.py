@@ -49,4 +49,4 @@ def test_words_are_right_or_not() -> None:
 )
 def test_a_scale_that_cannot_be_drawn_is_refused(facts: dict[str, object], named: str) -> None:
     with pytest.raises(BadValue, match=named):
-        Prediction(id="p", question="?", **facts)  # type: ignore[arg-type]
+        Prediction(id="p", **facts)  # type: ignore[arg-type]

@@ -137,7 +137,6 @@ FIGURES = {"yield": _yield}
 PREDICTIONS = (
     Prediction(
         id="fetch",
-        question="How long does it take?",
         kind="s",
         low=1e-4,
         high=10,
@@ -146,20 +145,17 @@ PREDICTIONS = (
     ),
     Prediction(
         id="longer_rope",
-        question="A rope ten times longer: how many times slower?",
         kind="times",
         low=1,
         high=100,
     ),
     Prediction(
         id="which",
-        question="With smaller buckets it is …",
         choices=("slower", "faster"),
         choice_of=lambda ratio: "slower" if ratio > 1 else "faster",
     ),
     Prediction(
         id="half",
-        question="Which bucket spends half the time pouring?",
         kind="bytes",
         low=1e3,
         high=1e7,
@@ -170,7 +166,6 @@ PREDICTIONS = (
 CLAIMS = (
     Claim(
         id="rope_costs",
-        says="A longer rope is slower.",
         relation="faster than",
         left=lambda bench: bench.measured.seconds(rope_s=1e-4),
         right=lambda bench: bench.measured.seconds(rope_s=1e-2),
@@ -179,7 +174,6 @@ CLAIMS = (
     ),
     Claim(
         id="model_fits",
-        says="The model fits.",
         relation="within",
         tolerance=0.1,
         left=lambda bench: bench.measured.seconds(),
@@ -200,7 +194,6 @@ _BUCKETS = ("a thimble", "a bucket", "a barrel")
 EXERCISES = (
     Exercise(
         id="half_bucket",
-        question="Which bucket spends half its time pouring, at this rope?",
         shape=Amount(kind="bytes", tolerance=0.08, word="KiB"),
         answer=lambda bench: bench.base["rope_s"] * RATE,
         equivalents=lambda bench: (
@@ -224,7 +217,6 @@ EXERCISES = (
     ),
     Exercise(
         id="bottleneck",
-        question="Which term is the bottleneck of a thimble?",
         shape=Choice(options=("Rope", "Pouring", "Walking home")),
         answer="rope",
         equivalents=("Rope", " ROPE. ", "a"),
@@ -239,7 +231,6 @@ EXERCISES = (
     ),
     Exercise(
         id="what_helps",
-        question="What makes fetching with a thimble faster?",
         shape=Several(options=("a shorter rope", "a larger bucket", "a faster stream")),
         answer=("a larger bucket", "a shorter rope"),
         equivalents=("a shorter rope, a larger bucket", ["b", "a"], "A larger bucket and a shorter rope"),
@@ -256,7 +247,6 @@ EXERCISES = (
     ),
     Exercise(
         id="rank",
-        question="Order them.",
         shape=Order(options=_BUCKETS, first="the fastest"),
         answer=("a barrel", "a bucket", "a thimble"),
         equivalents=("c > b > a", ["A barrel", "a bucket", "a thimble"]),

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import functools
 import importlib
-import importlib.util
 import json
 import re
 from collections.abc import Callable, Mapping
@@ -21,6 +20,7 @@ from readahead.experiments.claim import Claim
 from readahead.experiments.experiment import Experiment
 from readahead.experiments.figure import Drawing
 from readahead.experiments.round import Bench, Round
+from readahead.questions import words
 from readahead.questions.exercise import Exercise
 from readahead.questions.prediction import Prediction
 
@@ -86,6 +86,10 @@ class Chapter:
                 " (experiments). Give both the same id."
             )
 
+    def question(self, call: str, name: str) -> str:
+        """Return the question of a `predict`, `claim` or `exercise`, as the notebook asks it, or nothing."""
+        return _asked(paths.NOTEBOOKS / self.place.notebook).get((call, name), "")
+
     def prediction(self, name: str) -> Prediction:
         """Return one prediction. Raises `BadValue` for a name that is none."""
         return _find(self.predictions, name, "prediction", self.place.topic)
@@ -122,26 +126,33 @@ def chapter(topic: str) -> Chapter:
     if not is_written(topic):
         written = ", ".join(other.topic for other in CONTENTS if is_written(other.topic)) or "none"
         raise BadValue(f"topic={topic!r} is not written yet. Written are: {written}.")
-    told: Any = importlib.import_module(f"readahead.chapters.{topic}.chapter")
-    asked: Any = importlib.import_module(f"readahead.chapters.{topic}.asked")
+    folder = f"readahead.chapters.{topic}"
+    told: Any = importlib.import_module(f"{folder}.chapter")
+    answers: Any = importlib.import_module(f"{folder}.answers")
+    entries = words.load(_questions(topic))
     return Chapter(
         place=row,
         experiment=told.EXPERIMENT,
         rounds=told.ROUNDS,
         figures=getattr(told, "FIGURES", {}),
-        predictions=asked.PREDICTIONS,
-        claims=asked.CLAIMS,
-        exercises=asked.EXERCISES,
+        predictions=words.predictions(entries["predictions"], told.ROUNDS),
+        claims=words.claims(entries["claims"], answers.CLAIMS),
+        exercises=words.exercises(entries["exercises"], answers.ANSWERS),
     )
+
+
+def _questions(topic: str) -> Path:
+    return Path(__file__).parent / topic / "questions.yaml"
 
 
 def is_written(topic: str) -> bool:
     """Return whether a topic has questions, and so can be opened as a lesson."""
-    folder = f"readahead.chapters.{topic}"
-    return (
-        importlib.util.find_spec(folder) is not None
-        and importlib.util.find_spec(f"{folder}.asked") is not None
-    )
+    return _questions(topic).exists()
+
+
+@functools.cache
+def _asked(notebook: Path) -> dict[tuple[str, str], str]:
+    return words.asked(notebook)
 
 
 def _unknown(name: str, what: str, topic: str, known: list[str]) -> str:

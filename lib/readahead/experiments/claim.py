@@ -1,13 +1,12 @@
-"""A sentence that checks itself. Instead of printing "twice as fast" and being wrong on the next machine, a
-chapter states a claim; the claim looks at this run and answers *agrees*, *differs, likely because …* or
+"""A claim compares two values of this run and answers *agrees*, *differs, likely because …* or
 *too noisy to say, do this*. The exceptions are part of the lesson.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 from readahead import units
@@ -29,6 +28,15 @@ class Reason:
     says: str
     when: Callable[[Value, Value, Any], bool] = lambda left, right, bench: True
     """Whether it applies, from both sides and the bench. The default always applies: put it last."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sides:
+    """What a claim compares, and the conditions of its reasons, by the names that `questions.yaml` gives them."""
+
+    left: Side
+    right: Side
+    when: Mapping[str, Callable[[Value, Value, Any], bool]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,8 +62,6 @@ class Claim:
     """
 
     id: str
-    says: str
-    """The claim in words, without a number of any machine."""
     left: Side
     right: Side
     left_name: str

@@ -21,13 +21,13 @@ _MARKS = {
 }
 
 
-def printed(claim: Claim, finding: Finding) -> str:
-    """Return the claim and its finding as HTML."""
+def printed(finding: Finding) -> str:
+    """Return the finding as HTML."""
     mark, title, colour = _MARKS[finding.verdict]
     seen = paper.words(finding.says.split(". ", 1)[-1])
     more = paper.listing(finding.reasons)
     body = seen + more if finding.verdict == AGREES else more + seen
-    return paper.words(f"**Claim.** {claim.says}") + paper.box(mark, title, body, colour)
+    return paper.box(mark, title, body, colour)
 
 
 class Pinned:
@@ -35,7 +35,7 @@ class Pinned:
 
     def __init__(self, claim: Claim, bench: Bench) -> None:
         self._claim, self._bench = claim, bench
-        self.body = widgets.HTML(paper.words(f"**Claim.** {claim.says}"))
+        self.body = widgets.HTML()
         self.again = widgets.Button(description="Test again")
         self.again.on_click(lambda _: self._once_more())
         self.waiting: Waiting[Finding] = Waiting(self._test, self._tested)
@@ -47,7 +47,7 @@ class Pinned:
         return self._claim.on(self._bench)
 
     def _tested(self, finding: Finding) -> None:
-        self.body.value = printed(self._claim, finding)
+        self.body.value = printed(finding)
 
     def _once_more(self) -> None:
         if not self.waiting.busy:

@@ -92,7 +92,8 @@ def answered(room: Room) -> list[Answered]:
     for place in CONTENTS:
         if not is_written(place.topic) or place.topic == "start_here":
             continue
-        for exercise in chapter(place.topic).exercises:
+        known = chapter(place.topic)
+        for exercise in known.exercises:
             attempts = [_attempts(learner.book, place.topic, exercise.id) for learner in room.learners]
             tried = [tries for tries in attempts if tries]
             if not tried:
@@ -106,8 +107,8 @@ def answered(room: Room) -> list[Answered]:
             right = sum(any(one.get("outcome") == Outcome.RIGHT.value for one in tries) for tries in tried)
             found.append(
                 Answered(
-                    topic=place.topic, name=exercise.id, question=exercise.question, tried=len(tried),
-                    right=right, misconceptions=tuple(met.most_common()),
+                    topic=place.topic, name=exercise.id, tried=len(tried), right=right,
+                    question=known.question("exercise", exercise.id), misconceptions=tuple(met.most_common()),
                 )
             )  # fmt: skip
     return found

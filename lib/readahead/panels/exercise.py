@@ -33,11 +33,11 @@ def said(verdict: Verdict) -> str:
 
 
 def printed(exercise: Exercise) -> str:
-    """Return question, hints and solution as HTML, all open, for readers without a kernel."""
+    """Return choices, hints and solution as HTML, all open, for readers without a kernel."""
     options = getattr(exercise.shape, "options", ())
     hints = paper.folded("Hints", paper.listing(exercise.hints), is_open=True)
     solution = paper.folded("Solution", paper.words(exercise.solution), is_open=True)
-    return paper.words(f"**Exercise.** {exercise.question}") + paper.listing(options) + hints + solution
+    return paper.listing(options) + hints + solution
 
 
 class Desk:
@@ -53,9 +53,9 @@ class Desk:
         self.hint.on_click(lambda _: self.one_more_hint())
         self.solve.on_click(lambda _: self.show_solution())
         self.verdict, self.hints, self.solution = widgets.HTML(), widgets.HTML(), widgets.HTML()
-        question = widgets.HTML(paper.words(f"**Exercise.** {exercise.question}\n\n*{exercise.shape.asks}.*"))
+        asks = widgets.HTML(paper.words(f"*{exercise.shape.asks}.*"))
         buttons = widgets.HBox([self.check, self.hint, self.solve])
-        self.face = widgets.VBox([question, *self._fields, buttons, self.verdict, self.hints, self.solution])
+        self.face = widgets.VBox([asks, *self._fields, buttons, self.verdict, self.hints, self.solution])
         self._restore()
 
     # -- the field ---------------------------------------------------------------------------------

@@ -82,8 +82,13 @@ class Lesson:
         if self.is_open:
             found = stated.on(self.bench)
             self.faces["claim", name] = found
-            told = {"claim": name, "says": stated.says, "verdict": found.verdict, "seen": found.says}
-            self._print(claims.printed(stated, found), told)
+            told = {
+                "claim": name,
+                "says": self.chapter.question("claim", name),
+                "verdict": found.verdict,
+                "seen": found.says,
+            }
+            self._print(claims.printed(found), told)
             return
         self._behind("claim", name, lambda: claims.Pinned(stated, self.bench))
 

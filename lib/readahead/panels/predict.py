@@ -16,14 +16,14 @@ from readahead.questions.progress import Progress
 
 
 def printed(prediction: Prediction, guess: float | str | None) -> str:
-    """Return the question as HTML, for readers without a kernel."""
+    """Return the scale and the guess as HTML, for readers without a kernel."""
     scale = (
         "One of: " + ", ".join(prediction.choices)
         if prediction.choices
         else f"On a scale from {prediction.text(prediction.low)} to {prediction.text(prediction.high)}"
     )
     yours = f" Your guess: {prediction.text(guess)}." if guess is not None else ""
-    return paper.words(f"**Predict.** {prediction.question}\n\n{scale}.{yours}")
+    return paper.words(f"{scale}.{yours}")
 
 
 class Ask:
@@ -33,7 +33,6 @@ class Ask:
         self.prediction, self._topic, self._progress = prediction, topic, progress
         self.on_kept: list[Callable[[], None]] = []
         """Called after a guess was kept."""
-        self._question = widgets.HTML(paper.words(f"**Predict.** {prediction.question}"))
         self.keep = widgets.Button(description="Keep my guess", button_style="primary")
         self.keep.on_click(lambda _: self.store(self.answer))
         self._said = widgets.HTML()
@@ -41,7 +40,7 @@ class Ask:
         self.slider: widgets.FloatLogSlider | None = None
         self.pick: widgets.RadioButtons | None = None
         fields = self._picking() if prediction.choices else self._scale()
-        self.face = widgets.VBox([self._question, *fields, self.keep, self._said])
+        self.face = widgets.VBox([*fields, self.keep, self._said])
         self._restore()
 
     @property

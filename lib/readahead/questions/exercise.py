@@ -5,8 +5,8 @@ three more hints, each saying a little more, he shows the solution to whoever as
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any
 
@@ -65,11 +65,21 @@ class Misconception:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Computed:
+    """What is computed of an exercise: functions of the bench, and of a read answer. Examples and matches by the id of
+    their misconception."""
+
+    answer: Callable[[Any], Any] | None = None
+    equivalents: Callable[[Any], Any] | None = None
+    examples: Mapping[str, Callable[[Any], Any]] = field(default_factory=dict)
+    matches: Mapping[str, Callable[[Any], bool]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Exercise:
     """A question, its right answer, the usual wrong ones, and the help."""
 
     id: str
-    question: str
     shape: Shape
     """An `Amount`, a `Choice`, `Several` or an `Order`: see `exercises.answers`."""
     answer: Any

@@ -17,8 +17,7 @@ class Prediction:
     """A question to be answered before the reveal."""
 
     id: str
-    """Also the name of its `Round` in the topic's experiment."""
-    question: str
+    """Also the name of its `Round`, and of its question in the notebook."""
     kind: str = "s"
     """A kind of `units.SCALES`, such as s, bytes, bytes_per_s, rows_per_s, count, times, 1 (a share)."""
     low: float = 0.0

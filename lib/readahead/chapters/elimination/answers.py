@@ -1,0 +1,36 @@
+"""Computed answers of the exercises, and the two sides of each claim: Elimination."""
+
+from __future__ import annotations
+
+import math
+
+from readahead.chapters.elimination.chapter import FEW, MANY
+from readahead.chapters.elimination.star_queries import BY_DATE, BY_YEAR, FLIGHTS, GENERATED
+from readahead.experiments.claim import Sides
+from readahead.measure.value import exactly
+from readahead.questions.exercise import Computed
+
+CLAIMS: dict[str, Sides] = {
+    "fewer": Sides(
+        left=lambda bench: bench.measured.seconds(flight="Q1.2", load=BY_DATE),
+        right=lambda bench: bench.measured.seconds(flight="Q1.2", load=GENERATED),
+    ),
+    "model_holds": Sides(
+        left=lambda bench: bench.measured.seconds(flight="Q1.1", load=BY_YEAR),
+        right=lambda bench: bench.model.seconds(flight="Q1.1", load=BY_YEAR),
+    ),
+    "asked_in_vain": Sides(
+        left=lambda bench: exactly(float(len(bench.sample(**FEW).reads) - len(bench.sample(**MANY).reads))),
+        right=lambda bench: exactly(float(bench.sample(**FEW).row_groups_scanned)),
+    ),
+    "same_answer": Sides(
+        left=lambda bench: exactly(float(str(bench.sample(flight="Q1.2", load=BY_DATE).answer[0]))),
+        right=lambda bench: exactly(float(str(bench.sample(flight="Q1.2", load=GENERATED).answer[0]))),
+    ),
+}
+
+ANSWERS: dict[str, Computed] = {
+    "half": Computed(
+        answer=lambda _: math.log(0.5) / math.log(1 - FLIGHTS["Q1.3"].share(BY_DATE)),
+    ),
+}

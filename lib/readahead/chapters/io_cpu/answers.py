@@ -1,0 +1,55 @@
+"""Computed answers of the exercises, and the two sides of each claim: The CPU cost of I/O."""
+
+from __future__ import annotations
+
+from readahead.chapters.io_cpu import laws
+from readahead.chapters.io_cpu.chapter import cores, on_bandwidth
+from readahead.chapters.io_cpu.printed import printed, sigma
+from readahead.chapters.io_cpu.workload import EVERY, ONE, REPORT
+from readahead.experiments.claim import Sides
+from readahead.experiments.knobs import DISK_WARM
+from readahead.measure.cpu_cost import cpu_value
+from readahead.questions.exercise import Computed
+from readahead.units import MB
+
+_CORE = 360e6
+
+
+def _wanted() -> float:
+    return laws.cores_for(4e9, _CORE, sigma())
+
+
+CLAIMS: dict[str, Sides] = {
+    "sums_differ": Sides(
+        left=lambda bench: cpu_value(bench.sample(report=REPORT, where=DISK_WARM)),
+        right=lambda bench: cpu_value(bench.sample(report=ONE, where=DISK_WARM)),
+    ),
+    "more_workers": Sides(
+        left=lambda bench: bench.measured.seconds(report=REPORT, where=DISK_WARM, threads=cores()),
+        right=lambda bench: bench.measured.seconds(report=REPORT, where=DISK_WARM, threads=1),
+        when={
+            "this_machine_has": lambda left, right, bench: cores() == 1,
+        },
+    ),
+    "slope": Sides(
+        left=lambda bench: bench.measured.seconds(**on_bandwidth(200 * MB, EVERY)),
+        right=lambda bench: bench.measured.seconds(**on_bandwidth(50 * MB, EVERY)),
+    ),
+    "model_holds": Sides(
+        left=lambda bench: bench.measured.seconds(**on_bandwidth(200 * MB)),
+        right=lambda bench: bench.model.seconds(**on_bandwidth(200 * MB)),
+    ),
+}
+
+ANSWERS: dict[str, Computed] = {
+    "evict": Computed(
+        answer=lambda _: printed("load_and_evict_cpu_per_page_s") - printed("cpu_per_page_s.disk.r1"),
+        matches={
+            "the_whole_is": lambda given: given > 6e-6,
+            "fetching_is_evicting": lambda given: 4e-6 < given < 5e-6,
+        },
+    ),
+    "upgrade": Computed(
+        answer=lambda _: _wanted(),
+    ),
+}

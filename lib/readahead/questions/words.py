@@ -1,0 +1,183 @@
+"""Reads a chapter's `questions.yaml`: what must not be seen before the learner has answered.
+
+The question itself is Markdown of the notebook (see `asked`); answers that are computed, and the two sides of a claim,
+are Python under the same id. Here the three are put together.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+import math
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from readahead.errors import BadValue, DataError
+from readahead.experiments.claim import Claim, Reason, Sides
+from readahead.experiments.round import Round
+from readahead.questions.answers import Amount, Choice, Order, Several, Shape
+from readahead.questions.exercise import Computed, Exercise, Misconception
+from readahead.questions.prediction import Prediction
+
+SCHEMA = Path(__file__).with_name("questions.schema.json")
+Entries = Mapping[str, Mapping[str, Any]]
+
+
+def load(path: Path) -> dict[str, Entries]:
+    """Return the entries of a `questions.yaml` by kind (predictions, claims, exercises) and id.
+
+    Raises `DataError` that names the file, the id and the field.
+    """
+    try:
+        told = yaml.load(path.read_text(encoding="utf-8"), getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+        raise DataError(f"{path} cannot be read: {error}. Mend it, or take it from git again.") from error
+    faults = sorted(_validator().iter_errors(told), key=lambda fault: list(map(str, fault.absolute_path)))
+    if faults:
+        where = ".".join(map(str, faults[0].absolute_path)) or "the file"
+        raise DataError(
+            f"{path}, {where}: {faults[0].message[:200]}. What may stand there is told in {SCHEMA.name}."
+        )
+    return {kind: told.get(kind) or {} for kind in ("predictions", "claims", "exercises")}
+
+
+@functools.cache
+def _validator() -> Any:
+    import jsonschema
+
+    return jsonschema.Draft202012Validator(json.loads(SCHEMA.read_text(encoding="utf-8")))
+
+
+def predictions(entries: Entries, rounds: Mapping[str, Round]) -> tuple[Prediction, ...]:
+    """Return the predictions. Raises `BadValue` unless each has a round and each round a prediction."""
+    _require_same("prediction", entries, rounds)
+    return tuple(_prediction(name, entry) for name, entry in entries.items())
+
+
+def _prediction(name: str, entry: Mapping[str, Any]) -> Prediction:
+    if "choices" not in entry:
+        return Prediction(id=name, **entry)
+    limits: dict[str, float] = entry["choices"]
+    rest = {field: value for field, value in entry.items() if field != "choices"}
+    return Prediction(id=name, choices=tuple(limits), choice_of=functools.partial(_word, limits), **rest)
+
+
+def _word(limits: Mapping[str, float], number: float) -> str:
+    """Return the word with the smallest limit above `number`."""
+    return min((limit, word) for word, limit in limits.items() if number < limit or limit == math.inf)[1]
+
+
+def claims(entries: Entries, sides: Mapping[str, Sides]) -> tuple[Claim, ...]:
+    """Return the claims with both their sides. Raises `BadValue` unless ids and conditions agree."""
+    _require_same("claim", entries, sides)
+    return tuple(_claim(name, entry, sides[name]) for name, entry in entries.items())
+
+
+def _claim(name: str, entry: Mapping[str, Any], sides: Sides) -> Claim:
+    rest, told = dict(entry), entry.get("reasons", ())
+    rest.pop("reasons", None)
+    used = {reason["when"] for reason in told if "when" in reason}
+    _require_same(f"condition of claim {name!r}", dict.fromkeys(used), sides.when)
+    reasons = tuple(
+        Reason(says=reason["says"], when=sides.when[reason["when"]])
+        if "when" in reason
+        else Reason(says=reason["says"])
+        for reason in told
+    )
+    return Claim(id=name, left=sides.left, right=sides.right, reasons=reasons, **rest)
+
+
+def exercises(entries: Entries, computed: Mapping[str, Computed]) -> tuple[Exercise, ...]:
+    """Return the exercises with their computed answers. Raises `BadValue` for an answer without an exercise."""
+    for name in set(computed) - set(entries):
+        raise BadValue(f"{name!r} has a computed answer and no exercise. Give both the same id.")
+    return tuple(_exercise(name, entry, computed.get(name, Computed())) for name, entry in entries.items())
+
+
+def _exercise(name: str, entry: Mapping[str, Any], computed: Computed) -> Exercise:
+    of = f"of exercise {name!r}"
+    known = {idea["id"] for idea in entry["misconceptions"] if "id" in idea}
+    for lost in (set(computed.examples) | set(computed.matches)) - known:
+        raise BadValue(f"{lost!r} is no misconception {of}. It has: {', '.join(sorted(known)) or 'none'}.")
+    ideas = []
+    for idea in entry["misconceptions"]:
+        key = idea.get("id", "")
+        example = computed.examples.get(key, idea.get("example"))
+        if example is None:
+            raise BadValue(
+                f"Misconception {idea['name']!r} {of} has no example. Write what a learner answers."
+            )
+        ideas.append(
+            Misconception(
+                name=idea["name"], hint=idea["hint"], example=example, matches=computed.matches.get(key)
+            )
+        )
+    return Exercise(
+        id=name,
+        shape=_shape(entry),
+        answer=_one("answer", entry, computed.answer, of),
+        equivalents=_one("equivalents", entry, computed.equivalents, of),
+        misconceptions=tuple(ideas),
+        hints=tuple(entry["hints"]),
+        solution=entry["solution"],
+    )
+
+
+def _shape(entry: Mapping[str, Any]) -> Shape:
+    if "amount" in entry:
+        return Amount(**entry["amount"])
+    if "choice" in entry:
+        return Choice(options=tuple(entry["choice"]))
+    if "several" in entry:
+        return Several(options=tuple(entry["several"]))
+    return Order(**{**entry["order"], "options": tuple(entry["order"]["options"])})
+
+
+def _one(field: str, entry: Mapping[str, Any], computed: Any, of: str) -> Any:
+    """Return what YAML or Python says, which must be one of the two."""
+    if (field in entry) == (computed is not None):
+        raise BadValue(f"{field} {of} must stand in questions.yaml or be computed in Python, and not both.")
+    return computed if computed is not None else entry[field]
+
+
+def _require_same(what: str, told: Mapping[str, Any], known: Mapping[str, Any]) -> None:
+    for name in set(told) ^ set(known):
+        where, missing = ("questions.yaml", "Python") if name in told else ("Python", "questions.yaml")
+        raise BadValue(f"{what} {name!r} stands in {where} and not in {missing}. Give both the same id.")
+
+
+_CALL = re.compile(r"^\s*lesson\.(predict|claim|exercise)\(\s*[\"'](\w+)[\"']", re.MULTILINE)
+_LABEL = re.compile(r"^\*\*(?:Predict|Claim|Exercise)\.\*\*\s*")
+
+
+def asked(notebook: Path) -> dict[tuple[str, str], str]:
+    """Return the question above each `lesson.predict/claim/exercise("id")` of a notebook, by (call, id), as Markdown.
+
+    A question is the Markdown cell directly above the call that begins with **Predict.**, **Claim.** or **Exercise.**
+    A notebook that is not there asks nothing.
+    """
+    if not notebook.exists():
+        return {}
+    try:
+        cells = json.loads(notebook.read_text(encoding="utf-8"))["cells"]
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise DataError(f"{notebook} cannot be read: {error}. Take it from git again.") from error
+    found = {}
+    for above, cell in zip(["", *map(_markdown, cells)], cells, strict=False):
+        call = _CALL.match(_source(cell)) if cell.get("cell_type") == "code" else None
+        if call and _LABEL.match(above):
+            found[call[1], call[2]] = _LABEL.sub("", above).strip()
+    return found
+
+
+def _source(cell: Mapping[str, Any]) -> str:
+    text: str | Sequence[str] = cell.get("source", "")
+    return text if isinstance(text, str) else "".join(text)
+
+
+def _markdown(cell: Mapping[str, Any]) -> str:
+    return _source(cell) if cell.get("cell_type") == "markdown" else ""
