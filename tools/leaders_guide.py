@@ -155,10 +155,8 @@ def _chapter(known: Chapter) -> list[str]:
         "",
     ]
     for exercise in known.exercises:
-        parts += [
-            f"**{exercise.id}** ({minutes(exercise)} min). {known.question('exercise', exercise.id)}",
-            "",
-        ]
+        question = " ".join(known.question("exercise", exercise.id).split())
+        parts += [f"**{exercise.id}** ({minutes(exercise)} min). {question}", ""]
         parts += [f"- *{idea.name}*: {idea.hint}" for idea in exercise.misconceptions]
         parts += [f"- Solution: {exercise.solution}", ""]
     return parts
