@@ -17,6 +17,7 @@ import pytest
 from readahead.datasets import store
 from readahead.datasets.recipe import Recipe
 from readahead.errors import Cancelled, DataError
+from readahead.running import Event, listening
 
 Start = Callable[[str], "subprocess.Popen[str]"]
 
@@ -27,9 +28,11 @@ GENERATED = Recipe(table="lineitem", size="small")
 ASK = """
 from readahead.datasets import store
 from readahead.datasets.recipe import Recipe
+from readahead.running import listening
 print('ready', flush=True)
 notes = []
-path = store.path(Recipe(table={table!r}, size={size!r}), lambda done, total, note: notes.append(note))
+with listening(lambda event: notes.append(event.note)):
+    path = store.path(Recipe(table={table!r}, size={size!r}))
 print(path.name, 'built' if 'built' in notes else 'found')
 """
 
@@ -40,13 +43,15 @@ def lying(cache: Path) -> set[str]:
 
 
 def test_the_second_ask_finds_what_the_first_built(cache: Path) -> None:
-    news: list[tuple[int, int, str]] = []
-    path = store.path(TINY, lambda *line: news.append(line))
-    assert news[-1] == (TINY.rows, TINY.rows, "built")
-    assert all(0 <= done <= total == TINY.rows for done, total, _ in news)
+    news = list[Event]()
+    with listening(news.append):
+        path = store.path(TINY)
+    assert news[-1] == Event(done=TINY.rows, total=TINY.rows, note="built")
+    assert all(0 <= event.done <= event.total == TINY.rows for event in news)
     assert lying(cache) == {TINY.file_name, f"{TINY.file_name}.json"}
     before = path.stat()
-    assert store.path(TINY, lambda *line: pytest.fail("built twice")) == path
+    with listening(lambda event: pytest.fail("built twice")):
+        assert store.path(TINY) == path
     assert path.stat() == before
 
 
@@ -81,7 +86,8 @@ def test_two_threads_that_ask_at_once_get_one_build(cache: Path) -> None:
     built: list[str] = []
 
     def ask() -> None:
-        store.path(TINY, lambda done, total, note: built.append(note) if note == "built" else None)
+        with listening(lambda event: built.append(event.note) if event.note == "built" else None):
+            store.path(TINY)
 
     threads = [threading.Thread(target=ask) for _ in range(4)]
     for thread in threads:
@@ -125,8 +131,11 @@ def test_a_stop_ends_the_build_and_leaves_nothing(cache: Path, recipe: Recipe) -
     stop, started, ended = threading.Event(), threading.Event(), threading.Event()
 
     def ask() -> None:
-        with pytest.raises(Cancelled, match="Nothing of it was kept"):
-            store.path(recipe, lambda *line: started.set(), stop)
+        with (
+            pytest.raises(Cancelled, match="Nothing of it was kept"),
+            listening(lambda event: started.set(), stop),
+        ):
+            store.path(recipe)
         ended.set()
 
     asker = threading.Thread(target=ask)
@@ -145,21 +154,21 @@ def test_a_stop_is_heard_while_another_builds(cache: Path) -> None:
     (cache / ".locks").mkdir(parents=True)
     stop, notes = threading.Event(), []
 
-    def news(done: int, total: int, note: str) -> None:
-        notes.append(note)
+    def news(event: Event) -> None:
+        notes.append(event.note)
         stop.set()
 
-    with store._lock(store.location(TINY)), pytest.raises(Cancelled):
-        store.path(TINY, news, stop)
+    with store._lock(store.location(TINY)), pytest.raises(Cancelled), listening(news, stop):
+        store.path(TINY)
     assert notes == [f"waiting for another build of {TINY.file_name}"]
 
 
 def test_an_error_of_the_listener_ends_the_build(cache: Path) -> None:
-    def news(done: int, total: int, note: str) -> None:
+    def news(event: Event) -> None:
         raise RuntimeError("the panel is gone")
 
-    with pytest.raises(RuntimeError, match="the panel is gone"):
-        store.path(TINY, news)
+    with pytest.raises(RuntimeError, match="the panel is gone"), listening(news):
+        store.path(TINY)
     assert lying(cache) == set()
 
 
@@ -218,8 +227,11 @@ def test_ctrl_c_ends_the_build_and_leaves_nothing(cache: Path, recipe: Recipe) -
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     timer = threading.Timer(0.1, os.kill, (os.getpid(), signal.SIGINT))
     try:
-        with pytest.raises(KeyboardInterrupt):
-            store.path(recipe, lambda *line: timer.is_alive() or timer.start())
+        with (
+            pytest.raises(KeyboardInterrupt),
+            listening(lambda event: None if timer.is_alive() else timer.start()),
+        ):
+            store.path(recipe)
     finally:
         signal.signal(signal.SIGINT, before)
     timer.join()

@@ -6,9 +6,9 @@ import pytest
 from toybox import EXPERIMENT, ROUNDS, SLOWER_HERE, bench
 
 from readahead.errors import BadValue, Cancelled
-from readahead.experiments.experiment import Event
 from readahead.experiments.figure import Axis, Line, Picture
 from readahead.experiments.round import Round
+from readahead.running import Event, listening
 
 
 def test_both_witnesses_answer_the_same_question() -> None:
@@ -43,11 +43,11 @@ def test_a_round_without_a_measurement_has_none() -> None:
 
 def test_the_same_settings_are_measured_once_until_forgotten() -> None:
     here, news = bench(), list[Event]()
-    here.listen(news.append, None)
-    first = here.sample(rope_s=1e-3)
-    assert len(news) == 5 and here.sample() is first
-    here.forget()
-    assert here.sample() is not first and len(news) == 10
+    with listening(news.append):
+        first = here.sample(rope_s=1e-3)
+        assert len(news) == 5 and here.sample() is first
+        here.forget()
+        assert here.sample() is not first and len(news) == 10
 
 
 def test_news_and_stop_belong_to_the_thread_that_asked() -> None:
@@ -55,9 +55,9 @@ def test_news_and_stop_belong_to_the_thread_that_asked() -> None:
     stop.set()
 
     def asks() -> None:
-        here.listen(None, stop)
         try:
-            here.sample()
+            with listening(stop=stop):
+                here.sample()
         except Cancelled:
             ends.append("cancelled")
 

@@ -16,6 +16,7 @@ from readahead.errors import Cancelled
 from readahead.measure import calibrate
 from readahead.measure.calibrate import Trial, engine_costs, line, saved_costs, weigh_engine
 from readahead.models.schedule import Costs
+from readahead.running import listening
 
 
 def test_before_it_is_weighed_an_engine_has_typical_costs(
@@ -132,5 +133,5 @@ def test_noise_makes_no_cost_negative(points: list[tuple[float, float]], found: 
 def test_weighing_can_be_cancelled() -> None:
     stop = threading.Event()
     stop.set()
-    with pytest.raises(Cancelled):
-        weigh_engine("comments_narrow", stop=stop)
+    with pytest.raises(Cancelled), listening(stop=stop):
+        weigh_engine("comments_narrow")

@@ -15,10 +15,10 @@ from readahead.devices import Device
 from readahead.errors import Cancelled, DataError
 from readahead.measure.case import Case
 from readahead.measure.engine import EngineSettings, engine
-from readahead.measure.events import Event
 from readahead.measure.run import Query, run_emulated, run_local
 from readahead.models import parquet_reads
 from readahead.models.schedule import Costs
+from readahead.running import Event, listening
 from readahead.storage.emulated import EmulatedFileSystem
 
 QUICK = Device(name="quick", latency_s=0.0005, bandwidth_bytes_per_s=1e10, channels=64)
@@ -112,7 +112,8 @@ def test_slow_motion_is_divided_out_and_told(case: Case) -> None:
 
 def test_the_news_tells_of_every_run(case: Case) -> None:
     news: list[Event] = []
-    case.measure(repeats=2, on_event=news.append)
+    with listening(news.append):
+        case.measure(repeats=2)
     assert [event.done for event in news] == [0, 1, 2]
     assert news[-1].note == "done"
 
@@ -121,8 +122,8 @@ def test_a_cancelled_measurement_ends_and_leaves_no_thread(case: Case) -> None:
     before, stop = set(threading.enumerate()), threading.Event()
     endless = replace(case, device=QUICK.but(latency_s=50.0, channels=1))
     threading.Timer(0.3, stop.set).start()
-    with pytest.raises(Cancelled, match="Nothing of it was kept|press Measure|Press Measure"):
-        endless.measure(repeats=1, stop=stop)
+    with pytest.raises(Cancelled, match="Nothing of it was kept|Press Measure"), listening(stop=stop):
+        endless.measure(repeats=1)
     left = [t for t in threading.enumerate() if t not in before and t.name.startswith("readahead")]
     assert left == []
 
@@ -130,8 +131,8 @@ def test_a_cancelled_measurement_ends_and_leaves_no_thread(case: Case) -> None:
 def test_a_measurement_that_is_cancelled_before_it_begins_runs_nothing(case: Case) -> None:
     stop = threading.Event()
     stop.set()
-    with pytest.raises(Cancelled):
-        case.measure(stop=stop)
+    with pytest.raises(Cancelled), listening(stop=stop):
+        case.measure()
 
 
 def test_a_damaged_file_is_told_in_words(tmp_path: Path) -> None:

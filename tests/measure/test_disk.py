@@ -19,6 +19,7 @@ from readahead.errors import Cancelled, DataError
 from readahead.measure import disk
 from readahead.measure.disk import Knock, Probe
 from readahead.models.queue import DeviceQueue
+from readahead.running import listening
 from readahead.storage.raw import RawFile
 from readahead.units import KiB, MiB
 
@@ -82,8 +83,8 @@ def test_a_cancelled_probe_leaves_no_file_and_no_thread(
     monkeypatch.setenv("READAHEAD_CACHE", str(tmp_path))
     stop = threading.Event()
     threading.Timer(0.2, stop.set).start()
-    with pytest.raises(Cancelled):
-        disk.probe(file_bytes=4 * MiB, seconds_each=20.0, stop=stop)
+    with pytest.raises(Cancelled), listening(stop=stop):
+        disk.probe(file_bytes=4 * MiB, seconds_each=20.0)
     assert list(tmp_path.iterdir()) == []
     assert not [thread for thread in threading.enumerate() if thread.name == "readahead-probe"]
 

@@ -14,6 +14,7 @@ from readahead.__main__ import run
 from readahead.errors import Cancelled
 from readahead.measure import validate
 from readahead.measure.validate import Row
+from readahead.running import listening
 
 ROW = Row(
     case="a case", modeled_s=1.1, measured_s=1.0, seconds=(1.0,), device_bound=True,
@@ -65,5 +66,5 @@ def test_the_command_writes_what_it_prints(tmp_path: Path, capsys: pytest.Captur
 def test_it_can_be_cancelled() -> None:
     stop = threading.Event()
     stop.set()
-    with pytest.raises(Cancelled):
-        next(validate.examine(seed=1, configs=1, stop=stop))
+    with pytest.raises(Cancelled), listening(stop=stop):
+        next(validate.examine(seed=1, configs=1))

@@ -141,7 +141,7 @@ def test_a_measurement_can_be_stopped_and_an_error_is_shown(path: Path) -> None:
     curtain.waiting.cancel.click()
     curtain.waiting.join(30)
     assert "Nothing half-measured" in curtain.waiting.face.children[0].value
-    curtain.waiting._work = lambda on_event, stop: 1 / 0
+    curtain.waiting._work = lambda: 1 / 0
     curtain.waiting.start()
     curtain.waiting.join(30)
     assert "ZeroDivisionError" in curtain.waiting.face.children[0].value

@@ -5,20 +5,19 @@ from __future__ import annotations
 
 import os
 import tempfile
-import threading
 import time
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from readahead.errors import BadValue, Cancelled
-from readahead.experiments.experiment import Experiment, Knob, OnEvent, Settings
-from readahead.measure.events import check, tell
+from readahead.errors import BadValue
+from readahead.experiments.experiment import Experiment, Knob, Settings
 from readahead.measure.machine import this_machine
 from readahead.measure.sample import Sample
 from readahead.models.estimate import Estimate
 from readahead.published import Figure
+from readahead.running import check, tell
 from readahead.storage.trace import Trace
 
 FILE = 1_048_576
@@ -55,13 +54,7 @@ class Ferry(Experiment):
         seconds = FILE / known["piece_bytes"] * known["latency_s"] + FILE / 1e9
         return np.asarray(FILE / seconds * np.ones_like(values))
 
-    def measure(
-        self,
-        settings: Settings,
-        on_event: OnEvent | None = None,
-        stop: threading.Event | None = None,
-        repeats: int = 3,
-    ) -> Sample:
+    def measure(self, settings: Settings, repeats: int = 3) -> Sample:
         if settings["latency_s"] == 0.005:
             raise OSError("the ferry sank")
         seconds, trace, start_s = [], Trace(), 0.0
@@ -69,27 +62,26 @@ class Ferry(Experiment):
             path = Path(folder) / "cargo"
             path.write_bytes(bytes(FILE))
             for repeat in range(repeats):
-                tell(on_event, repeat, repeats, f"crossing {repeat + 1} of {repeats}")
+                tell(repeat, repeats, f"crossing {repeat + 1} of {repeats}")
                 trace.clear()
                 start_s = time.perf_counter()
-                self._cross(path, settings, trace, stop)
+                self._cross(path, settings, trace)
                 seconds.append(time.perf_counter() - start_s)
         return Sample(
             seconds=tuple(seconds), cpu_s=(0.0,) * repeats, reads=trace.reads(start_s=start_s), bytes_read=FILE,
             row_groups_scanned=1, row_groups_total=1, where="ferry", machine=this_machine(), settings=dict(settings),
         )  # fmt: skip
 
-    def _cross(self, path: Path, settings: Settings, trace: Trace, stop: threading.Event | None) -> None:
+    def _cross(self, path: Path, settings: Settings, trace: Trace) -> None:
         handle = os.open(path, os.O_RDONLY)
         try:
             for offset in range(0, FILE, settings["piece_bytes"]):
-                check(stop)
                 asked_s = time.perf_counter()
                 size = len(os.pread(handle, settings["piece_bytes"], offset))
-                if stop is not None and stop.wait(settings["latency_s"]):
-                    raise Cancelled("Called back.")
-                if stop is None:
-                    time.sleep(settings["latency_s"])
+                check()
+                while (left_s := asked_s + settings["latency_s"] - time.perf_counter()) > 0:
+                    time.sleep(min(0.005, left_s))
+                    check()
                 done_s = time.perf_counter()
                 trace.note(offset, size, asked_s, done_s, done_s)
         finally:

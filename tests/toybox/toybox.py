@@ -6,16 +6,14 @@ measurement is arithmetic with a fixed wobble, so that what the teaching layer s
 
 from __future__ import annotations
 
-import threading
 import time
 from typing import Any
 
 import numpy as np
 
 from readahead.chapters import Chapter, Place
-from readahead.errors import Cancelled
 from readahead.experiments.claim import Claim, Reason
-from readahead.experiments.experiment import Event, Experiment, Knob, OnEvent, Settings
+from readahead.experiments.experiment import Experiment, Knob, Settings
 from readahead.experiments.figure import Axis, Line, Picture
 from readahead.experiments.round import Bench, Round
 from readahead.measure.machine import this_machine
@@ -25,6 +23,7 @@ from readahead.published import Figure
 from readahead.questions.answers import Amount, Choice, Order, Several
 from readahead.questions.exercise import Exercise, Misconception
 from readahead.questions.prediction import Prediction
+from readahead.running import check, tell
 
 WATER = {"tiny": 1e6, "small": 1e7, "full": 1e8}
 RATE = 1e8
@@ -47,22 +46,16 @@ class Well(Experiment):
             [self.throughput(settings, self.model({**settings, name: v}).seconds) for v in values]
         )
 
-    def measure(
-        self,
-        settings: Settings,
-        on_event: OnEvent | None = None,
-        stop: threading.Event | None = None,
-        repeats: int = 3,
-    ) -> Sample:
+    def measure(self, settings: Settings, repeats: int = 3) -> Sample:
         """Fetch it, with a wobble that is the same each time."""
         seconds = []
         for repeat in range(repeats):
-            if on_event:
-                on_event(Event(done=repeat, total=repeats, note=f"Bucket run {repeat + 1} of {repeats}"))
-            if stop and stop.wait(settings["pause_s"]):
-                raise Cancelled("Stopped by the learner.")
-            if not stop:
-                time.sleep(settings["pause_s"])
+            tell(repeat, repeats, f"Bucket run {repeat + 1} of {repeats}")
+            over_s = time.monotonic() + settings["pause_s"]
+            check()
+            while time.monotonic() < over_s:
+                time.sleep(0.005)
+                check()
             wobble = 1 + settings["wobble"] * (-1) ** repeat * (0.5 + 0.5 * repeat / repeats)
             seconds.append(self.model(settings).seconds * SLOWER_HERE * wobble)
         return Sample(

@@ -7,7 +7,6 @@ known when its time is told.
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
@@ -16,9 +15,9 @@ from readahead.advisor.advice import Advice, Option, advise
 from readahead.datasets.survey import Survey, survey
 from readahead.measure import rewritten, sample_run
 from readahead.measure.engine import EngineSettings
-from readahead.measure.events import OnEvent, tell
 from readahead.measure.sample import Sample
 from readahead.models import table_layout
+from readahead.running import quietly, tell
 
 HELD = 0.2
 """How far the gain may be from the promised one, as a share, to have held."""
@@ -79,44 +78,37 @@ class Proof:
         yield from found or ["measure again on a quiet machine, then trust the measurement."]
 
 
-def verify(
-    seen: Survey,
-    told: Advice,
-    *,
-    here: bool = False,
-    repeats: int = 5,
-    on_event: OnEvent | None = None,
-    stop: threading.Event | None = None,
-) -> Proof:
+def verify(seen: Survey, told: Advice, *, here: bool = False, repeats: int = 5) -> Proof:
     """Rewrite a bounded sample in a folder of its own, measure it as it lies and as advised, and remove it.
 
-    Raises `Cancelled` when `stop` is set, `DataError` if the sample cannot be written or measured.
+    Raises `Cancelled` when asked to stop, `DataError` if the sample cannot be written or measured.
     """
     asked = told.asked
     with rewritten.folder_beside(seen) as folder:
-        tell(on_event, 0, 5, "writing a sample as it lies")
+        tell(0, 5, "writing a sample as it lies")
         first = folder / "as-it-lies.parquet"
-        rewritten.write(seen, first, group_rows=seen.table.usual_rows, in_order=False, stop=stop)
+        rewritten.write(seen, first, group_rows=seen.table.usual_rows, in_order=False)
         lies = survey(str(first), columns=seen.wanted, by=seen.by)
         clause = sample_run.clause(lies, asked.workload)
         stand = sample_run.Stand(
             settings=EngineSettings(threads=asked.threads, queue_depth=asked.queue_depth),
-            here=here, repeats=repeats, stop=stop,
+            here=here, repeats=repeats,
         )  # fmt: skip
-        tell(on_event, 1, 5, "weighing the engine on it")
-        weights = sample_run.weigh(lies, asked.workload, stand, clause)
+        tell(1, 5, "weighing the engine on it")
+        with quietly():
+            weights = sample_run.weigh(lies, asked.workload, stand, clause)
         advised = advise(lies, told.device, asked, weights.whole)
         option = _chosen(advised)
         promised = _promised(lies, advised, option, weights)
-        tell(on_event, 2, 5, f"writing it again: {option.says}")
+        tell(2, 5, f"writing it again: {option.says}")
         second = folder / "as-advised.parquet"
-        rewritten.write(
-            lies, second, group_rows=option.rows, in_order=option.sorted, stop=stop, rows=lies.table.rows
-        )
-        tell(on_event, 3, 5, "measuring it as it lies")
-        before = stand.measure(sample_run.query(lies, first, clause), told.device)
-        tell(on_event, 4, 5, "measuring it as advised")
-        after = stand.measure(sample_run.query(lies, second, clause), told.device)
+        rewritten.write(lies, second, group_rows=option.rows, in_order=option.sorted, rows=lies.table.rows)
+        tell(3, 5, "measuring it as it lies")
+        with quietly():
+            before = stand.measure(sample_run.query(lies, first, clause), told.device)
+        tell(4, 5, "measuring it as advised")
+        with quietly():
+            after = stand.measure(sample_run.query(lies, second, clause), told.device)
     return Proof(
         rows=lies.table.rows,
         says=option.says,

@@ -11,7 +11,7 @@ from readahead.datasets.survey import survey
 from readahead.devices import THIS_MACHINE, Device, calibrated, catalogue
 from readahead.devices import device as named
 from readahead.errors import BadValue
-from readahead.measure.events import Event
+from readahead.running import Event, listening
 
 
 @click.command()
@@ -54,7 +54,9 @@ def advise(path: str, devices: tuple[str, ...], columns: str, by: str, table: st
         click.echo(line)
     if proven:
         click.echo()
-        for line in verify.verify(seen, told[0], here=here, on_event=_progress).lines():
+        with listening(_progress):
+            proof = verify.verify(seen, told[0], here=here)
+        for line in proof.lines():
             click.echo(line)
     elif any(one.options for one in told):
         click.echo("\nThese are models. --verify rewrites a sample, measures it, and says whether they hold.")

@@ -10,8 +10,8 @@ from typing import Any
 import click
 
 from readahead import paths, units
-from readahead.measure.events import Event
 from readahead.measure.validate import Row, examine, report
+from readahead.running import Event, listening
 
 
 @click.command()
@@ -31,14 +31,10 @@ def validate(seed: int, configs: int, repeats: int, json_path: Path | None, topi
     click.echo("Weighing the engine on this machine ...", err=True)
     rows: list[Row] = []
     click.echo(f"{'modeled':>10} {'measured':>10} {'ratio':>6}  bound   setting")
-    for row in _examine(topic, seed=seed, configs=configs, repeats=repeats, on_event=_progress):
-        rows.append(row)
-        bound = "device" if row.device_bound else "engine"
-        modeled, measured = units.text(row.modeled_s, "s"), units.text(row.measured_s, "s")
-        groups = (
-            f"; row groups {row.groups_modeled:.1f} / {row.groups_measured}" if row.groups_modeled else ""
-        )
-        click.echo(f"{modeled:>10} {measured:>10} {row.ratio:>6.3f}  {bound}  {row.case}{groups}")
+    with listening(_progress):
+        for row in _examine(topic, seed=seed, configs=configs, repeats=repeats):
+            rows.append(row)
+            click.echo(_row(row))
     found = report(rows)
     click.echo()
     for name in ("all", "device_bound"):
@@ -71,6 +67,13 @@ def _examine(topic: str | None, **asked: Any) -> Iterator[Row]:
 def _progress(event: Event) -> None:
     if "build" in event.note:
         click.echo(f"  {event.note}", err=True)
+
+
+def _row(row: Row) -> str:
+    bound = "device" if row.device_bound else "engine"
+    modeled, measured = units.text(row.modeled_s, "s"), units.text(row.measured_s, "s")
+    groups = f"; row groups {row.groups_modeled:.1f} / {row.groups_measured}" if row.groups_modeled else ""
+    return f"{modeled:>10} {measured:>10} {row.ratio:>6.3f}  {bound}  {row.case}{groups}"
 
 
 def _steady(told: object) -> str:

@@ -15,7 +15,6 @@ import json
 import os
 import shutil
 import tempfile
-import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -26,23 +25,24 @@ from filelock import FileLock, Timeout
 from readahead import paths, units
 from readahead.datasets.build import build
 from readahead.datasets.recipe import Recipe
-from readahead.datasets.work import POLL_S, News, Work
+from readahead.datasets.work import POLL_S, Work
 from readahead.errors import DataError
+from readahead.running import check
 
 BUILDING, LOCKS = ".building", ".locks"
 _PROBES, _PROBE_BYTES = 16, 4_096
 
 
-def path(recipe: Recipe, on_event: News | None = None, stop: threading.Event | None = None) -> Path:
+def path(recipe: Recipe) -> Path:
     """Return the recipe's file, building it if it is not there, whole and unchanged.
 
-    `on_event` hears (rows done, rows in all, a note). Raises `DataError` for a disk that is full or a folder that
-    cannot be written, `Cancelled` within half a second of `stop` being set; neither leaves anything behind.
+    Tells of the rows done. Raises `DataError` for a disk that is full or a folder that cannot be written, `Cancelled`
+    within half a second when asked to stop; neither leaves anything behind.
     """
     target = location(recipe)
     if is_built(recipe):
         return target
-    work = Work(recipe.rows, on_event, stop)
+    work = Work(recipe.rows)
     try:
         for folder in (BUILDING, LOCKS):
             (target.parent / folder).mkdir(parents=True, exist_ok=True)
@@ -100,7 +100,7 @@ def _locked(target: Path, work: Work) -> Iterator[None]:
     """Hold the file's lock, after waiting for whoever has it. The system takes it from a holder who dies."""
     lock, told = _lock(target), False
     while True:
-        work.check()
+        check()
         try:
             lock.acquire(timeout=0.1, poll_interval=POLL_S)
             break
@@ -157,7 +157,7 @@ def _make(recipe: Recipe, target: Path, work: Work) -> None:
             "built_by_process": os.getpid(),
         }
         manifest.write_text(json.dumps(told, indent=1), encoding="utf-8")
-        work.check()
+        check()
         _manifest(target).unlink(missing_ok=True)
         built.replace(target)
         manifest.replace(_manifest(target))

@@ -6,44 +6,35 @@ from __future__ import annotations
 
 import subprocess
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import duckdb
 
-from readahead.errors import Cancelled
-
-News = Callable[[int, int, str], None]
-"""Called with (rows done, rows in all, what is happening), always from the thread that asked."""
+from readahead import running
+from readahead.running import check
 
 POLL_S = 0.02
 """How long an order to stop may go unheard."""
 
 
 class Work:
-    """One build under way: who listens, who may stop it, and how many rows it is about."""
+    """One build under way, and how many rows it is about."""
 
-    def __init__(self, rows: int, on_event: News | None = None, stop: threading.Event | None = None) -> None:
-        self.rows, self.on_event, self.stop = rows, on_event, stop
+    def __init__(self, rows: int) -> None:
+        self.rows = rows
         self._told: tuple[int, str] | None = None
-
-    def check(self) -> None:
-        """Raise `Cancelled` if somebody asked to stop."""
-        if self.stop is not None and self.stop.is_set():
-            raise Cancelled(
-                "Building the dataset was cancelled. Nothing of it was kept; ask again to start anew."
-            )
 
     def tell(self, done: float, note: str) -> None:
         """Pass the progress on if it is news, never less than nothing and never more than all of it."""
         news = (round(max(0, min(done, self.rows))), note)
-        if self.on_event is not None and news != self._told:
+        if news != self._told:
             self._told = news
-            self.on_event(news[0], self.rows, note)
+            running.tell(news[0], self.rows, note)
 
     def query(self, connection: duckdb.DuckDBPyConnection, sql: str, note: str) -> list[tuple[object, ...]]:
         """Run one statement and return its rows. Raises what DuckDB raises, or `Cancelled`."""
-        self.check()
+        check()
         self.tell(0, note)
         answers: list[list[tuple[object, ...]]] = []
         errors: list[Exception] = []
@@ -62,7 +53,7 @@ class Work:
         polls = 0
         try:
             while not ended.wait(POLL_S):
-                self.check()
+                check()
                 polls += 1
                 if polls % 10 == 0:
                     self.tell(self.rows * connection.query_progress() / 100, note)
@@ -77,12 +68,12 @@ class Work:
 
     def program(self, command: Sequence[str | Path], log: Path, note: str) -> None:
         """Run another program to its end. Raises `Cancelled`, or OSError with the program's last words."""
-        self.check()
+        check()
         self.tell(0, note)
         with log.open("w+b") as words, subprocess.Popen(command, stdout=words, stderr=words) as process:
             try:
                 while process.poll() is None:
-                    self.check()
+                    check()
                     try:
                         process.wait(POLL_S)
                     except subprocess.TimeoutExpired:

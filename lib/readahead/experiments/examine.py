@@ -3,26 +3,17 @@
 from __future__ import annotations
 
 import random
-import threading
 from collections.abc import Iterator
 
 from readahead.experiments.experiment import Experiment
 from readahead.measure import control_run
-from readahead.measure.events import OnEvent, tell
 from readahead.measure.validate import DEVICE_BOUND, LONGEST_S, Row
+from readahead.running import tell
 
 
-def examine(
-    experiment: Experiment,
-    *,
-    seed: int,
-    configs: int,
-    repeats: int = 3,
-    on_event: OnEvent | None = None,
-    stop: threading.Event | None = None,
-) -> Iterator[Row]:
-    """Weigh the engine, then yield one row a setting. Raises `Cancelled` when `stop` is set."""
-    experiment.weigh(on_event, stop)
+def examine(experiment: Experiment, *, seed: int, configs: int, repeats: int = 3) -> Iterator[Row]:
+    """Weigh the engine, then yield one row a setting. Raises `Cancelled` when asked to stop."""
+    experiment.weigh()
     rng, done = random.Random(seed), 0
     while done < configs:
         settings = experiment.draw(rng)
@@ -33,9 +24,9 @@ def examine(
             for knob in experiment.knobs
             if experiment.in_sight(knob)
         )
-        tell(on_event, done, configs, said)
-        beat_s = control_run.beat_s(stop)
-        sample = experiment.measure(settings, on_event, stop, repeats=repeats)
+        tell(done, configs, said)
+        beat_s = control_run.beat_s()
+        sample = experiment.measure(settings, repeats=repeats)
         estimate = experiment.model(settings)  # the file is built now, so the model knows its exact reads
         terms = {**estimate.terms_s}
         cpu_s = terms.pop("cpu", 0.0) + estimate.overlapped_s.get("cpu", 0.0)

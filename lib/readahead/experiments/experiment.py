@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import math
 import random
-import threading
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -17,10 +16,10 @@ import numpy as np
 
 from readahead import units
 from readahead.errors import BadValue, require_choice, require_range
-from readahead.measure.events import Event, OnEvent, tell
 from readahead.measure.sample import Sample
 from readahead.models.estimate import Estimate
 from readahead.published import Figure
+from readahead.running import tell
 
 Settings = Mapping[str, Any]
 """The value of every knob, by name."""
@@ -124,9 +123,9 @@ class Experiment(ABC):
         small = {"size": "tiny"} if any(knob.name == "size" for knob in self.knobs) else {}
         return self.settings(**small, **drawn)
 
-    def weigh(self, on_event: OnEvent | None = None, stop: threading.Event | None = None) -> None:
+    def weigh(self) -> None:
         """Measure anew what the model takes from this machine, before an examination. Raises `Cancelled`."""
-        tell(on_event, 1, 1, "nothing to weigh")
+        tell(1, 1, "nothing to weigh")
 
     def in_sight(self, knob: Knob) -> bool:
         """Return whether an examination turns this knob and names it."""
@@ -150,14 +149,8 @@ class Experiment(ABC):
         """Return the predicted throughput, in `unit`, at each value of one knob (vectorised, under 2 ms)."""
 
     @abstractmethod
-    def measure(
-        self,
-        settings: Settings,
-        on_event: OnEvent | None = None,
-        stop: threading.Event | None = None,
-        repeats: int = 3,
-    ) -> Sample:
-        """Run the query in DuckDB. Raises `Cancelled` when `stop` is set."""
+    def measure(self, settings: Settings, repeats: int = 3) -> Sample:
+        """Run the query in DuckDB. Raises `Cancelled` when asked to stop."""
 
     @abstractmethod
     def work(self, settings: Settings) -> float:
@@ -190,4 +183,4 @@ class Experiment(ABC):
         return self.work(settings) / seconds
 
 
-__all__ = ["Event", "Experiment", "Knob", "OnEvent", "Settings"]
+__all__ = ["Experiment", "Knob", "Settings"]

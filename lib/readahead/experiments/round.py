@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from readahead.errors import BadValue, require_repeats
-from readahead.experiments.experiment import Experiment, OnEvent
+from readahead.experiments.experiment import Experiment
 from readahead.experiments.figure import Traces
 from readahead.measure.sample import FEW, Sample
 from readahead.measure.value import Value, exactly, seconds, value
@@ -77,7 +77,6 @@ class Bench:
         self.measured = Measurement(self)
         self._samples: dict[str, Sample] = {}
         self._lock = threading.RLock()
-        self._listening = threading.local()
 
     def settings(self, **changes: Any) -> dict[str, Any]:
         """Return the value of every knob with some changed. Raises `BadValue` as the experiment does."""
@@ -97,23 +96,13 @@ class Bench:
         key = f"{repeats} × {sorted(settings.items())!r}"
         with self._lock:
             if key not in self._samples:
-                on_event, stop = self.ears
-                self._samples[key] = self.experiment.measure(settings, on_event, stop, repeats=repeats)
+                self._samples[key] = self.experiment.measure(settings, repeats=repeats)
             return self._samples[key]
 
     def forget(self) -> None:
         """Measure anew from now on."""
         with self._lock:
             self._samples.clear()
-
-    def listen(self, on_event: OnEvent | None, stop: threading.Event | None) -> None:
-        """Send news of this thread's measurements to `on_event`, and end them when `stop` is set."""
-        self._listening.ears = (on_event, stop)
-
-    @property
-    def ears(self) -> tuple[OnEvent | None, threading.Event | None]:
-        """Return who listens to this thread's measurements, and what stops them: for one that is not a sample."""
-        return getattr(self._listening, "ears", (None, None))
 
 
 def traces(bench: Bench, *, title: str, sentence: str, runs: Mapping[str, Mapping[str, Any]]) -> Traces:

@@ -6,7 +6,6 @@ Knobs by these names mean the same everywhere (see `knobs`); a topic that means 
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -17,7 +16,7 @@ from readahead.datasets import store
 from readahead.datasets.recipe import VECTOR_ROWS, Recipe
 from readahead.devices import THIS_MACHINE, Device, calibrated, device
 from readahead.errors import BadValue
-from readahead.experiments.experiment import Experiment, OnEvent, Settings
+from readahead.experiments.experiment import Experiment, Settings
 from readahead.experiments.knobs import DISK_COLD, DISK_WARM, EMULATED
 from readahead.measure.calibrate import MEMORY, engine_costs, ensure_costs, weigh_engine
 from readahead.measure.case import Case
@@ -90,9 +89,9 @@ class Scanning(Experiment):
             time_scale=float(self.value(settings, "time_scale")),
         )
 
-    def weigh(self, on_event: OnEvent | None = None, stop: threading.Event | None = None) -> None:
+    def weigh(self) -> None:
         """Weigh the engine on the table that the chapter opens with."""
-        weigh_engine(self.value(self.settings(), "dataset"), on_event=on_event, stop=stop)
+        weigh_engine(self.value(self.settings(), "dataset"))
 
     def costs(self, settings: Settings) -> Costs:
         """Return what the engine takes for the table, as weighed where it is measured."""
@@ -143,21 +142,13 @@ class Scanning(Experiment):
         work = values if name == "rows_per_lookup" and case.keys else self._work(case)
         return np.asarray(work / seconds * np.ones_like(values), float)
 
-    def measure(
-        self,
-        settings: Settings,
-        on_event: OnEvent | None = None,
-        stop: threading.Event | None = None,
-        repeats: int = 3,
-    ) -> Sample:
+    def measure(self, settings: Settings, repeats: int = 3) -> Sample:
         """Run the query in DuckDB, on the emulated device or on this machine's disk."""
         case, where = self.case(settings), self.value(settings, "where")
-        ensure_costs(case.recipe.table, here=self.here(settings), on_event=on_event, stop=stop)
+        ensure_costs(case.recipe.table, here=self.here(settings))
         if where == EMULATED:
-            return case.measure(repeats=repeats, facts=settings, on_event=on_event, stop=stop)
-        return case.measure_here(
-            cold=where == DISK_COLD, repeats=repeats, facts=settings, on_event=on_event, stop=stop
-        )
+            return case.measure(repeats=repeats, facts=settings)
+        return case.measure_here(cold=where == DISK_COLD, repeats=repeats, facts=settings)
 
     # -- throughput ----------------------------------------------------------------------------------
     def work(self, settings: Settings) -> float:

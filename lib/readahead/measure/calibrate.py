@@ -7,7 +7,6 @@ arrival and the next request, which grows with the rows to decode; many in fligh
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import pairwise
@@ -21,11 +20,11 @@ from readahead.datasets.recipe import Recipe
 from readahead.devices import Device, calibrated
 from readahead.measure.case import Case
 from readahead.measure.engine import EngineSettings, spare_threads
-from readahead.measure.events import OnEvent, tell
 from readahead.measure.kept import keep, kept
 from readahead.measure.machine import this_machine
 from readahead.measure.sample import Sample
 from readahead.models.schedule import Costs
+from readahead.running import quietly, tell
 from readahead.storage import page_cache
 
 MEMORY = Device(name="memory", latency_s=1e-6, bandwidth_bytes_per_s=1e10, channels=64)
@@ -94,14 +93,12 @@ def weighed_on(here: str = "") -> dict[str, Any]:
     return {"machine": asdict(this_machine()), "device": asdict(own.device) if own else None}
 
 
-def ensure_costs(
-    table: str, *, here: str = "", on_event: OnEvent | None = None, stop: threading.Event | None = None
-) -> Costs:
+def ensure_costs(table: str, *, here: str = "") -> Costs:
     """Return the costs as weighed on this machine, weighing the engine now if that was never done."""
-    known = saved_costs(table) or weigh_engine(table, repeats=2, on_event=on_event, stop=stop)
+    known = saved_costs(table) or weigh_engine(table, repeats=2)
     if here:
         if saved_costs(table, here=here) is None:
-            weigh_here(table, repeats=3, on_event=on_event, stop=stop)
+            weigh_here(table, repeats=3)
         return engine_costs(table, here=here)
     return known
 
@@ -115,46 +112,35 @@ def keep_costs(table: str, costs: Costs, *, here: str) -> None:
     keep(_costs_path(table, here=here), costs, weighed_on(here))
 
 
-def weigh_engine(
-    table: str,
-    *,
-    repeats: int = 5,
-    on_event: OnEvent | None = None,
-    stop: threading.Event | None = None,
-) -> Costs:
+def weigh_engine(table: str, *, repeats: int = 5) -> Costs:
     """Run the calibration cases for `table` in turns, fit the engine's costs, keep them and return them.
 
     Each of the `repeats` rounds runs every case once, and each cost is a median over the rounds: a machine that is
     slow for a second then spoils one round, not one cost.
-    Takes a few seconds. Raises `Cancelled` when `stop` is set; what was kept before then stays.
+    Takes a few seconds. Raises `Cancelled` when asked to stop; what was kept before then stays.
     """
     cases = calibration_cases(table) * repeats
     trials = []
     for number, case in enumerate(cases):
-        tell(on_event, number, len(cases), "weighing the engine on this machine")
-        trials.append(Trial(case=case, sample=case.measure(repeats=1, stop=stop)))
+        tell(number, len(cases), "weighing the engine on this machine")
+        with quietly():
+            trials.append(Trial(case=case, sample=case.measure(repeats=1)))
     costs = read_costs(trials)
     keep_costs(table, costs, here="")
-    tell(on_event, len(cases), len(cases), "done")
+    tell(len(cases), len(cases), "done")
     return costs
 
 
-def weigh_here(
-    table: str,
-    *,
-    repeats: int = 5,
-    on_event: OnEvent | None = None,
-    stop: threading.Event | None = None,
-) -> None:
+def weigh_here(table: str, *, repeats: int = 5) -> None:
     """Weigh what row groups and rows cost on this machine's own disk, warm and cold, and keep both.
 
     DuckDB reads its own disk by itself, where a read of the emulated device passes through Python. Warm scans of many
     small groups and of fewer large ones tell the price of a group and of a row. What a cold scan takes beyond the
     calibrated device and these costs is the price of fetching its pages, and is laid on the rows: it is read off one
     row-group size, and `make bench` holds the others to it. Takes a few seconds more than `weigh_engine`, which it
-    needs. Raises `Cancelled` when `stop` is set.
+    needs. Raises `Cancelled` when asked to stop.
     """
-    known = ensure_costs(table, on_event=on_event, stop=stop)
+    known = ensure_costs(table)
     size = "small" if table == "comments_narrow" else "tiny"
     cases = [
         Case(
@@ -166,8 +152,9 @@ def weigh_here(
     ]
     seen = []
     for number, case in enumerate(cases):
-        tell(on_event, number, len(cases) + 1, "weighing the engine on this machine's own disk")
-        seen.append(case.measure_here(cold=False, repeats=repeats, stop=stop).median_s - known.plan_s)
+        tell(number, len(cases) + 1, "weighing the engine on this machine's own disk")
+        with quietly():
+            seen.append(case.measure_here(cold=False, repeats=repeats).median_s - known.plan_s)
     groups, rows = [case.recipe.row_groups for case in cases], cases[0].recipe.rows
     row_s, group_s = line([(count / rows, took / rows) for count, took in zip(groups, seen, strict=True)])
     warm = replace(
@@ -182,10 +169,11 @@ def weigh_here(
     own, more_s = calibrated(), 0.0
     if own is not None and page_cache.can_evict():
         middle = replace(cases[1], device=own.device)
-        cold_s = middle.measure_here(cold=True, repeats=repeats, stop=stop).median_s
+        with quietly():
+            cold_s = middle.measure_here(cold=True, repeats=repeats).median_s
         more_s = max(0.0, cold_s - middle.predict(warm).finished_s)
     keep_costs(table, replace(warm, row_s=row_s + more_s / rows), here="cold")
-    tell(on_event, len(cases) + 1, len(cases) + 1, "done")
+    tell(len(cases) + 1, len(cases) + 1, "done")
 
 
 def calibration_cases(table: str) -> list[Case]:

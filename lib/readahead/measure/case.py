@@ -3,7 +3,6 @@ and both see the very same numbers."""
 
 from __future__ import annotations
 
-import threading
 from bisect import bisect_left
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -14,7 +13,6 @@ from readahead.datasets import inspect, store
 from readahead.datasets.recipe import Recipe
 from readahead.devices import Device
 from readahead.measure.engine import EngineSettings
-from readahead.measure.events import OnEvent, tell
 from readahead.measure.run import Query, run_emulated, run_local
 from readahead.measure.sample import Sample
 from readahead.models import parquet_reads, scan
@@ -41,9 +39,9 @@ class Case:
     """The columns that `select` reads; by default all."""
 
     # -- what it is ----------------------------------------------------------------------------------
-    def build(self, on_event: OnEvent | None = None, stop: threading.Event | None = None) -> Path:
+    def build(self) -> Path:
         """Return the file, building it first if need be."""
-        return store.path(self.recipe, lambda done, total, note: tell(on_event, done, total, note), stop)
+        return store.path(self.recipe)
 
     @property
     def window(self) -> Window:
@@ -128,16 +126,9 @@ class Case:
         )
 
     # -- what DuckDB does ----------------------------------------------------------------------------
-    def measure(
-        self,
-        *,
-        repeats: int = 3,
-        facts: Mapping[str, object] | None = None,
-        on_event: OnEvent | None = None,
-        stop: threading.Event | None = None,
-    ) -> Sample:
-        """Run it on the emulated device. Raises `Cancelled` when `stop` is set."""
-        self.build(on_event, stop)
+    def measure(self, *, repeats: int = 3, facts: Mapping[str, object] | None = None) -> Sample:
+        """Run it on the emulated device. Raises `Cancelled` when asked to stop."""
+        self.build()
         return run_emulated(
             self.query(),
             self.device,
@@ -146,24 +137,14 @@ class Case:
             time_scale=self.time_scale,
             repeats=repeats,
             facts=facts,
-            on_event=on_event,
-            stop=stop,
         )
 
     def measure_here(
-        self,
-        *,
-        cold: bool,
-        repeats: int = 3,
-        facts: Mapping[str, object] | None = None,
-        on_event: OnEvent | None = None,
-        stop: threading.Event | None = None,
+        self, *, cold: bool, repeats: int = 3, facts: Mapping[str, object] | None = None
     ) -> Sample:
         """Run it on this machine's own disk, with the page cache emptied first if `cold`."""
-        self.build(on_event, stop)
-        return run_local(
-            self.query(), self.engine, cold=cold, repeats=repeats, facts=facts, on_event=on_event, stop=stop
-        )
+        self.build()
+        return run_local(self.query(), self.engine, cold=cold, repeats=repeats, facts=facts)
 
     def __str__(self) -> str:
         """Return the case in one line, for a table."""

@@ -4,12 +4,11 @@ whether the machine itself is steady: no model can be nearer to a measurement th
 
 from __future__ import annotations
 
-import threading
-
 from readahead.datasets.recipe import Recipe
 from readahead.measure.calibrate import MEMORY
 from readahead.measure.case import Case
 from readahead.measure.engine import EngineSettings
+from readahead.running import quietly
 
 CASE = Case(
     recipe=Recipe(table="comments_narrow", size="tiny", row_group_rows=65_536),
@@ -20,6 +19,7 @@ CASE = Case(
 REPEATS = 3
 
 
-def beat_s(stop: threading.Event | None = None) -> float:
-    """Return the median seconds of the scan, now. Raises `Cancelled` when `stop` is set."""
-    return CASE.measure(repeats=REPEATS, stop=stop).median_s
+def beat_s() -> float:
+    """Return the median seconds of the scan, now. Raises `Cancelled` when asked to stop."""
+    with quietly():
+        return CASE.measure(repeats=REPEATS).median_s

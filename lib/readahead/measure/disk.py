@@ -24,7 +24,7 @@ import numpy as np
 from readahead import paths, units
 from readahead.devices import THIS_MACHINE, Device
 from readahead.errors import DataError
-from readahead.measure.events import OnEvent, check, tell
+from readahead.running import carried, check, stopped, tell
 from readahead.storage.raw import RawFile
 from readahead.units import KiB, MiB
 
@@ -67,34 +67,31 @@ def probe(
     seconds_each: float = 0.25,
     blocks: Sequence[int] = BLOCKS,
     depths: Sequence[int] = DEPTHS,
-    on_event: OnEvent | None = None,
-    stop: threading.Event | None = None,
 ) -> Probe:
     """Knock at this machine's disk with every block, depth and order.
 
-    Raises `DataError` when the disk is full or cannot be written, `Cancelled` when `stop` is set; the file that is
+    Raises `DataError` when the disk is full or cannot be written, `Cancelled` when asked to stop; the file that is
     read is made for it and removed in any case.
     """
     combinations = [(b, d, o) for o in ORDERS for b in blocks for d in depths]
-    with _file(file_bytes, stop) as path, RawFile(path, max(blocks)) as file:
+    with _file(file_bytes) as path, RawFile(path, max(blocks)) as file:
         knocks = []
         for number, (block, depth, order) in enumerate(combinations):
-            check(stop)
+            check()
             tell(
-                on_event,
                 number,
                 len(combinations),
                 f"reading {units.text(block, 'bytes')}, {depth} in flight",
             )
             file.forget()
-            knocks.append(_knock(file, block, depth, order, seconds_each, stop))
-        check(stop)
-        tell(on_event, len(combinations), len(combinations), "done")
+            knocks.append(_knock(file, block, depth, order, seconds_each))
+        check()
+        tell(len(combinations), len(combinations), "done")
         return Probe(knocks=tuple(knocks), how=file.how)
 
 
 @contextmanager
-def _file(size_bytes: int, stop: threading.Event | None) -> Iterator[Path]:
+def _file(size_bytes: int) -> Iterator[Path]:
     """Write a file of random bytes beside the datasets, and remove it afterwards."""
     folder = paths.cache_dir()
     path = folder / f"probe-{random.randrange(16**8):08x}.part"
@@ -104,7 +101,7 @@ def _file(size_bytes: int, stop: threading.Event | None) -> Iterator[Path]:
         generator = random.Random(1)
         with path.open("wb") as file:
             for _ in range(0, size_bytes, MiB):
-                check(stop)
+                check()
                 file.write(generator.randbytes(min(MiB, size_bytes)))
             file.flush()
             os.fsync(file.fileno())
@@ -135,9 +132,7 @@ def _offsets(size: int, block: int, order: str) -> Iterator[int]:
     return itertools.cycle(places)
 
 
-def _knock(
-    file: RawFile, block: int, depth: int, order: str, seconds: float, stop: threading.Event | None
-) -> Knock:
+def _knock(file: RawFile, block: int, depth: int, order: str, seconds: float) -> Knock:
     """Keep `depth` threads reading for a while; they take their offsets from one list. None reads on afterwards."""
     over, offsets, lock = threading.Event(), _offsets(file.size, block, order), threading.Lock()
     found: list[list[float]] = [[] for _ in range(depth)]
@@ -148,7 +143,7 @@ def _knock(
     left = itertools.count(passes if file.how.startswith("cold: the page") else 10**9, -1)
 
     def read_on(mine: list[float]) -> None:
-        while clock() < over_s and not over.is_set() and not (stop is not None and stop.is_set()):
+        while not (over.is_set() or stopped() or (mine and clock() >= over_s)):  # one read at the least
             with lock:
                 offset, more = next(offsets), next(left)
             if more <= 0:
@@ -159,7 +154,7 @@ def _knock(
 
     with ThreadPoolExecutor(depth, thread_name_prefix="readahead-probe") as readers:
         try:
-            for reading in [readers.submit(read_on, mine) for mine in found]:
+            for reading in [readers.submit(carried(read_on), mine) for mine in found]:
                 reading.result()
         except OSError as error:
             raise DataError(
@@ -169,7 +164,7 @@ def _knock(
         finally:  # Ctrl-C and a read that failed too: all of them end before the file is closed
             over.set()
     elapsed_s = clock() - start_s
-    check(stop)
+    check()
     return Knock(
         block_bytes=block,
         depth=depth,

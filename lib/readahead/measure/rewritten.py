@@ -8,7 +8,6 @@ import glob
 import os
 import shutil
 import tempfile
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -22,8 +21,8 @@ from readahead.datasets.build import IN_ORDER, literal
 from readahead.datasets.finder import SAMPLE
 from readahead.datasets.survey import Survey, escaped
 from readahead.errors import Cancelled, DataError
-from readahead.measure.events import check, interrupts
 from readahead.models.table_layout import VECTOR_ROWS
+from readahead.running import check, interrupts
 from readahead.units import MiB
 
 MOST_BYTES = 64 * MiB
@@ -72,23 +71,15 @@ def folder_beside(survey: Survey) -> Iterator[Path]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def write(
-    survey: Survey,
-    target: Path,
-    *,
-    group_rows: int,
-    in_order: bool,
-    stop: threading.Event | None = None,
-    rows: int = 0,
-) -> Path:
+def write(survey: Survey, target: Path, *, group_rows: int, in_order: bool, rows: int = 0) -> Path:
     """Write the sample as one Parquet file with such row groups, sorted by the filter's column or as it lies.
 
-    Raises `Cancelled` when `stop` is set, `DataError` if DuckDB cannot read or write it.
+    Raises `Cancelled` when asked to stop, `DataError` if DuckDB cannot read or write it.
     """
     group_rows = max(VECTOR_ROWS, -(-group_rows // VECTOR_ROWS) * VECTOR_ROWS)
     order = f" ORDER BY {column(survey)}" if in_order else ""
-    check(stop)
-    with duckdb.connect() as connection, interrupts(stop, connection.interrupt):
+    check()
+    with duckdb.connect() as connection, interrupts(connection.interrupt):
         try:
             connection.execute(IN_ORDER)
             connection.execute(f"SET memory_limit = '{MEMORY}'")

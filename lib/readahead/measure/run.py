@@ -3,7 +3,6 @@ own disk, and everything seen is kept in a `Sample`."""
 
 from __future__ import annotations
 
-import threading
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -15,9 +14,9 @@ import duckdb
 from readahead.devices import Device
 from readahead.errors import Cancelled, DataError
 from readahead.measure.engine import EngineSettings, Profile, engine, profile, quoted
-from readahead.measure.events import OnEvent, check, interrupts, tell
 from readahead.measure.machine import this_machine
 from readahead.measure.sample import Sample
+from readahead.running import check, interrupts, tell
 from readahead.storage import page_cache
 from readahead.storage.emulated import EmulatedFileSystem
 from readahead.storage.trace import Read
@@ -82,18 +81,16 @@ def run_emulated(
     time_scale: float = 1.0,
     repeats: int = 3,
     facts: Mapping[str, object] | None = None,
-    on_event: OnEvent | None = None,
-    stop: threading.Event | None = None,
 ) -> Sample:
     """Measure a query on an emulated device, after `WARM_UPS` untimed runs without delays that warm everything else.
 
-    Raises `Cancelled` within half a second of `stop` being set, and `DataError` for a damaged file.
+    Raises `Cancelled` within half a second when asked to stop, and `DataError` for a damaged file.
     """
     filesystem = EmulatedFileSystem(device, fragment_bytes=fragment_bytes, time_scale=time_scale)
     runs: list[_Run] = []
     waited: list[float] = []
     reads: tuple[Read, ...] = ()
-    with engine(settings, filesystem) as connection, interrupts(stop, filesystem.hurry, connection.interrupt):
+    with engine(settings, filesystem) as connection, interrupts(filesystem.hurry, connection.interrupt):
         try:
             for statement in query.setup:
                 connection.execute(statement)
@@ -101,19 +98,19 @@ def run_emulated(
                 for _ in range(WARM_UPS):
                     _once(connection, query, emulated=True)
             for repeat in range(repeats):
-                check(stop)
-                tell(on_event, repeat, repeats, f"run {repeat + 1} of {repeats} on {device.name}")
+                check()
+                tell(repeat, repeats, f"run {repeat + 1} of {repeats} on {device.name}")
                 filesystem.fresh()
                 runs.append(_once(connection, query, emulated=True))
                 start_s = runs[-1].start_s
                 reads = filesystem.trace.reads(start_s=start_s, time_scale=time_scale)
                 reads = tuple(read for read in reads if read.submitted_s >= 0)
                 waited.append(filesystem.spun_s)
-            check(stop)
+            check()
         except duckdb.Error as error:
-            check(stop)
+            check()
             raise _explained(error, query) from error
-    tell(on_event, repeats, repeats, "done")
+    tell(repeats, repeats, "done")
     return _sample(
         runs, reads, spun_s=waited, where="emulated device", time_scale=time_scale, facts=facts or {}
     )
@@ -126,8 +123,6 @@ def run_local(
     cold: bool = True,
     repeats: int = 3,
     facts: Mapping[str, object] | None = None,
-    on_event: OnEvent | None = None,
-    stop: threading.Event | None = None,
 ) -> Sample:
     """Measure a query on this machine's own disk.
 
@@ -138,22 +133,22 @@ def run_local(
         page_cache.require_evict()
     where = "this disk, cold" if cold else "this disk, warm"
     runs: list[_Run] = []
-    with engine(settings) as connection, interrupts(stop, connection.interrupt):
+    with engine(settings) as connection, interrupts(connection.interrupt):
         try:
             for statement in query.setup:
                 connection.execute(statement)
             _once(connection, query, emulated=False)
             for repeat in range(repeats):
-                check(stop)
-                tell(on_event, repeat, repeats, f"run {repeat + 1} of {repeats} on {where}")
+                check()
+                tell(repeat, repeats, f"run {repeat + 1} of {repeats} on {where}")
                 if cold:
                     page_cache.evict(query.path)
                 runs.append(_once(connection, query, emulated=False))
-            check(stop)
+            check()
         except duckdb.Error as error:
-            check(stop)
+            check()
             raise _explained(error, query) from error
-    tell(on_event, repeats, repeats, "done")
+    tell(repeats, repeats, "done")
     return _sample(runs, (), spun_s=[0.0] * repeats, where=where, time_scale=1.0, facts=facts or {})
 
 

@@ -4,7 +4,6 @@ column of a sample, run by DuckDB, and what the engine itself takes for it.
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -20,7 +19,6 @@ from readahead.errors import DataError
 from readahead.measure import rewritten
 from readahead.measure.calibrate import MEMORY, engine_costs
 from readahead.measure.engine import EngineSettings
-from readahead.measure.events import OnEvent
 from readahead.measure.run import Query, run_emulated, run_local
 from readahead.measure.sample import Sample
 from readahead.models import table_layout
@@ -37,8 +35,6 @@ class Stand:
     here: bool = False
     repeats: int = 5
     facts: Mapping[str, object] = field(default_factory=dict)
-    on_event: OnEvent | None = None
-    stop: threading.Event | None = None
 
     def measure(self, query: Query, device: Device) -> Sample:
         """Run the query, cold on the own disk where that can be."""
@@ -49,14 +45,10 @@ class Stand:
         return self._run(query, MEMORY, cold=False)
 
     def _run(self, query: Query, device: Device, *, cold: bool) -> Sample:
-        often, facts, heard, stop = self.repeats, self.facts, self.on_event, self.stop
+        often, facts = self.repeats, self.facts
         if self.here:
-            return run_local(
-                query, self.settings, cold=cold, repeats=often, facts=facts, on_event=heard, stop=stop
-            )
-        return run_emulated(
-            query, device, self.settings, repeats=often, facts=facts, on_event=heard, stop=stop
-        )
+            return run_local(query, self.settings, cold=cold, repeats=often, facts=facts)
+        return run_emulated(query, device, self.settings, repeats=often, facts=facts)
 
 
 def guessed_costs(survey: Survey) -> Costs:
@@ -99,9 +91,7 @@ def weigh(lies: Survey, workload: Workload, stand: Stand, filtered: str) -> Weig
     known = guessed_costs(lies)
     path = lies.found.files[0].with_name("weighing.parquet")
     try:
-        rewritten.write(
-            lies, path, group_rows=WEIGHED_ROWS, in_order=False, stop=stand.stop, rows=lies.table.rows
-        )
+        rewritten.write(lies, path, group_rows=WEIGHED_ROWS, in_order=False, rows=lies.table.rows)
         again = survey(str(path), columns=lies.wanted, by=lies.by)
         whole = _row_price(again, Workload(), known, stand, "")
         sieved = (

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import math
 import random
-import threading
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 
@@ -17,8 +16,8 @@ from readahead.measure import control_run
 from readahead.measure.calibrate import weigh_engine
 from readahead.measure.case import Case
 from readahead.measure.engine import EngineSettings
-from readahead.measure.events import OnEvent, tell
 from readahead.models.schedule import Timeline
+from readahead.running import quietly, tell
 
 TABLES = {"comments_narrow": ("tiny", "small"), "comments": ("tiny",), "lineitem": ("tiny",)}
 """What is drawn from; sizes at which a run takes a fraction of a second on most devices."""
@@ -92,38 +91,30 @@ def device_bound(timeline: Timeline) -> bool:
     return timeline.arrived_s - timeline.opened_s > DEVICE_BOUND * timeline.decode_s
 
 
-def examine(
-    *,
-    seed: int,
-    configs: int,
-    repeats: int = 3,
-    on_event: OnEvent | None = None,
-    stop: threading.Event | None = None,
-) -> Iterator[Row]:
-    """Weigh the engine on this machine, then yield one row a setting. Raises `Cancelled` when `stop` is set.
+def examine(*, seed: int, configs: int, repeats: int = 3) -> Iterator[Row]:
+    """Weigh the engine on this machine, then yield one row a setting. Raises `Cancelled` when asked to stop.
 
     `repeats` is how often each setting is measured; the engine is weighed in two rounds more.
     """
-    costs = {
-        table: weigh_engine(table, repeats=repeats + 2, on_event=on_event, stop=stop) for table in TABLES
-    }
+    costs = {table: weigh_engine(table, repeats=repeats + 2) for table in TABLES}
     rng = random.Random(seed)
     done = 0
     while done < configs:
         case = draw(rng)
-        case.build(on_event, stop)
+        case.build()
         timeline = case.predict(costs[case.recipe.table])
         if timeline.finished_s > LONGEST_S:
             continue
-        tell(on_event, done, configs, str(case))
-        yield _row(case, timeline, repeats, stop)
+        tell(done, configs, str(case))
+        yield _row(case, timeline, repeats)
         done += 1
-    tell(on_event, configs, configs, "done")
+    tell(configs, configs, "done")
 
 
-def _row(case: Case, timeline: Timeline, repeats: int, stop: threading.Event | None) -> Row:
-    beat_s = control_run.beat_s(stop)
-    sample = case.measure(repeats=repeats, stop=stop)
+def _row(case: Case, timeline: Timeline, repeats: int) -> Row:
+    beat_s = control_run.beat_s()
+    with quietly():
+        sample = case.measure(repeats=repeats)
     return Row(
         case=str(case),
         modeled_s=timeline.finished_s,

@@ -4,12 +4,9 @@ agrees, differs and why, or too noisy and what to do.
 
 from __future__ import annotations
 
-import threading
-
 import ipywidgets as widgets
 
 from readahead.experiments.claim import AGREES, DIFFERS, NOISY, Claim, Finding
-from readahead.experiments.experiment import OnEvent
 from readahead.experiments.round import Bench
 from readahead.panels import paper, theme
 from readahead.panels.waiting import Waiting
@@ -42,8 +39,7 @@ class Pinned:
         self.face = widgets.VBox([self.body, self.waiting.face, self.again])
         self.waiting.start()
 
-    def _test(self, on_event: OnEvent, stop: threading.Event) -> Finding:
-        self._bench.listen(on_event, stop)
+    def _test(self) -> Finding:
         return self._claim.on(self._bench)
 
     def _tested(self, finding: Finding) -> None:

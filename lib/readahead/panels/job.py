@@ -13,10 +13,10 @@ from typing import Any
 import ipywidgets as widgets
 
 from readahead.errors import Cancelled, ReadaheadError
-from readahead.measure.events import Event, OnEvent, check
 from readahead.panels import paper, theme
+from readahead.running import Event, check, listening
 
-Work = Callable[[OnEvent, threading.Event], Any]
+Work = Callable[[], Any]
 CANCELLED, FAILED = "cancelled", "failed"
 
 
@@ -106,8 +106,9 @@ class Job:
         try:
             if before is not None:
                 before.join()  # two DuckDBs at once would measure each other
-            check(stop)
-            result = work(lambda event: self._heard(mine, event), stop)
+            with listening(lambda event: self._heard(mine, event), stop):
+                check()
+                result = work()
             self.errors.value = ""
             done(result)
         except Cancelled:

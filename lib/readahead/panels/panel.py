@@ -12,7 +12,7 @@ from typing import Any
 
 import ipywidgets as widgets
 
-from readahead.experiments.experiment import Experiment, OnEvent, Settings
+from readahead.experiments.experiment import Experiment, Settings
 from readahead.panels import curve, static, words
 from readahead.panels.controls import Menu, Slider, control
 from readahead.panels.job import Job
@@ -127,8 +127,8 @@ class Panel:
         with self._lock:
             settings = dict(self.settings)
 
-        def work(on_event: OnEvent, stop: threading.Event) -> Dot:
-            sample = self.experiment.measure(settings, on_event, stop, repeats=self.repeats)
+        def work() -> Dot:
+            sample = self.experiment.measure(settings, repeats=self.repeats)
             return dot(self.experiment, settings, sample)
 
         self.job.start(work, self._measured)

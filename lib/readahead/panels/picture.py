@@ -4,12 +4,9 @@ background and hung when it is dry: the sliders and the answers beside it never 
 
 from __future__ import annotations
 
-import threading
-
 import ipywidgets as widgets
 
 from readahead.chapters import Paint
-from readahead.experiments.experiment import OnEvent
 from readahead.experiments.figure import Drawing, Proof, Traces
 from readahead.experiments.round import Bench
 from readahead.panels import paper, proof, seismograph, svg
@@ -37,8 +34,7 @@ class Hung:
         self.face = widgets.VBox([self.body, self.waiting.face])
         self.waiting.start()
 
-    def _drawn(self, on_event: OnEvent, stop: threading.Event) -> str:
-        self._bench.listen(on_event, stop)
+    def _drawn(self) -> str:
         return painted(self._paint(self._bench))
 
     def _dry(self, html: str) -> None:

@@ -4,14 +4,12 @@ was published), the sentence that says how far off you were, and the table. It o
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import ipywidgets as widgets
 
 from readahead.errors import ReadaheadError
-from readahead.experiments.experiment import OnEvent
 from readahead.experiments.round import Bench, Round
 from readahead.measure.value import Value
 from readahead.panels import paper, svg
@@ -183,8 +181,7 @@ class Reveal:
         for show in waiting:
             show()
 
-    def _measure(self, on_event: OnEvent, stop: threading.Event) -> Value | None:
-        self._bench.listen(on_event, stop)
+    def _measure(self) -> Value | None:
         return self._turn.measured_value(self._bench)
 
     def _measured(self, found: Value | None) -> None:

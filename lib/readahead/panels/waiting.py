@@ -4,18 +4,16 @@ over; where nothing is on, nothing is to be seen.
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable
 from typing import Generic, TypeVar
 
 import ipywidgets as widgets
 
-from readahead.experiments.experiment import OnEvent
 from readahead.panels import paper
 from readahead.panels.job import CANCELLED, FAILED, Job
 
 T = TypeVar("T")
-Work = Callable[[OnEvent, threading.Event], T]
+Work = Callable[[], T]
 
 
 class Waiting(Generic[T]):

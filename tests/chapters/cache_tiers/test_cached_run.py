@@ -16,7 +16,7 @@ from readahead.datasets.recipe import Recipe
 from readahead.devices import Device
 from readahead.errors import Cancelled, DataError
 from readahead.measure.engine import EngineSettings
-from readahead.measure.events import Event
+from readahead.running import Event, listening
 from readahead.units import KiB, MiB
 
 RECIPE = Recipe(table="comments", size="tiny", row_group_rows=8_192)
@@ -73,8 +73,8 @@ def test_it_can_be_cancelled_and_leaves_nothing() -> None:
         if event.note.startswith("run 2"):
             stop.set()
 
-    with pytest.raises(Cancelled):
-        asked(8 * MiB, spill=True, repeats=50, on_event=listen, stop=stop)
+    with pytest.raises(Cancelled), listening(listen, stop):
+        asked(8 * MiB, spill=True, repeats=50)
     assert news
     assert left_behind() == []
 

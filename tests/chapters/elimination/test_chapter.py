@@ -16,6 +16,7 @@ from readahead.chapters.elimination.star_queries import BY_DATE, BY_QUANTITY, BY
 from readahead.errors import Cancelled
 from readahead.experiments.round import Bench
 from readahead.models.scan import scan_times
+from readahead.running import listening
 
 
 @pytest.fixture(scope="module")
@@ -101,10 +102,9 @@ def test_a_year_by_folder_opens_only_its_own(bench: Bench) -> None:
 def test_a_load_can_be_cancelled_and_leaves_nothing() -> None:
     bench, stop = Bench(EXPERIMENT), threading.Event()
     stop.set()
-    bench.listen(None, stop)
-    with pytest.raises(Cancelled):
+    with pytest.raises(Cancelled), listening(stop=stop):
         load_order.load_s(bench, BY_DATE)
-    with pytest.raises(Cancelled):
+    with pytest.raises(Cancelled), listening(stop=stop):
         load_order.thirteen(bench, BY_YEAR)
     assert not list(paths.cache_dir().glob(f"loading-{os.getpid()}-*"))
 

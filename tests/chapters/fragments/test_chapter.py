@@ -12,6 +12,7 @@ from readahead.chapters.fragments.readers import run_readers
 from readahead.errors import Cancelled
 from readahead.experiments.round import Bench
 from readahead.models.queue import DeviceQueue
+from readahead.running import listening
 from readahead.units import KiB
 
 
@@ -73,8 +74,8 @@ def test_readers_can_be_cancelled_and_leave_no_thread(bench: Bench) -> None:
     path = EXPERIMENT.case(settings).build()
     slow = EXPERIMENT.device(settings).but(latency_s=50.0)
     threading.Timer(0.2, stop.set).start()
-    with pytest.raises(Cancelled):
-        run_readers(path, slow, readers=2, request_bytes=64 * KiB, total_bytes=1024 * KiB, stop=stop)
+    with pytest.raises(Cancelled), listening(stop=stop):
+        run_readers(path, slow, readers=2, request_bytes=64 * KiB, total_bytes=1024 * KiB)
     assert not [t for t in threading.enumerate() if t.name.startswith("readahead")]
 
 

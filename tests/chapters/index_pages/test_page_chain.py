@@ -14,7 +14,7 @@ from readahead.chapters.index_pages.page_chain import run_index
 from readahead.chapters.index_pages.page_index import PageIndex
 from readahead.devices import Device
 from readahead.errors import Cancelled, DataError
-from readahead.measure.events import Event
+from readahead.running import Event, listening
 from readahead.units import KiB
 
 INDEX = PageIndex(leaf_pages=1_024, fanout=40)
@@ -74,8 +74,8 @@ def test_it_can_be_stopped_and_leaves_nothing(way: str) -> None:
             stop.set()
 
     slow = QUICK.but(latency_s=0.05, channels=1)
-    with pytest.raises(Cancelled):
-        run_index(INDEX, slow, way=way, queue_depth=2, on_event=listen, stop=stop)
+    with pytest.raises(Cancelled), listening(listen, stop):
+        run_index(INDEX, slow, way=way, queue_depth=2)
     assert len(heard) < 20
     assert leftovers() == []
     assert not [t for t in threading.enumerate() if t.name.startswith("readahead-hand")]

@@ -12,6 +12,7 @@ from readahead.chapters.io_cpu.chapter import EXPERIMENT, FIGURES, ROUNDS, cores
 from readahead.chapters.io_cpu.workload import EVERY, ONE, REPORT
 from readahead.errors import Cancelled
 from readahead.experiments.round import Bench
+from readahead.running import listening
 from readahead.storage import page_cache
 from readahead.units import GB, MB
 
@@ -84,8 +85,7 @@ def test_each_figure_says_in_words_what_it_shows(name: str, bench: Bench) -> Non
 def test_the_price_of_eviction_can_be_cancelled() -> None:
     bench, stop = Bench(EXPERIMENT), threading.Event()
     stop.set()
-    bench.listen(None, stop)
-    with pytest.raises(Cancelled):
+    with pytest.raises(Cancelled), listening(stop=stop):
         evicting(bench)
 
 

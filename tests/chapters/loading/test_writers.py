@@ -12,6 +12,7 @@ from readahead.chapters.loading import writers
 from readahead.chapters.loading.crash_test import kill_a_load
 from readahead.chapters.loading.writers import EMULATED_FILES, TARGETS, load_costs, run_writers, weigh_writers
 from readahead.errors import Cancelled, DataError
+from readahead.running import listening
 
 VOLUME = devices.device("cloud-volume").but(latency_s=1e-4)
 
@@ -44,7 +45,7 @@ def test_a_load_is_cancelled_and_leaves_nothing(cupboard: Path) -> None:
     stop = threading.Event()
     timer = threading.Timer(0.3, stop.set)
     timer.start()
-    with pytest.raises(Cancelled):
+    with pytest.raises(Cancelled), listening(stop=stop):
         run_writers(
             EMULATED_FILES,
             VOLUME.but(latency_s=0.02),
@@ -52,7 +53,6 @@ def test_a_load_is_cancelled_and_leaves_nothing(cupboard: Path) -> None:
             commit_rows=10,
             rows=10**7,
             repeats=1,
-            stop=stop,
         )
     timer.join()
     assert list(cupboard.iterdir()) == []

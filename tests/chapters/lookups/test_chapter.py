@@ -23,6 +23,7 @@ from readahead.chapters.lookups.key_reads import NEIGHBOURS, UNSORTED
 from readahead.chapters.lookups.workload import ANY_CHANNEL, NATIVE, OWN_DISK, PARQUET, SHUFFLED
 from readahead.errors import Cancelled
 from readahead.experiments.round import Bench
+from readahead.running import listening
 from readahead.units import KiB
 
 LARGE = {"block_bytes": 64 * KiB, "row_group_rows": 16_384}
@@ -165,8 +166,8 @@ def test_what_an_examination_draws_can_be_asked() -> None:
 def test_a_lookup_stops_when_told() -> None:
     stop = threading.Event()
     stop.set()
-    with pytest.raises(Cancelled):
-        EXPERIMENT.measure(EXPERIMENT.settings(), stop=stop)
+    with pytest.raises(Cancelled), listening(stop=stop):
+        EXPERIMENT.measure(EXPERIMENT.settings())
 
 
 def test_print_is_held_with_degrees_of_freedom() -> None:

@@ -24,6 +24,7 @@ from readahead.devices import Device
 from readahead.errors import Cancelled, DataError
 from readahead.measure.engine import EngineSettings
 from readahead.measure.run import Query, run_emulated
+from readahead.running import listening
 
 DEVICE = Device(name="far", latency_s=0.01, bandwidth_bytes_per_s=2e8, channels=32)
 SUMS = "SELECT count(*), sum(id), sum(post_id), sum(score), sum(user_id) FROM {table}"
@@ -189,8 +190,8 @@ def test_a_query_can_be_called_off(cluster: Cluster) -> None:
     coordinator.warm(cluster, parts(2, device=slow))
     stop = threading.Event()
     threading.Timer(0.3, stop.set).start()
-    with pytest.raises(Cancelled):
-        coordinator.ask(cluster, parts(2, device=slow), stop=stop)
+    with pytest.raises(Cancelled), listening(stop=stop):
+        coordinator.ask(cluster, parts(2, device=slow))
     assert coordinator.ask(cluster, parts(2)).rows == whole()
 
 

@@ -20,6 +20,7 @@ from readahead.chapters.your_data.chapter import (
 from readahead.datasets.build import literal
 from readahead.errors import BadValue, Cancelled, DataError
 from readahead.experiments.round import Bench
+from readahead.running import listening
 
 
 @pytest.fixture
@@ -71,8 +72,8 @@ def test_nothing_is_left_and_the_original_is_as_it_was(file: Path) -> None:
 def test_a_measurement_that_is_stopped_leaves_nothing(file: Path) -> None:
     stop = threading.Event()
     stop.set()
-    with pytest.raises(Cancelled):
-        EXPERIMENT.measure(settings(file, by="the key"), stop=stop)
+    with pytest.raises(Cancelled), listening(stop=stop):
+        EXPERIMENT.measure(settings(file, by="the key"))
     assert list(file.parent.iterdir()) == [file]
 
 

@@ -8,7 +8,6 @@ force from run to run. A file under the remote scheme counts as remote, which is
 from __future__ import annotations
 
 import tempfile
-import threading
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -21,9 +20,9 @@ from readahead import paths, units
 from readahead.devices import Device
 from readahead.errors import Cancelled, DataError
 from readahead.measure.engine import EngineSettings, Setting, engine
-from readahead.measure.events import OnEvent, check, interrupts, tell
 from readahead.measure.machine import this_machine
 from readahead.measure.sample import Sample
+from readahead.running import check, interrupts, tell
 from readahead.storage.emulated import EmulatedFileSystem, RemoteFileSystem
 
 EMPTY, WARM = "empty", "warm"
@@ -86,13 +85,11 @@ def run_cached(
     runs_before: int = 1,
     repeats: int = 3,
     facts: Mapping[str, object] | None = None,
-    on_event: OnEvent | None = None,
-    stop: threading.Event | None = None,
 ) -> CachedSample:
     """Run the queries one after another, `runs_before` times without delays and then `repeats` times on the clock.
 
     `{table}` in the SQL stands for the file. With `runs_before` of 0 the cache is emptied before each timed run.
-    Raises `Cancelled` soon after `stop` is set, and `DataError` when DuckDB cannot run with so little memory. The
+    Raises `Cancelled` soon after it is asked to stop, and `DataError` when DuckDB cannot run with so little memory. The
     spill folder is removed in any case.
     """
     filesystem = RemoteFileSystem(device) if cache.spill else EmulatedFileSystem(device)
@@ -107,26 +104,26 @@ def run_cached(
         )
         with (
             engine(own, filesystem) as connection,
-            interrupts(stop, filesystem.hurry, connection.interrupt),
+            interrupts(filesystem.hurry, connection.interrupt),
         ):
-            desk = _Desk(connection, filesystem, queries, stop)
+            desk = _Desk(connection, filesystem, queries)
             try:
                 with filesystem.instant():
                     desk.open_file()
                     for number in range(runs_before):
-                        tell(on_event, 0, repeats, f"filling the cache: run {number + 1} of {runs_before}")
+                        tell(0, repeats, f"filling the cache: run {number + 1} of {runs_before}")
                         desk.run()
                 for repeat in range(repeats):
-                    tell(on_event, repeat, repeats, f"run {repeat + 1} of {repeats} on {device.name}")
+                    tell(repeat, repeats, f"run {repeat + 1} of {repeats} on {device.name}")
                     if runs_before == 0:
                         desk.clear()
                     desk.run()
-                check(stop)
+                check()
                 held, spilled = desk.held()
             except duckdb.Error as error:
-                check(stop)
+                check()
                 raise _explained(error, path, cache) from error
-    tell(on_event, repeats, repeats, "done")
+    tell(repeats, repeats, "done")
     timed = desk.runs[-repeats:]
     return CachedSample(
         seconds=tuple(run.seconds for run in timed),
@@ -161,19 +158,15 @@ class _Desk:
     """One connection and what has passed over it."""
 
     def __init__(
-        self,
-        connection: duckdb.DuckDBPyConnection,
-        filesystem: EmulatedFileSystem,
-        queries: Sequence[str],
-        stop: threading.Event | None,
+        self, connection: duckdb.DuckDBPyConnection, filesystem: EmulatedFileSystem, queries: Sequence[str]
     ) -> None:
         self._connection, self._filesystem = connection, filesystem
-        self._queries, self._stop = queries, stop
+        self._queries = queries
         self.runs: list[_Run] = []
 
     def open_file(self) -> None:
         """Read the footer, so that no run pays for it: its metadata stays in memory."""
-        check(self._stop)
+        check()
         table = self._queries[0].split("read_parquet(", 1)[1].split(")", 1)[0]
         self._connection.execute(f"SELECT count(*) FROM read_parquet({table})").fetchall()
 
@@ -188,7 +181,7 @@ class _Desk:
         answer: tuple[object, ...] = ()
         cpu_s, start_s = time.process_time(), time.perf_counter()
         for query in self._queries:
-            check(self._stop)
+            check()
             rows = self._connection.execute(query).fetchall()
             answer = tuple(rows[0])
         seconds, cpu_s = time.perf_counter() - start_s, time.process_time() - cpu_s

@@ -5,7 +5,6 @@ device whose wait is known. What is left of the time is DuckDB's own.
 from __future__ import annotations
 
 import itertools
-import threading
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -19,8 +18,8 @@ from readahead.datasets.recipe import Recipe
 from readahead.devices import Device
 from readahead.measure.calibrate import line, weighed_on
 from readahead.measure.engine import EngineSettings
-from readahead.measure.events import OnEvent, tell
 from readahead.measure.kept import keep, kept
+from readahead.running import quietly, tell
 from readahead.units import MiB
 
 TABLE = "comments"
@@ -65,9 +64,9 @@ def cache_costs() -> CacheCosts:
     return _saved() or CacheCosts()
 
 
-def ensure_cache_costs(*, on_event: OnEvent | None = None, stop: threading.Event | None = None) -> CacheCosts:
+def ensure_cache_costs() -> CacheCosts:
     """Return the costs as weighed on this machine, weighing now if that was never done."""
-    return _saved() or weigh_cache(repeats=1, on_event=on_event, stop=stop)
+    return _saved() or weigh_cache(repeats=1)
 
 
 def _path() -> Path:
@@ -78,41 +77,39 @@ def _saved() -> CacheCosts | None:
     return kept(_path(), CacheCosts, weighed_on())
 
 
-def weigh_cache(
-    *, repeats: int = 3, on_event: OnEvent | None = None, stop: threading.Event | None = None
-) -> CacheCosts:
+def weigh_cache(*, repeats: int = 3) -> CacheCosts:
     """Time queries of one row group from memory, from a device and from the spill folder; keep and return the costs.
 
     Each of the `repeats` rounds runs every cell, and each time is a median over the rounds: a machine that is slow for
-    a second then spoils one round, not one cost. A round takes about five seconds. Raises `Cancelled` when `stop` is
-    set; nothing is kept then.
+    a second then spoils one round, not one cost. A round takes about five seconds. Raises `Cancelled` when asked to
+    stop; nothing is kept then.
     """
     recipes = [Recipe(table=TABLE, size="tiny", row_group_rows=rows) for rows in GROUPS]
     for recipe in recipes:
-        store.path(recipe, lambda done, total, note: tell(on_event, done, total, note), stop)
+        store.path(recipe)
     groups = [inspect.shape(store.location(recipe)).row_groups[:QUERIES] for recipe in recipes]
     sizes = np.array([np.mean([group.size_bytes for group in some]) for some in groups])
     cells = list(itertools.product(range(repeats), range(len(CELLS)), range(len(GROUPS))))
     seconds = np.empty((repeats, len(CELLS), len(GROUPS)))
     for number, (turn, cell, which) in enumerate(cells):
-        tell(on_event, number, len(cells), "weighing the engine's cache on this machine")
+        tell(number, len(cells), "weighing the engine's cache on this machine")
         has_room, spill, before, scan = CELLS[cell]
         small = workspace_bytes(GROUPS[which], remote=True) + int(3 * sizes[which])
-        sample = run_cached(
-            [scan_query(recipes[which], QUERIES)] if scan else group_queries(recipes[which])[:QUERIES],
-            store.location(recipes[which]),
-            PROBE,
-            EngineSettings(threads=1, queue_depth=1, column_gap_bytes=MiB),
-            Cache(memory_limit_bytes=512 * MiB if has_room else small, block_bytes=2 * MiB, spill=spill),
-            wanted_bytes=1,
-            runs_before=before,
-            repeats=3,
-            stop=stop,
-        )
+        with quietly():
+            sample = run_cached(
+                [scan_query(recipes[which], QUERIES)] if scan else group_queries(recipes[which])[:QUERIES],
+                store.location(recipes[which]),
+                PROBE,
+                EngineSettings(threads=1, queue_depth=1, column_gap_bytes=MiB),
+                Cache(memory_limit_bytes=512 * MiB if has_room else small, block_bytes=2 * MiB, spill=spill),
+                wanted_bytes=1,
+                runs_before=before,
+                repeats=3,
+            )
         seconds[turn, cell, which] = sample.median_s / len(groups[which])
     costs = _costs(np.median(seconds, axis=0), sizes)
     keep(_path(), costs, weighed_on())
-    tell(on_event, len(cells), len(cells), "done")
+    tell(len(cells), len(cells), "done")
     return costs
 
 

@@ -5,7 +5,6 @@ of external files, its memory limit, and a folder for what does not fit.
 from __future__ import annotations
 
 import random
-import threading
 from typing import Any
 
 import numpy as np
@@ -28,7 +27,7 @@ from readahead.chapters.cache_tiers.calibrate_cache import (
 )
 from readahead.chapters.cache_tiers.tier_times import SPILL, TierTimes
 from readahead.errors import BadValue
-from readahead.experiments.experiment import OnEvent, Settings
+from readahead.experiments.experiment import Settings
 from readahead.measure.calibrate import ensure_costs
 from readahead.measure.sample import Sample
 from readahead.models.estimate import Estimate
@@ -123,28 +122,16 @@ class Remembering(TierTimes):
         return (hits, 1 - hits, 0.0) if self.spills(settings) else (hits, 0.0, 1 - hits)
 
     # -- what DuckDB does ----------------------------------------------------------------------------
-    def measure(
-        self,
-        settings: Settings,
-        on_event: OnEvent | None = None,
-        stop: threading.Event | None = None,
-        repeats: int = 3,
-    ) -> Sample:
+    def measure(self, settings: Settings, repeats: int = 3) -> Sample:
         """Run the queries in DuckDB, on one connection, after the runs before this one."""
-        return self.remembered(settings, on_event, stop, repeats)
+        return self.remembered(settings, repeats)
 
-    def remembered(
-        self,
-        settings: Settings,
-        on_event: OnEvent | None = None,
-        stop: threading.Event | None = None,
-        repeats: int = 3,
-    ) -> CachedSample:
-        """Measure, and tell what the cache held. Raises `Cancelled` when `stop` is set."""
+    def remembered(self, settings: Settings, repeats: int = 3) -> CachedSample:
+        """Measure, and tell what the cache held. Raises `Cancelled` when asked to stop."""
         case = self.case(settings)
-        ensure_costs("comments", on_event=on_event, stop=stop)
-        ensure_cache_costs(on_event=on_event, stop=stop)
-        path = case.build(on_event, stop)
+        ensure_costs("comments")
+        ensure_cache_costs()
+        path = case.build()
         shelf, each = self.shelf(settings), group_queries(case.recipe)
         queries = [each[item] for item in shelf.asked]
         if settings["access"] == SCAN:
@@ -159,8 +146,6 @@ class Remembering(TierTimes):
             runs_before=settings["run"] - 1,
             repeats=repeats,
             facts=settings,
-            on_event=on_event,
-            stop=stop,
         )
 
     def work(self, settings: Settings) -> float:
@@ -178,10 +163,10 @@ class Remembering(TierTimes):
         memory, spilled, _ = self.found(settings)
         return f"hits {sample.hit_ratio:.1%} (LRU {memory + spilled:.1%}, long run {self.expected(settings):.1%})"
 
-    def weigh(self, on_event: OnEvent | None = None, stop: threading.Event | None = None) -> None:
+    def weigh(self) -> None:
         """Weigh the engine on comments, and what its cache takes."""
-        super().weigh(on_event, stop)
-        weigh_cache(on_event=on_event, stop=stop)
+        super().weigh()
+        weigh_cache()
 
     # -- turning knobs -------------------------------------------------------------------------------
     def draw(self, rng: random.Random) -> dict[str, Any]:

@@ -31,10 +31,10 @@ from readahead.datasets.work import Work
 from readahead.experiments.knobs import knob
 from readahead.experiments.round import Bench
 from readahead.measure.engine import quoted
-from readahead.measure.events import tell
 from readahead.measure.run import Query, run_emulated
 from readahead.measure.sample import Sample
 from readahead.measure.value import Value
+from readahead.running import quietly, tell
 
 _VOLUME = devices.device("cloud-volume")
 
@@ -84,12 +84,12 @@ def thirteen(bench: Bench, load: str) -> dict[str, Sample]:
     """Return one run of each query of the benchmark, loaded in one order; made once for a bench."""
     known = _SUITES.setdefault(bench, {})
     if load not in known:
-        on_event, stop = bench.ears
         found = {}
         for number, flight in enumerate(FLIGHTS):
-            tell(on_event, number, len(FLIGHTS), f"{flight}, loaded {load}")
+            tell(number, len(FLIGHTS), f"{flight}, loaded {load}")
             settings = bench.settings(flight=flight, load=load, disorder=IN_ORDER)
-            found[flight] = EXPERIMENT.measure(settings, stop=stop, repeats=1)
+            with quietly():
+                found[flight] = EXPERIMENT.measure(settings, repeats=1)
         known[load] = found
     return known[load]
 
@@ -129,20 +129,19 @@ def bytes_modeled(bench: Bench, row_group_rows: int) -> float:
     """Return the bytes of a month of sorted rows, footer included, from the file's exact reads."""
     settings = bench.settings(flight=MONTH, load=BY_DATE, row_group_rows=row_group_rows)
     case = EXPERIMENT.case(settings)
-    case.build(*bench.ears)
+    case.build()
     return float(case.predict(EXPERIMENT.costs(settings)).bytes_read)
 
 
 # -- what order costs ------------------------------------------------------------------------------------
 def load_s(bench: Bench, load: str) -> Value:
     """Return the seconds of writing the order lines again, as they lie or in another order; the file is removed."""
-    on_event, stop = bench.ears
     settings = bench.settings()
-    source = store.path(recipe_of(settings, GENERATED), lambda d, t, note: tell(on_event, d, t, note), stop)
+    source = store.path(recipe_of(settings, GENERATED))
     recipe = recipe_of(settings, load)
     by = recipe.source.orders.get(recipe.order, recipe.order)
     order = "" if load == GENERATED else f" ORDER BY {by}, {', '.join(recipe.source.unique)}"
-    work, seen = Work(recipe.rows, lambda d, t, note: tell(on_event, d, t, note), stop), []
+    work, seen = Work(recipe.rows), []
     with _scratch() as folder, duckdb.connect() as connection:
         connection.execute("SET threads = 1")
         for _ in range(bench.repeats):
@@ -166,11 +165,10 @@ def _scratch() -> tempfile.TemporaryDirectory[str]:
 # -- folders ---------------------------------------------------------------------------------------------
 def in_folders(bench: Bench, *, named: bool) -> Sample:
     """Return Q1.1 over one folder a year, the year named or left to the join; the folders are removed."""
-    on_event, stop = bench.ears
     settings = bench.settings(flight=YEAR, load=GENERATED)
     case = EXPERIMENT.case(settings)
-    source = case.build(on_event, stop)
-    work = Work(case.recipe.rows, lambda d, t, note: tell(on_event, d, t, note), stop)
+    source = case.build()
+    work = Work(case.recipe.rows)
     with _scratch() as folder:
         with duckdb.connect() as connection:
             connection.execute("SET threads = 1")
@@ -188,15 +186,7 @@ def in_folders(bench: Bench, *, named: bool) -> Sample:
         query = Query(
             sql=sql + (" AND year = 1993" if named else ""), path=files[0], setup=case.query().setup
         )
-        return run_emulated(
-            query,
-            case.device,
-            case.engine,
-            repeats=bench.repeats,
-            facts=settings,
-            on_event=on_event,
-            stop=stop,
-        )
+        return run_emulated(query, case.device, case.engine, repeats=bench.repeats, facts=settings)
 
 
 def folder_ratio(bench: Bench) -> float:

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import functools
 import random
-import threading
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -25,7 +24,7 @@ from readahead.chapters.elimination.star_queries import (
 )
 from readahead.datasets import inspect, star, store
 from readahead.datasets.recipe import VECTOR_ROWS, Recipe
-from readahead.experiments.experiment import Knob, OnEvent, Settings
+from readahead.experiments.experiment import Knob, Settings
 from readahead.experiments.scanning import Scanning
 from readahead.measure.case import Case
 from readahead.measure.cpu_cost import query_costs, weigh_query
@@ -230,9 +229,7 @@ class Eliminating(Scanning):
         usual = super().costs(settings)
         return query_costs(self.case(settings), name) or replace(usual, row_s=20e-9)
 
-    def _weigh(
-        self, settings: Settings, *, anew: bool, on_event: OnEvent | None, stop: threading.Event | None
-    ) -> None:
+    def _weigh(self, settings: Settings, *, anew: bool) -> None:
         """Weigh the flight of a query by its first one, in the generator's order, where every row is looked at."""
         name = self.value(settings, "flight")[:2]
         whole = {
@@ -242,13 +239,13 @@ class Eliminating(Scanning):
             "row_group_rows": 16_384,
             "size": "tiny",
         }
-        weigh_query(self.case(whole), name, anew=anew, on_event=on_event, stop=stop)
+        weigh_query(self.case(whole), name, anew=anew)
 
-    def weigh(self, on_event: OnEvent | None = None, stop: threading.Event | None = None) -> None:
+    def weigh(self) -> None:
         """Weigh the engine on the order lines, and each flight."""
-        super().weigh(on_event, stop)
+        super().weigh()
         for number in "1234":
-            self._weigh(self.settings(flight=f"Q{number}.1"), anew=True, on_event=on_event, stop=stop)
+            self._weigh(self.settings(flight=f"Q{number}.1"), anew=True)
 
     def draw(self, rng: random.Random) -> dict[str, Any]:
         """Draw a query, an order and its disorder among the knobs in sight."""
@@ -256,16 +253,10 @@ class Eliminating(Scanning):
         drawn = super().draw(rng)
         return {**drawn, **also, "row_group_rows": min(drawn["row_group_rows"], 32_768)}
 
-    def measure(
-        self,
-        settings: Settings,
-        on_event: OnEvent | None = None,
-        stop: threading.Event | None = None,
-        repeats: int = 3,
-    ) -> Sample:
+    def measure(self, settings: Settings, repeats: int = 3) -> Sample:
         """Run the query in DuckDB, building the file and weighing the flight first if need be."""
-        self._weigh(settings, anew=False, on_event=on_event, stop=stop)
-        return super().measure(settings, on_event, stop, repeats)
+        self._weigh(settings, anew=False)
+        return super().measure(settings, repeats)
 
     def work(self, settings: Settings) -> float:
         """Return the rows of the table: a row that need not be read counts as answered for."""

@@ -9,9 +9,9 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from readahead.devices import Device
-from readahead.measure.events import OnEvent, check, interrupts, tell
 from readahead.measure.machine import this_machine
 from readahead.measure.sample import Sample
+from readahead.running import carried, check, interrupts, stopped, tell
 from readahead.storage.emulated import EmulatedFileSystem
 
 
@@ -24,31 +24,30 @@ def run_readers(
     total_bytes: int,
     repeats: int = 3,
     facts: Mapping[str, object] | None = None,
-    on_event: OnEvent | None = None,
-    stop: threading.Event | None = None,
 ) -> Sample:
     """Measure how long `readers` threads take for the first `total_bytes` of a file.
 
-    Raises `Cancelled` when `stop` is set.
+    Raises `Cancelled` when asked to stop.
     """
     filesystem = EmulatedFileSystem(device)
     part = total_bytes // readers
     seconds, cpu = [], []
-    with filesystem.open(str(path)) as file, interrupts(stop, filesystem.hurry):
+    with filesystem.open(str(path)) as file, interrupts(filesystem.hurry):
 
         def read_part(reader: int) -> None:
             for request in range(max(1, part // request_bytes)):
-                if stop is not None and stop.is_set():
+                if stopped():
                     return
                 file.seek(reader * part + request * request_bytes)
                 file.read(request_bytes)
 
         for repeat in range(repeats):
-            check(stop)
-            tell(on_event, repeat, repeats, f"run {repeat + 1} of {repeats} with {readers} readers")
+            check()
+            tell(repeat, repeats, f"run {repeat + 1} of {repeats} with {readers} readers")
             filesystem.fresh()
             threads = [
-                threading.Thread(target=read_part, args=(n,), name="readahead-reader") for n in range(readers)
+                threading.Thread(target=carried(read_part), args=(n,), name="readahead-reader")
+                for n in range(readers)
             ]
             start_s, cpu_s = time.perf_counter(), time.process_time()
             for thread in threads:
@@ -57,7 +56,7 @@ def run_readers(
                 thread.join()
             seconds.append(time.perf_counter() - start_s)
             cpu.append(max(0.0, time.process_time() - cpu_s - filesystem.spun_s))
-        check(stop)
+        check()
         reads = filesystem.trace.reads(start_s=start_s)
     return Sample(
         seconds=tuple(seconds),

@@ -4,7 +4,6 @@ engine, on one head or with a head each."""
 from __future__ import annotations
 
 import random
-import threading
 from typing import Any
 
 import numpy as np
@@ -12,7 +11,7 @@ import numpy as np
 from readahead.chapters.fragments import laws
 from readahead.chapters.fragments.readers import run_readers
 from readahead.devices import Device
-from readahead.experiments.experiment import OnEvent, Settings
+from readahead.experiments.experiment import Settings
 from readahead.experiments.scanning import Scanning
 from readahead.measure.sample import Sample
 from readahead.models.estimate import Estimate
@@ -68,20 +67,14 @@ class Sharing(Scanning):
             return np.full(len(values), self.throughput(settings, self.model(settings).seconds))
         return self.point_by_point(settings, name, values)
 
-    def measure(
-        self,
-        settings: Settings,
-        on_event: OnEvent | None = None,
-        stop: threading.Event | None = None,
-        repeats: int = 3,
-    ) -> Sample:
+    def measure(self, settings: Settings, repeats: int = 3) -> Sample:
         """Let DuckDB scan, or plain readers read."""
         if settings["workload"] == SCAN:
-            return super().measure(settings, on_event, stop, repeats)
+            return super().measure(settings, repeats)
         large = (
             "small" if settings["size"] == "tiny" else settings["size"]
         )  # a tiny file is shorter than the parts
-        path = self.case({**settings, "size": large}).build(on_event, stop)
+        path = self.case({**settings, "size": large}).build()
         return run_readers(
             path,
             self._shared(settings),
@@ -90,8 +83,6 @@ class Sharing(Scanning):
             total_bytes=SHARED_BYTES,
             repeats=repeats,
             facts=settings,
-            on_event=on_event,
-            stop=stop,
         )
 
     def draw(self, rng: random.Random) -> dict[str, Any]:

@@ -24,10 +24,10 @@ from readahead.chapters.index_pages.laws import COUNT, DETAILED, LIMITED, MAP, l
 from readahead.chapters.index_pages.page_index import PAGE_BYTES, Page, PageIndex, page_in, write
 from readahead.devices import Device
 from readahead.errors import DataError
-from readahead.measure.events import OnEvent, check, interrupts, tell
 from readahead.measure.machine import this_machine
 from readahead.measure.sample import Sample
 from readahead.models.parquet_reads import Span
+from readahead.running import carried, check, interrupts, tell
 from readahead.storage.emulated import EmulatedFile, EmulatedFileSystem
 
 _NEWS = 64
@@ -43,32 +43,30 @@ def run_index(
     queue_depth: int = 1,
     repeats: int = 3,
     facts: Mapping[str, object] | None = None,
-    on_event: OnEvent | None = None,
-    stop: threading.Event | None = None,
 ) -> Sample:
     """Measure how long it takes to inspect an index one of the `INDEX_WAYS`.
 
     The answer is (share of leaf pages out of order, or None, leaf pages counted, mean share of a leaf page in use, or
-    None). Raises `Cancelled` when `stop` is set, `DataError` if there is no room; the file goes away in any case.
+    None). Raises `Cancelled` when asked to stop, `DataError` if there is no room; the file goes away in any case.
     """
     filesystem = EmulatedFileSystem(device)
     seconds, cpu = [], []
     with _file(index) as path, filesystem.open(str(path)) as file, _hands(queue_depth) as pool:
-        walk = _Walk(index, file, pool, queue_depth, way, read_bytes, on_event, stop)
-        with interrupts(stop, filesystem.hurry):
+        walk = _Walk(index, file, pool, queue_depth, way, read_bytes)
+        with interrupts(filesystem.hurry):
             with filesystem.instant():
                 walk.run()
             for repeat in range(repeats):
-                check(stop)
-                tell(on_event, repeat, repeats, f"run {repeat + 1} of {repeats}: {way}")
+                check()
+                tell(repeat, repeats, f"run {repeat + 1} of {repeats}: {way}")
                 filesystem.fresh()
                 start_s, cpu_s = time.perf_counter(), time.process_time()
                 answer = walk.run()
                 seconds.append(time.perf_counter() - start_s)
                 cpu.append(max(0.0, time.process_time() - cpu_s - filesystem.spun_s))
-            check(stop)
+            check()
         reads = filesystem.trace.reads(start_s=start_s)
-    tell(on_event, repeats, repeats, "done")
+    tell(repeats, repeats, "done")
     return Sample(
         seconds=tuple(seconds),
         cpu_s=tuple(cpu),
@@ -131,8 +129,6 @@ class _Walk:
     depth: int
     way: str
     read_bytes: int
-    on_event: OnEvent | None
-    stop: threading.Event | None
 
     def run(self) -> tuple[object, ...]:
         """Inspect once and return what was found."""
@@ -163,8 +159,8 @@ class _Walk:
         found: list[np.ndarray] = []
         while page >= 0:
             if len(found) % _NEWS == 0:
-                check(self.stop)
-                tell(self.on_event, len(found), self.index.upper_pages, "following the links")
+                check()
+                tell(len(found), self.index.upper_pages, "following the links")
             read = self._page(page)
             found.append(read.listed)
             page = read.next
@@ -177,16 +173,16 @@ class _Walk:
             wanted.setdefault(self.index.block(page, self.read_bytes), []).append(page)
         jobs = iter(sorted(wanted))
         found: list[Page] = []
-        check(self.stop)
-        tell(self.on_event, 0, len(wanted), "reading by the map")
+        check()
+        tell(0, len(wanted), "reading by the map")
 
         def fetch() -> None:
             for offset, size in jobs:  # one list for all: taking the next one is a single step
-                check(self.stop)
+                check()
                 self.file.seek(offset)
                 data = self.file.read(size)
                 found.extend(page_in(data, offset, page) for page in wanted[offset, size])
 
-        for hand in [self.pool.submit(fetch) for _ in range(min(len(wanted), self.depth))]:
+        for hand in [self.pool.submit(carried(fetch)) for _ in range(min(len(wanted), self.depth))]:
             hand.result()
         return found

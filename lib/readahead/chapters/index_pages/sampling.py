@@ -8,7 +8,6 @@ and how good the answer from a part is.
 from __future__ import annotations
 
 import random
-import threading
 from dataclasses import replace
 
 import numpy as np
@@ -16,7 +15,7 @@ import numpy as np
 from readahead.chapters.index_pages import laws as arithmetic
 from readahead.datasets import inspect, store
 from readahead.datasets.recipe import ROW_GROUP_HIGH, VECTOR_ROWS, Recipe
-from readahead.experiments.experiment import OnEvent, Settings
+from readahead.experiments.experiment import Settings
 from readahead.experiments.scanning import Scanning
 from readahead.measure.calibrate import ensure_costs
 from readahead.measure.case import Case
@@ -148,26 +147,12 @@ class Sampling(Scanning):
         """Return the schedule's throughput at a few places along one knob, and a line between them."""
         return self.point_by_point(settings, name, values)
 
-    def measure(
-        self,
-        settings: Settings,
-        on_event: OnEvent | None = None,
-        stop: threading.Event | None = None,
-        repeats: int = 3,
-    ) -> Sample:
+    def measure(self, settings: Settings, repeats: int = 3) -> Sample:
         """Run the query in DuckDB on the emulated device."""
         case = self.case(settings)
-        ensure_costs(case.recipe.table, on_event=on_event, stop=stop)
-        case.build(on_event, stop)
-        return run_emulated(
-            self.query(settings),
-            case.device,
-            case.engine,
-            repeats=repeats,
-            facts=settings,
-            on_event=on_event,
-            stop=stop,
-        )
+        ensure_costs(case.recipe.table)
+        case.build()
+        return run_emulated(self.query(settings), case.device, case.engine, repeats=repeats, facts=settings)
 
     def work(self, settings: Settings) -> float:
         """Return the bytes that somebody wants of the table: a share of it."""

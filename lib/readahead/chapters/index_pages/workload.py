@@ -5,7 +5,6 @@ at once: the ways to learn what lies in an index of pages, beside DuckDB's ways 
 from __future__ import annotations
 
 import random
-import threading
 from typing import Any
 
 import numpy as np
@@ -17,7 +16,7 @@ from readahead.chapters.index_pages.page_chain import run_index
 from readahead.chapters.index_pages.page_index import PAGE_BYTES, PageIndex, layout
 from readahead.chapters.index_pages.sampling import IN_ORDER, NATIVE, PARQUET, SHUFFLED, TABLE_WAYS, Sampling
 from readahead.devices import Device
-from readahead.experiments.experiment import Knob, OnEvent, Settings
+from readahead.experiments.experiment import Knob, Settings
 from readahead.experiments.knobs import knob, powers
 from readahead.measure.sample import Sample
 from readahead.models.estimate import Estimate
@@ -86,13 +85,7 @@ class Inspecting(Sampling):
         wanted = {LIMITED: upper, MAP: upper, SAMPLED: upper + leaves / every, DETAILED: upper + leaves}
         return np.asarray(wanted.get(way, leaves) * PAGE_BYTES / seconds * np.ones_like(values, float))
 
-    def measure(
-        self,
-        settings: Settings,
-        on_event: OnEvent | None = None,
-        stop: threading.Event | None = None,
-        repeats: int = 3,
-    ) -> Sample:
+    def measure(self, settings: Settings, repeats: int = 3) -> Sample:
         """Let plain readers inspect the index, or DuckDB the table, on the emulated device."""
         if self.pages(settings):
             return run_index(
@@ -103,10 +96,8 @@ class Inspecting(Sampling):
                 queue_depth=settings["queue_depth"],
                 repeats=repeats,
                 facts=settings,
-                on_event=on_event,
-                stop=stop,
             )
-        return super().measure(settings, on_event, stop, repeats)
+        return super().measure(settings, repeats)
 
     def work(self, settings: Settings) -> float:
         """Return the bytes that somebody wants: pages of an index, or a share of the table."""

@@ -29,7 +29,6 @@ from readahead.experiments.residuals import against_print
 from readahead.experiments.round import Bench, Round, traces
 from readahead.measure.cpu_cost import Run, cpu_more, cpu_value
 from readahead.measure.engine import EngineSettings
-from readahead.measure.events import tell
 from readahead.measure.machine import this_machine
 from readahead.measure.run import Query
 from readahead.measure.value import Value
@@ -67,34 +66,33 @@ def cores() -> int:
     return min(this_machine().cores, int(EXPERIMENT.knob("threads").high))
 
 
-def _more(bench: Bench, dear: Run, cheap: Run) -> Value:
+def _more(dear: Run, cheap: Run) -> Value:
     """Return what 8 KiB of a table cost the processor more in one way than in the other.
 
     The table is in DuckDB's own format, whose blocks go through its buffer manager.
     """
     recipe = Recipe(table="comments_narrow", size="small", format="native")
-    on_event, stop = bench.ears
-    path = store.path(recipe, lambda done, total, note: tell(on_event, done, total, note), stop)
+    path = store.path(recipe)
     query = Query(sql=f"SELECT {recipe.source.every_column} FROM {{table}}", path=path)
     share = PAGE_BYTES / path.stat().st_size
-    return cpu_more(query, dear, cheap, share, on_event=on_event, stop=stop)
+    return cpu_more(query, dear, cheap, share)
 
 
 def _alone(memory_bytes: int) -> EngineSettings:
     return EngineSettings(threads=1, more={"memory_limit": f"{memory_bytes}B"})
 
 
-def loading(bench: Bench) -> Value:
+def loading(_: Bench) -> Value:
     """Return what 8 KiB cost the processor more from this disk than from memory: Chang's method."""
-    return _more(bench, Run(engine=_alone(AMPLE), cold=True), Run(engine=_alone(AMPLE)))
+    return _more(Run(engine=_alone(AMPLE), cold=True), Run(engine=_alone(AMPLE)))
 
 
-def evicting(bench: Bench) -> Value:
+def evicting(_: Bench) -> Value:
     """Return what 8 KiB cost the processor more when DuckDB's memory is smaller than the table.
 
     The operating system has the file in memory in both runs, so that no disk is in the difference.
     """
-    return _more(bench, Run(engine=_alone(TIGHT)), Run(engine=_alone(AMPLE)))
+    return _more(Run(engine=_alone(TIGHT)), Run(engine=_alone(AMPLE)))
 
 
 def cpu_ratio(bench: Bench) -> Value:

@@ -5,14 +5,13 @@ TPC-H's order lines, one sum or a whole report, on a device as fast as one likes
 from __future__ import annotations
 
 import random
-import threading
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from readahead.datasets import inspect, store
-from readahead.experiments.experiment import Knob, OnEvent, Settings
+from readahead.experiments.experiment import Knob, Settings
 from readahead.experiments.scanning import Scanning
 from readahead.measure.case import Case
 from readahead.measure.cpu_cost import query_costs, weigh_query
@@ -95,30 +94,24 @@ class Working(Scanning):
         own = query_costs(self.case(settings), report)
         return own or replace(usual, row_s=_ROW_S[report])
 
-    def weigh(self, on_event: OnEvent | None = None, stop: threading.Event | None = None) -> None:
+    def weigh(self) -> None:
         """Weigh the engine on the order lines, and each query on it."""
-        super().weigh(on_event, stop)
+        super().weigh()
         for report in (ONE, REPORT):
             case = self.case(self.settings(report=report))
-            weigh_query(case, report, anew=True, on_event=on_event, stop=stop)
+            weigh_query(case, report, anew=True)
 
     def draw(self, rng: random.Random) -> dict[str, Any]:
         """Draw a query and a bandwidth, and no more workers than this machine has cores."""
         workers = rng.randint(1, this_machine().cores)
         return {**super().draw(rng), "report": self.knob("report").draw(rng), "threads": workers}
 
-    def measure(
-        self,
-        settings: Settings,
-        on_event: OnEvent | None = None,
-        stop: threading.Event | None = None,
-        repeats: int = 3,
-    ) -> Sample:
+    def measure(self, settings: Settings, repeats: int = 3) -> Sample:
         """Run the query in DuckDB, weighing it first if that was never done."""
         case, report = self.case(settings), self.value(settings, "report")
         if report != EVERY:
-            weigh_query(case, report, on_event=on_event, stop=stop)
-        return super().measure(settings, on_event, stop, repeats)
+            weigh_query(case, report)
+        return super().measure(settings, repeats)
 
     def _work(self, case: Case) -> float:
         """Return the bytes of the columns that the query reads."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-import threading
 from typing import Any
 
 import numpy as np
@@ -11,7 +10,7 @@ import numpy as np
 from readahead import devices
 from readahead.chapters.loading import laws
 from readahead.chapters.loading.writers import EMULATED_FILES, load_costs, run_writers, weigh_writers
-from readahead.experiments.experiment import Experiment, OnEvent, Settings
+from readahead.experiments.experiment import Experiment, Settings
 from readahead.measure.sample import Sample
 from readahead.models.estimate import Estimate
 
@@ -57,15 +56,9 @@ class Loading(Experiment):
         rates = laws.rows_per_s(self.device(settings), load_costs(EMULATED_FILES), **given)
         return np.asarray(rates * np.ones_like(values), float)
 
-    def measure(
-        self,
-        settings: Settings,
-        on_event: OnEvent | None = None,
-        stop: threading.Event | None = None,
-        repeats: int = 3,
-    ) -> Sample:
+    def measure(self, settings: Settings, repeats: int = 3) -> Sample:
         """Let the writers write, weighing a batch first if that was never done."""
-        weigh_writers(settings["target"], on_event=on_event, stop=stop)
+        weigh_writers(settings["target"])
         return run_writers(
             settings["target"],
             self.device(settings),
@@ -74,13 +67,11 @@ class Loading(Experiment):
             rows=self.rows(settings),
             repeats=repeats,
             facts=settings,
-            on_event=on_event,
-            stop=stop,
         )
 
-    def weigh(self, on_event: OnEvent | None = None, stop: threading.Event | None = None) -> None:
+    def weigh(self) -> None:
         """Weigh a batch and a row into files on an emulated device."""
-        weigh_writers(EMULATED_FILES, anew=True, on_event=on_event, stop=stop)
+        weigh_writers(EMULATED_FILES, anew=True)
 
     def draw(self, rng: random.Random) -> dict[str, Any]:
         """Draw a load onto an emulated device, no batch so large that only the processor counts."""

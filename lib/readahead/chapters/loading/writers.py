@@ -22,9 +22,9 @@ from readahead.chapters.loading.laws import LoadCosts
 from readahead.devices import Device
 from readahead.errors import DataError
 from readahead.measure.engine import quoted
-from readahead.measure.events import OnEvent, check, interrupts, tell
 from readahead.measure.machine import this_machine
 from readahead.measure.sample import Sample
+from readahead.running import carried, check, interrupts, stopped, tell
 from readahead.storage.emulated import PROTOCOL
 from readahead.storage.trace import Read
 
@@ -38,7 +38,7 @@ ROWS_SQL = (
 
 
 @contextmanager
-def bay(stop: threading.Event | None = None) -> Iterator[Path]:
+def bay() -> Iterator[Path]:
     """Give a folder beside the datasets, which is removed in any case. Raises `DataError` if there is none to be
     had."""
     folder = paths.work_dir()
@@ -50,7 +50,7 @@ def bay(stop: threading.Event | None = None) -> Iterator[Path]:
             f"{folder} cannot be written ({error.strerror or error}). Set READAHEAD_CACHE to a folder that can."
         ) from error
     try:
-        check(stop)
+        check()
         yield place
     finally:
         shutil.rmtree(place, ignore_errors=True)
@@ -59,15 +59,15 @@ def bay(stop: threading.Event | None = None) -> Iterator[Path]:
 class _Crew:
     """The loaders of one run, and the list from which they take their batches."""
 
-    def __init__(self, rows: int, commit_rows: int, stop: threading.Event | None) -> None:
+    def __init__(self, rows: int, commit_rows: int) -> None:
         self._starts = itertools.count(0, commit_rows)
-        self._rows, self._commit_rows, self._stop = rows, commit_rows, stop
+        self._rows, self._commit_rows = rows, commit_rows
         self._lock = threading.Lock()
         self.failed: list[BaseException] = []
 
     def batches(self) -> Iterator[tuple[int, int]]:
         """Yield (first row, row after the last) until all are given out, somebody failed, or it is stopped."""
-        while not self.failed and not (self._stop is not None and self._stop.is_set()):
+        while not self.failed and not stopped():
             with self._lock:
                 start = next(self._starts)
             if start >= self._rows:
@@ -84,36 +84,34 @@ def run_writers(
     rows: int,
     repeats: int = 3,
     facts: Mapping[str, object] | None = None,
-    on_event: OnEvent | None = None,
-    stop: threading.Event | None = None,
 ) -> Sample:
     """Measure how long `writers` take to have `rows` rows written for good, in batches of `commit_rows`.
 
     `target` is one of `TARGETS`; `device` counts for the emulated one only. A batch is a file that is closed, or a
-    transaction that is committed. The answer is the rows that were found afterwards. Raises `Cancelled` when `stop` is
-    set and `DataError` for a disk that is full or cannot be written; nothing written stays in either case.
+    transaction that is committed. The answer is the rows that were found afterwards. Raises `Cancelled` when asked
+    to stop and `DataError` for a disk that is full or cannot be written; nothing written stays in either case.
     """
     filesystem = WritingFileSystem(device)
     seconds, cpu, found = [], [], 0
     reads: tuple[Read, ...] = ()
     for repeat in range(repeats):
-        check(stop)
-        tell(on_event, repeat, repeats, f"run {repeat + 1} of {repeats}, {writers} writing")
-        with bay(stop) as folder:
+        check()
+        tell(repeat, repeats, f"run {repeat + 1} of {repeats}, {writers} writing")
+        with bay() as folder:
             emulated = target == EMULATED_FILES
             connection = duckdb.connect(str(folder / "table.duckdb") if target == DATABASE else ":memory:")
             try:
                 connection.register_filesystem(filesystem)
                 if target == DATABASE:
                     connection.execute(f"CREATE TABLE t AS {ROWS_SQL.format(0, 0)}")
-                crew = _Crew(rows, commit_rows, stop)
-                with interrupts(stop, filesystem.hurry, connection.interrupt):
+                crew = _Crew(rows, commit_rows)
+                with interrupts(filesystem.hurry, connection.interrupt):
                     filesystem.fresh()
                     start_s, cpu_s = time.perf_counter(), time.process_time()
                     _load(crew, connection, folder, target, writers)
                     seconds.append(time.perf_counter() - start_s)
                     cpu.append(max(0.0, time.process_time() - cpu_s - filesystem.spun_s))
-                check(stop)
+                check()
                 if crew.failed:
                     raise _explained(crew.failed[0], folder)
                 reads = filesystem.trace.reads(start_s=start_s) if emulated else ()
@@ -121,7 +119,7 @@ def run_writers(
             finally:
                 connection.unregister_filesystem(PROTOCOL)
                 connection.close()
-    tell(on_event, repeats, repeats, "done")
+    tell(repeats, repeats, "done")
     return Sample(
         seconds=tuple(seconds),
         cpu_s=tuple(cpu),
@@ -159,7 +157,9 @@ def _load(
         finally:
             cursor.close()
 
-    loaders = [threading.Thread(target=work, args=(n,), name="readahead-loader") for n in range(writers)]
+    loaders = [
+        threading.Thread(target=carried(work), args=(n,), name="readahead-loader") for n in range(writers)
+    ]
     for loader in loaders:
         loader.start()
     for loader in loaders:
@@ -206,9 +206,7 @@ def load_costs(target: str) -> LoadCosts:
     return _weighed.get(target, TYPICAL[target])
 
 
-def weigh_writers(
-    target: str, *, anew: bool = False, on_event: OnEvent | None = None, stop: threading.Event | None = None
-) -> LoadCosts:
+def weigh_writers(target: str, *, anew: bool = False) -> LoadCosts:
     """Weigh what a batch and a row take, by one writer with short and with long batches, and keep it in this kernel.
 
     On the emulated device the device takes nothing; on this disk its sync is in the batch. Raises as `run_writers`.
@@ -219,16 +217,7 @@ def weigh_writers(
     took, size = [], 0.0
     for commit_rows in (_FEW_ROWS, _MANY_ROWS):
         rows = commit_rows * _BATCHES
-        sample = run_writers(
-            target,
-            none,
-            writers=1,
-            commit_rows=commit_rows,
-            rows=rows,
-            repeats=5,
-            on_event=on_event,
-            stop=stop,
-        )
+        sample = run_writers(target, none, writers=1, commit_rows=commit_rows, rows=rows, repeats=5)
         took.append(sample.median_s / _BATCHES)
         size = sum(read.size_bytes for read in sample.reads) / rows
     row_s = max(1e-10, (took[1] - took[0]) / (_MANY_ROWS - _FEW_ROWS))

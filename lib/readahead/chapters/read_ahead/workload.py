@@ -3,14 +3,13 @@ DuckDB's own read-ahead switches, for Parquet and for its own format."""
 
 from __future__ import annotations
 
-import threading
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from readahead.chapters.read_ahead import laws
 from readahead.datasets import inspect, store
-from readahead.experiments.experiment import OnEvent, Settings
+from readahead.experiments.experiment import Settings
 from readahead.experiments.knobs import DISK_COLD, EMULATED
 from readahead.experiments.scanning import Scanning
 from readahead.measure.calibrate import ensure_costs
@@ -179,26 +178,16 @@ class Switching(Scanning):
             )
         )
 
-    def measure(
-        self,
-        settings: Settings,
-        on_event: OnEvent | None = None,
-        stop: threading.Event | None = None,
-        repeats: int = 3,
-    ) -> Sample:
+    def measure(self, settings: Settings, repeats: int = 3) -> Sample:
         """Run the query in DuckDB, on the emulated device or on this machine's disk."""
         case, where = self.case(settings), self.value(settings, "where")
-        case.build(on_event, stop)
+        case.build()
         query = self.query(settings)
         if where != EMULATED:
-            ensure_costs(case.recipe.table, here=self.here(settings), on_event=on_event, stop=stop)
+            ensure_costs(case.recipe.table, here=self.here(settings))
             cold = where == DISK_COLD
-            return run_local(
-                query, case.engine, cold=cold, repeats=repeats, facts=settings, on_event=on_event, stop=stop
-            )
-        return run_emulated(
-            query, case.device, case.engine, repeats=repeats, facts=settings, on_event=on_event, stop=stop
-        )
+            return run_local(query, case.engine, cold=cold, repeats=repeats, facts=settings)
+        return run_emulated(query, case.device, case.engine, repeats=repeats, facts=settings)
 
     def disabled(self, settings: Settings) -> dict[str, str]:
         """Say which knobs do nothing now, and why."""

@@ -23,7 +23,7 @@ from readahead.chapters.scale_out.node import Module
 from readahead.devices import Device
 from readahead.errors import DataError, ReadaheadError
 from readahead.measure.engine import EngineSettings
-from readahead.measure.events import OnEvent, check, tell
+from readahead.running import check, tell
 
 LOCAL = "this machine"
 """The scheduler of a cluster that is started here, and ended with this process."""
@@ -70,13 +70,13 @@ class Cluster:
         """An empty question to all nodes and back, as weighed when the cluster was opened."""
 
     # -- coming and going ----------------------------------------------------------------------------
-    def open(self, on_event: OnEvent | None = None) -> Self:
+    def open(self) -> Self:
         """Start the workers or find them. Raises `DataError` if there are none, or they lack Readahead."""
         with self._lock:
             if self._client is not None and self._client.status != "running":
                 self.close()  # the scheduler went away
             if self._client is None:
-                tell(on_event, 0, 1, "starting the cluster")
+                tell(0, 1, "starting the cluster")
                 try:
                     self._start()
                     self._greet()
@@ -131,7 +131,7 @@ class Cluster:
         modules = [Module(number=at, device=none, engine=engine) for at in range(len(versions))]
         for _ in range(ROUNDS):
             start_s = time.perf_counter()
-            self.run([Errand(call=nodes.blank, module=module) for module in modules], None)
+            self.run([Errand(call=nodes.blank, module=module) for module in modules])
             took.append(time.perf_counter() - start_s)
         self.coordination_s = statistics.median(took)
 
@@ -192,9 +192,7 @@ class Cluster:
             self._client.wait_for_workers(self._workers, timeout=START_S / 4)
         return self.addresses
 
-    def run(
-        self, errands: Sequence[Errand], stop: threading.Event | None, *, strike: Strike | None = None
-    ) -> tuple[list[Any], list[str]]:
+    def run(self, errands: Sequence[Errand], *, strike: Strike | None = None) -> tuple[list[Any], list[str]]:
         """Run errands at once and return their results, and the nodes that died meanwhile.
 
         Raises `DataError` when a node dies and nobody has a copy of its part, `Cancelled` when told to stop.
@@ -212,7 +210,7 @@ class Cluster:
             if timer is not None:
                 timer.start()
             while not self.some([future for _, future in sent.values()], every=True):
-                check(stop)
+                check()
                 alive = set(self.addresses)
                 for number, (module, future) in list(sent.items()):
                     if where[module.number] not in alive and not future.done():
@@ -258,12 +256,12 @@ class Cluster:
             return False
         return True
 
-    def wait(self, futures: Sequence[Any], stop: threading.Event | None) -> list[Any]:
+    def wait(self, futures: Sequence[Any]) -> list[Any]:
         """Return the results of all futures. Raises `Cancelled` when told to stop, `DataError` when a worker dies."""
         began = set(self.addresses)
         try:
             while not self.some(futures, every=True):
-                check(stop)
+                check()
                 if dead := began - set(self.addresses):
                     raise DataError(f"Workers {sorted(dead)} died in the middle of a join. Ask again.")
         except ReadaheadError:

@@ -7,7 +7,6 @@ whose small side is small goes to every room as a copy; otherwise both sides are
 
 from __future__ import annotations
 
-import threading
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -17,7 +16,7 @@ from readahead.chapters.scale_out import node as nodes
 from readahead.chapters.scale_out.cluster import Cluster, Errand, Strike
 from readahead.chapters.scale_out.node import Columns, Module, Partial
 from readahead.datasets.recipe import Recipe
-from readahead.measure.events import OnEvent, check, tell
+from readahead.running import check, tell
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,28 +43,16 @@ class Answer:
     """Bytes that crossed the emulated links."""
 
 
-def warm(
-    cluster: Cluster,
-    parts: Sequence[Part],
-    small: Columns | None = None,
-    on_event: OnEvent | None = None,
-    stop: threading.Event | None = None,
-) -> None:
+def warm(cluster: Cluster, parts: Sequence[Part], small: Columns | None = None) -> None:
     """Let each node, and each that has a copy, build its file and warm its engine."""
-    cluster.open(on_event)
-    tell(on_event, 0, 1, "the nodes get ready")
+    cluster.open()
+    tell(0, 1, "the nodes get ready")
     pairs = [(module, part) for part in parts for module in (part.module, part.copy_on) if module is not None]
     cluster.heal()
-    cluster.run([Errand(call=nodes.warm, module=m, args=(p.recipe, p.sql, small)) for m, p in pairs], stop)
+    cluster.run([Errand(call=nodes.warm, module=m, args=(p.recipe, p.sql, small)) for m, p in pairs])
 
 
-def ask(
-    cluster: Cluster,
-    parts: Sequence[Part],
-    *,
-    strike: Strike | None = None,
-    stop: threading.Event | None = None,
-) -> Answer:
+def ask(cluster: Cluster, parts: Sequence[Part], *, strike: Strike | None = None) -> Answer:
     """Put a query to all nodes at once and add up their slips.
 
     Raises `DataError` when a node dies and nobody has a copy of its part, `Cancelled` when told to stop.
@@ -74,25 +61,20 @@ def ask(
         Errand(call=nodes.answer, module=part.module, args=(part.recipe, part.sql), copy_on=part.copy_on)
         for part in parts
     ]
-    check(stop)
+    check()
     start_s = time.perf_counter()
-    slips, lost = cluster.run(errands, stop, strike=strike)
+    slips, lost = cluster.run(errands, strike=strike)
     rows = nodes.added([slip.rows for slip in slips])
     took_s = time.perf_counter() - start_s
     return Answer(rows=rows, seconds=took_s, partials=tuple(slips), lost=tuple(lost))
 
 
 def join_pushed(
-    cluster: Cluster,
-    parts: Sequence[Part],
-    small: Columns,
-    *,
-    link_bytes_per_s: float,
-    stop: threading.Event | None = None,
+    cluster: Cluster, parts: Sequence[Part], small: Columns, *, link_bytes_per_s: float
 ) -> Answer:
     """Send the whole small side to each node, one after the other over the user module's one link; add up."""
     size = nodes.size_of(small)
-    check(stop)
+    check()
     start_s = time.perf_counter()
     errands = [
         Errand(
@@ -102,7 +84,7 @@ def join_pushed(
         )
         for turn, part in enumerate(parts)
     ]
-    slips, _ = cluster.run(errands, stop)
+    slips, _ = cluster.run(errands)
     rows = nodes.added([slip.rows for slip in slips])
     took_s = time.perf_counter() - start_s
     return Answer(rows=rows, seconds=took_s, partials=tuple(slips), sent_bytes=size * len(parts))
@@ -116,7 +98,6 @@ def join_shuffled(
     key: str,
     join_sql: str,
     link_bytes_per_s: float,
-    stop: threading.Event | None = None,
 ) -> Answer:
     """Deal both sides out by their key, so that rows which belong together meet on one node.
 
@@ -127,7 +108,7 @@ def join_shuffled(
     shares = [
         {name: column[small[key] % count == at] for name, column in small.items()} for at in range(count)
     ]
-    check(stop)
+    check()
     start_s = time.perf_counter()
     where = cluster.places([part.module for part in parts])
     at_home = [(part, where[part.module.number]) for part in parts]
@@ -136,7 +117,7 @@ def join_shuffled(
         for part, home in at_home
     ]
     slips = [cluster.submit(_first, home, one) for (_, home), one in zip(at_home, dealt, strict=True)]
-    partials = cluster.wait(slips, stop)
+    partials = cluster.wait(slips)
     wait_s = (nodes.size_of(small) + max(slip.sent_bytes for slip in partials)) / link_bytes_per_s
     met = []
     for at, (_, home) in enumerate(at_home):
@@ -144,7 +125,7 @@ def join_shuffled(
             cluster.submit(_hand, other, one, at) for (_, other), one in zip(at_home, dealt, strict=True)
         ]
         met.append(cluster.submit(nodes.meet, home, shares[at], hands, join_sql, wait_s))
-    rows = nodes.added(cluster.wait(met, stop))
+    rows = nodes.added(cluster.wait(met))
     took_s = time.perf_counter() - start_s
     sent = nodes.size_of(small) + sum(slip.sent_bytes for slip in partials)
     return Answer(rows=rows, seconds=took_s, partials=tuple(partials), sent_bytes=sent)

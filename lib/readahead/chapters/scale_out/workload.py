@@ -8,7 +8,6 @@ a Dask cluster; the small side of a join crosses an emulated link.
 from __future__ import annotations
 
 import random
-import threading
 from dataclasses import replace
 from typing import Any
 
@@ -21,17 +20,17 @@ from readahead.chapters.scale_out.coordinator import Answer, Part
 from readahead.chapters.scale_out.node import Columns, Module
 from readahead.datasets import store
 from readahead.datasets.recipe import Recipe
-from readahead.experiments.experiment import OnEvent, Settings
+from readahead.experiments.experiment import Settings
 from readahead.experiments.scanning import Scanning
 from readahead.measure.calibrate import ensure_costs
 from readahead.measure.case import Case
 from readahead.measure.engine import EngineSettings
-from readahead.measure.events import check, tell
 from readahead.measure.machine import this_machine
 from readahead.measure.sample import Sample
 from readahead.models import scan
 from readahead.models.estimate import Estimate
 from readahead.models.schedule import Costs
+from readahead.running import check, tell
 from readahead.storage.trace import Read
 from readahead.units import KiB, MiB
 
@@ -177,15 +176,9 @@ class Spreading(Scanning):
         return np.asarray(np.interp(values, counts, told), float)
 
     # -- the measurement -----------------------------------------------------------------------------
-    def measure(
-        self,
-        settings: Settings,
-        on_event: OnEvent | None = None,
-        stop: threading.Event | None = None,
-        repeats: int = 3,
-    ) -> Sample:
+    def measure(self, settings: Settings, repeats: int = 3) -> Sample:
         """Run the query on the nodes. Raises `DataError` when a node dies whose part nobody else has."""
-        ensure_costs("comments_narrow", on_event=on_event, stop=stop)
+        ensure_costs("comments_narrow")
         at, parts, small = cluster(settings["scheduler"]), self.parts(settings), self.small(settings)
         killed = settings["failing"] == KILLED
         answers: list[Answer] = []
@@ -193,31 +186,24 @@ class Spreading(Scanning):
         for repeat in range(repeats):
             if repeat == 0 or killed:
                 sent = small if self.way(settings) == PUSHED else None
-                coordinator.warm(at, parts, sent, on_event, stop)
-            check(stop)
-            tell(on_event, repeat, repeats, f"run {repeat + 1} of {repeats} on {len(parts)} nodes")
-            answers.append(self._once(at, parts, small, settings, stop))
-        tell(on_event, repeats, repeats, "done")
+                coordinator.warm(at, parts, sent)
+            check()
+            tell(repeat, repeats, f"run {repeat + 1} of {repeats} on {len(parts)} nodes")
+            answers.append(self._once(at, parts, small, settings))
+        tell(repeats, repeats, "done")
         return _sample(answers, settings)
 
-    def _once(
-        self,
-        at: Cluster,
-        parts: list[Part],
-        small: Columns | None,
-        settings: Settings,
-        stop: threading.Event | None,
-    ) -> Answer:
+    def _once(self, at: Cluster, parts: list[Part], small: Columns | None, settings: Settings) -> Answer:
         rate = settings["network_bytes_per_s"]
         if small is None:
             strike = None
             if settings["failing"] == KILLED:
                 strike = Strike(module=parts[-1].module, after_s=self.strikes_after_s(settings))
-            return coordinator.ask(at, parts, strike=strike, stop=stop)
+            return coordinator.ask(at, parts, strike=strike)
         if self.way(settings) == PUSHED:
-            return coordinator.join_pushed(at, parts, small, link_bytes_per_s=rate, stop=stop)
+            return coordinator.join_pushed(at, parts, small, link_bytes_per_s=rate)
         return coordinator.join_shuffled(
-            at, parts, small, key="user_id", join_sql=JOIN, link_bytes_per_s=rate, stop=stop
+            at, parts, small, key="user_id", join_sql=JOIN, link_bytes_per_s=rate
         )
 
     def draw(self, rng: random.Random) -> dict[str, Any]:
@@ -231,10 +217,10 @@ class Spreading(Scanning):
             small_bytes=rng.choice((64 * KiB, 1 * MiB, 4 * MiB)),
         )
 
-    def weigh(self, on_event: OnEvent | None = None, stop: threading.Event | None = None) -> None:
+    def weigh(self) -> None:
         """Weigh the engine, and the cluster's empty rounds."""
-        super().weigh(on_event, stop)
-        cluster().open(on_event)
+        super().weigh()
+        cluster().open()
 
     # -- the rest ------------------------------------------------------------------------------------
     def work(self, settings: Settings) -> float:

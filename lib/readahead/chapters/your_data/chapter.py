@@ -5,7 +5,6 @@ another order; the model knows it by its metadata alone, and DuckDB reads a samp
 from __future__ import annotations
 
 import functools
-import threading
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,7 +16,7 @@ from readahead.datasets.recipe import Recipe
 from readahead.datasets.survey import Survey, survey
 from readahead.devices import THIS_MACHINE, Device, calibrated, device
 from readahead.errors import BadValue
-from readahead.experiments.experiment import Experiment, Knob, OnEvent, Settings
+from readahead.experiments.experiment import Experiment, Knob, Settings
 from readahead.experiments.figure import Axis, Line, Picture, Traces
 from readahead.experiments.knobs import knob
 from readahead.experiments.round import Bench, Round, traces
@@ -136,23 +135,15 @@ class YourData(Experiment):
         """Return the schedule's throughput at a few places of a knob."""
         return self.point_by_point(settings, name, values)
 
-    def measure(
-        self,
-        settings: Settings,
-        on_event: OnEvent | None = None,
-        stop: threading.Event | None = None,
-        repeats: int = 3,
-    ) -> Sample:
+    def measure(self, settings: Settings, repeats: int = 3) -> Sample:
         """Write the sample in this layout, read it on the emulated device, and remove it."""
         seen = self.survey(settings)
         engine = EngineSettings(threads=spare_threads(), queue_depth=settings["queue_depth"])
-        stand = sample_run.Stand(
-            settings=engine, repeats=repeats, facts=dict(settings), on_event=on_event, stop=stop
-        )
+        stand = sample_run.Stand(settings=engine, repeats=repeats, facts=dict(settings))
         workload = self.workload(settings)
         with rewritten.folder_beside(seen) as folder:
             lies = folder / "as-it-lies.parquet"
-            rewritten.write(seen, lies, group_rows=seen.table.usual_rows, in_order=False, stop=stop)
+            rewritten.write(seen, lies, group_rows=seen.table.usual_rows, in_order=False)
             sample = survey(str(lies), columns=seen.wanted, by=seen.by)
             asked = sample_run.clause(sample, workload)
             key = (seen.asked, seen.by, settings["selectivity"])
@@ -163,12 +154,7 @@ class YourData(Experiment):
                 path = folder / "packed.parquet"
                 rows = settings["row_group_rows"]
                 rewritten.write(
-                    sample,
-                    path,
-                    group_rows=rows,
-                    in_order=layout == SORTED,
-                    stop=stop,
-                    rows=sample.table.rows,
+                    sample, path, group_rows=rows, in_order=layout == SORTED, rows=sample.table.rows
                 )
             return stand.measure(sample_run.query(sample, path, asked), self.device(settings))
 

@@ -1,0 +1,132 @@
+"""The progress of running work, and whether it was asked to stop.
+
+Who starts something slow says who listens, and what stops it: `with listening(on_event, stop): ...`. Whatever runs
+inside calls `tell`, `check` and `interrupts`, however deep it is called. A new thread starts without a listener:
+give it a call that is `carried` over.
+"""
+
+from __future__ import annotations
+
+import contextvars
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, ParamSpec, TypeVar
+
+from readahead.errors import Cancelled
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Event:
+    """How far the work is."""
+
+    done: int
+    total: int
+    note: str
+    """What is happening, for a person."""
+
+
+OnEvent = Callable[[Event], None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Listening:
+    """Who hears of the work, and what stops it."""
+
+    on_event: OnEvent | None = None
+    stop: threading.Event | None = None
+
+
+_NOBODY = _Listening()
+_now: contextvars.ContextVar[_Listening] = contextvars.ContextVar("readahead_listening", default=_NOBODY)
+
+
+@contextmanager
+def listening(on_event: OnEvent | None = None, stop: threading.Event | None = None) -> Iterator[None]:
+    """While the block runs, in this thread, send its events to `on_event`, and end it when `stop` is set."""
+    token = _now.set(_Listening(on_event=on_event, stop=stop))
+    try:
+        yield
+    finally:
+        _now.reset(token)
+
+
+@contextmanager
+def quietly() -> Iterator[None]:
+    """While the block runs, tell nobody: it is one step of work that is told of already. It can still be stopped."""
+    with listening(None, _now.get().stop):
+        yield
+
+
+def carried(call: Callable[P, T]) -> Callable[P, T]:
+    """Return `call` as one that other threads may run with this thread's listener and stop."""
+    here = contextvars.copy_context()
+
+    def run(*args: P.args, **kwargs: P.kwargs) -> T:
+        return here.copy().run(call, *args, **kwargs)
+
+    return run
+
+
+def tell(done: int, total: int, note: str) -> None:
+    """Pass an event on if anybody listens."""
+    if (on_event := _now.get().on_event) is not None:
+        on_event(Event(done=done, total=total, note=note))
+
+
+def stopped() -> bool:
+    """Return whether the work was asked to stop."""
+    stop = _now.get().stop
+    return stop is not None and stop.is_set()
+
+
+def check() -> None:
+    """Raise `Cancelled` if the work was asked to stop. Ask before every query: an interrupt between two is lost."""
+    if stopped():
+        raise Cancelled("It was cancelled. Nothing of it was kept; start it again when you like.")
+
+
+@contextmanager
+def interrupts(*cancel: Callable[[], Any]) -> Iterator[None]:
+    """While the block runs, call each of `cancel` as soon as it is asked to stop. No thread is left behind."""
+    with _ctrl_c(), _watched(_now.get().stop, cancel):
+        yield
+
+
+@contextmanager
+def _ctrl_c() -> Iterator[None]:
+    """Give Ctrl-C its name back: DuckDB raises it as a RuntimeError of its own."""
+    try:
+        yield
+    except RuntimeError as error:
+        if str(error) == "Query interrupted":
+            raise KeyboardInterrupt from error
+        raise
+
+
+@contextmanager
+def _watched(stop: threading.Event | None, cancel: Sequence[Callable[[], Any]]) -> Iterator[None]:
+    if stop is None:
+        yield
+        return
+    over = threading.Event()
+
+    def watch() -> None:
+        while not over.is_set():
+            if stop.wait(0.02):
+                while not over.wait(0.02):  # an interrupt that comes between two queries is lost: repeat it
+                    for call in cancel:
+                        call()
+                return
+
+    watcher = threading.Thread(target=watch, name="readahead-stop", daemon=True)
+    watcher.start()
+    try:
+        yield
+    finally:
+        over.set()
+        watcher.join()
