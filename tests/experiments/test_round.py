@@ -6,8 +6,8 @@ import pytest
 from toybox import EXPERIMENT, ROUNDS, SLOWER_HERE, bench
 
 from readahead.errors import BadValue, Cancelled
-from readahead.experiments.figure import Axis, Line, Picture
-from readahead.experiments.round import Round
+from readahead.experiments.figure import Axis, Line, Picture, captioned
+from readahead.experiments.round import Round, along
 from readahead.running import Event, listening
 
 
@@ -81,7 +81,7 @@ def test_a_round_needs_a_source() -> None:
 
 def test_a_picture_without_words_or_with_impossible_points_is_refused() -> None:
     axis = Axis(label="x", kind="s")
-    for sentence, points in (("", [(1.0, 1.0)]), ("It rises.", []), ("It rises.", [(0.0, 1.0)])):
+    for sentence, points in (("It rises.", []), ("It rises.", [(0.0, 1.0)])):
         with pytest.raises(BadValue):
             Picture(
                 title="t", sentence=sentence, x=axis, y=axis, lines=(Line(name="l", points=points),), marks={}
@@ -94,3 +94,24 @@ def test_the_table_of_a_picture_holds_every_point() -> None:
     picture = FIGURES["yield"](bench())
     assert len(picture.rows) == len(picture.lines[0].points) == 40
     assert picture.rows[0][1] == "4 KiB" and EXPERIMENT.title == "The well"
+
+
+def test_the_words_of_a_figure_are_put_in_with_its_numbers() -> None:
+    axis = Axis(label="x", kind="s")
+    drawn = Picture(x=axis, y=axis, lines=(Line(name="l", points=[(1.0, 1.0)]),), values={"rows": 25_000})
+    words = {"title": "A figure", "sentence": "It has {rows:,} rows."}
+    assert captioned(drawn, words).sentence == "It has 25,000 rows."
+    with pytest.raises(BadValue, match="asks for 'bytes', and the figure has rows"):
+        captioned(drawn, {**words, "sentence": "It has {bytes}."})
+    with pytest.raises(BadValue, match="A figure needs its sentence"):
+        captioned(drawn, {})
+
+
+def test_a_line_along_a_knob_is_the_model_and_its_points_are_measured() -> None:
+    here = bench(size="tiny")
+    model, seen = along(here, "rope_s", seen=(1e-4, 1e-2), label="bucket")
+    assert (model.name, seen.name, seen.source) == ("model, bucket", "DuckDB, bucket", "measured")
+    assert len(model.points) == 64 and [x for x, _ in seen.points] == [1e-4, 1e-2]
+    assert seen.points[0][1] == here.measured.throughput(rope_s=1e-4).median
+    times = along(here, "rope_s", seconds=True)[0].points
+    assert times[0][1] == pytest.approx(here.model.seconds(rope_s=times[0][0]).median)

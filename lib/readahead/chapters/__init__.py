@@ -18,7 +18,7 @@ from readahead import paths
 from readahead.errors import BadValue, DataError
 from readahead.experiments.claim import Claim
 from readahead.experiments.experiment import Experiment
-from readahead.experiments.figure import Drawing
+from readahead.experiments.figure import Drawing, captioned
 from readahead.experiments.round import Bench, Round
 from readahead.questions import words
 from readahead.questions.exercise import Exercise
@@ -76,6 +76,8 @@ class Chapter:
     claims: tuple[Claim, ...] = ()
     exercises: tuple[Exercise, ...] = ()
     figures: Mapping[str, Paint] = field(default_factory=dict)
+    captions: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    """Title and sentence of figures, by name."""
 
     def __post_init__(self) -> None:
         asked, answered = {p.id for p in self.predictions}, set(self.rounds)
@@ -103,10 +105,10 @@ class Chapter:
         return _find(self.exercises, name, "exercise", self.place.topic)
 
     def figure(self, name: str) -> Paint:
-        """Return the function that makes one figure. Raises `BadValue` for a name that is none."""
+        """Return the function that makes one figure with its words. Raises `BadValue` for a name that is none."""
         if name not in self.figures:
             raise BadValue(_unknown(name, "figure", self.place.topic, list(self.figures)))
-        return self.figures[name]
+        return lambda bench: captioned(self.figures[name](bench), self.captions.get(name, {}))
 
 
 def place(topic: str) -> Place:
@@ -138,6 +140,7 @@ def chapter(topic: str) -> Chapter:
         predictions=words.predictions(entries["predictions"], told.ROUNDS),
         claims=words.claims(entries["claims"], answers.CLAIMS),
         exercises=words.exercises(entries["exercises"], answers.ANSWERS),
+        captions=entries["figures"],
     )
 
 

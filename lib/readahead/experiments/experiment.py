@@ -9,7 +9,7 @@ import math
 import random
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -37,7 +37,9 @@ class Knob:
     low: float = 0.0
     high: float = 0.0
     choices: tuple[str, ...] = ()
-    """What may be chosen, for kind 'choice'."""
+    """What may be chosen, for kind 'choice': short keys, which saved settings and notebook parameters hold."""
+    labels: Mapping[str, str] = field(default_factory=dict)
+    """The words for a key, where they differ from it; they are taken as well as the key."""
     steps: tuple[float, ...] = ()
     """If given, the only values a slider stops at (powers of two, say); any value in range is allowed."""
     folded: bool = False
@@ -47,8 +49,10 @@ class Knob:
     def check(self, value: Any) -> Any:
         """Return `value` as this knob's type. Raises `BadValue` that names the knob and its range."""
         if self.kind == "choice":
-            require_choice(self.name, value, self.choices)
-            return value
+            keys = {label: key for key, label in self.labels.items()}
+            key = keys.get(value, value) if isinstance(value, str) else value
+            require_choice(self.name, key, self.choices)
+            return key
         advice = f"{self.label} goes from {self.text(self.low)} to {self.text(self.high)}."
         require_range(self.name, value, low=self.low, high=self.high, advice=advice)
         if self.whole and value != int(value):
@@ -69,7 +73,7 @@ class Knob:
 
     def text(self, value: Any) -> str:
         """Write a value of this knob for people."""
-        return str(value) if self.kind == "choice" else units.text(value, self.kind)
+        return self.labels.get(value, str(value)) if self.kind == "choice" else units.text(value, self.kind)
 
     def draw(self, rng: random.Random) -> Any:
         """Return a value at random: one of the steps, else evenly on a log scale."""

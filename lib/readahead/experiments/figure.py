@@ -1,8 +1,8 @@
-"""A picture before it is painted: its lines, and beside them the sentence and the table that say the same.
+"""A figure before it is drawn: its lines, and the table that says the same.
 
-A topic's experiment offers `FIGURES`, a mapping of names to functions `bench -> Picture`, or `-> Traces` where the
-reads themselves are the lesson. The painter stands upstairs in `panels`; here nothing is drawn, so that a figure
-without its words cannot be made.
+A chapter offers `FIGURES`, a mapping of names to functions `bench -> Picture`, or `-> Traces` where the reads
+themselves are the lesson. Title and sentence stand in `questions.yaml` under the same name; numbers of this run that
+the sentence tells come from `values`.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import statistics
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 from readahead import units
 from readahead.errors import BadValue, require_choice
@@ -51,18 +51,20 @@ class Axis:
 class Picture:
     """A chart with its words."""
 
-    title: str
-    sentence: str
+    title: str = ""
+    sentence: str = ""
     """What the chart shows, in one sentence."""
+    values: Mapping[str, object] = field(default_factory=dict)
+    """What stands for the {names} in the sentence of `questions.yaml`."""
     x: Axis
     y: Axis
     lines: tuple[Line, ...]
-    marks: Mapping[str, float]
+    marks: Mapping[str, float] = field(default_factory=dict)
     """Places on the x axis worth a name (the half-speed size, the sweet spot)."""
 
     def __post_init__(self) -> None:
-        if not self.sentence.strip() or not self.lines or not any(line.points for line in self.lines):
-            raise BadValue(f"Picture {self.title!r} needs a sentence and at least one line with points.")
+        if not any(line.points for line in self.lines):
+            raise BadValue(f"Picture {self.title!r} needs at least one line with points.")
         for line in self.lines:
             require_choice("source", line.source, ("guess", "modeled", "measured", "published", "other"))
             for point in line.points:
@@ -93,19 +95,19 @@ class Picture:
 class Traces:
     """The reads of a few runs, one below the other on one clock: when each was asked for, and when it was there."""
 
-    title: str
-    sentence: str
+    title: str = ""
+    sentence: str = ""
     """What the chart shows, in one sentence."""
+    values: Mapping[str, object] = field(default_factory=dict)
+    """What stands for the {names} in the sentence of `questions.yaml`."""
     runs: tuple[tuple[str, Sequence[Read]], ...]
     """(name, reads), of samples that have a trace."""
     what: str = "read"
     """'read' or 'write': what each of them is."""
 
     def __post_init__(self) -> None:
-        if not self.sentence.strip() or not self.runs:
-            raise BadValue(
-                f"Traces {self.title!r} need a sentence and at least one run. Give runs=((name, reads),)."
-            )
+        if not self.runs:
+            raise BadValue(f"Traces {self.title!r} need at least one run. Give runs=((name, reads),).")
         for name, reads in self.runs:
             if not reads:
                 raise BadValue(
@@ -180,3 +182,22 @@ class Proof:
 
 Drawing = Picture | Traces | Proof
 """Whatever a chapter's figure may be."""
+
+
+def captioned(drawing: Drawing, words: Mapping[str, str]) -> Drawing:
+    """Return the figure with the title and the sentence of `questions.yaml`, its {names} replaced by its values.
+
+    Raises `BadValue` if a name has no value, or if no sentence is given at all.
+    """
+    if words and not isinstance(drawing, Proof):
+        try:
+            sentence = words["sentence"].format_map(drawing.values)
+        except (KeyError, ValueError, IndexError) as error:
+            raise BadValue(
+                f"The sentence of figure {words['title']!r} asks for {error}, and the figure has"
+                f" {', '.join(drawing.values) or 'no values'}. Give it in Picture(values=...)."
+            ) from error
+        drawing = replace(drawing, title=words["title"], sentence=sentence)
+    if not drawing.sentence.strip():
+        raise BadValue("A figure needs its sentence. Write it in questions.yaml under figures, by its name.")
+    return drawing

@@ -12,7 +12,7 @@ from readahead.devices import THIS_MACHINE, catalogue
 from readahead.experiments.experiment import Knob
 from readahead.units import GB, MB, KiB, MiB
 
-EMULATED, DISK_COLD, DISK_WARM = "emulated device", "this disk, cold", "this disk, warm"
+EMULATED, DISK_COLD, DISK_WARM = "emulated", "cold", "warm"
 
 
 def powers(low: float, high: float, *extra: float) -> tuple[float, ...]:
@@ -72,6 +72,7 @@ _KNOBS = (
     Knob(
         name="where", label="Measured on", kind="choice", default=EMULATED,
         choices=(EMULATED, DISK_COLD, DISK_WARM), folded=True,
+        labels={EMULATED: "emulated device", DISK_COLD: "this disk, cold", DISK_WARM: "this disk, warm"},
     ),
 )  # fmt: skip
 

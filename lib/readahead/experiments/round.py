@@ -17,9 +17,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+
 from readahead.errors import BadValue, require_repeats
 from readahead.experiments.experiment import Experiment
-from readahead.experiments.figure import Traces
+from readahead.experiments.figure import Line, Traces
 from readahead.measure.sample import FEW, Sample
 from readahead.measure.value import Value, exactly, seconds, value
 from readahead.models.estimate import Estimate
@@ -105,12 +107,45 @@ class Bench:
             self._samples.clear()
 
 
-def traces(bench: Bench, *, title: str, sentence: str, runs: Mapping[str, Mapping[str, Any]]) -> Traces:
-    """Return the reads of a few runs as one picture: `runs` gives each run's name, and its knobs to change."""
+def traces(
+    bench: Bench, *, runs: Mapping[str, Mapping[str, Any]], title: str = "", sentence: str = ""
+) -> Traces:
+    """Return the reads of a few runs as one figure: `runs` gives each run's name, and its knobs to change."""
     samples = {name: bench.sample(**changes) for name, changes in runs.items()}
     seen = tuple((name, sample.reads) for name, sample in samples.items())
     what = "write" if any(sample.wrote for sample in samples.values()) else "read"
     return Traces(title=title, sentence=sentence, runs=seen, what=what)
+
+
+def along(
+    bench: Bench,
+    knob: str,
+    *,
+    seen: Sequence[float] = (),
+    label: str = "",
+    seconds: bool = False,
+    **changes: Any,
+) -> tuple[Line, ...]:
+    """Return the model's line along one knob, and DuckDB's points at the values `seen` of it.
+
+    Both are throughputs in the experiment's unit, or `seconds`. `label` tells lines of one figure apart.
+    """
+    settings, experiment = bench.settings(**changes), bench.experiment
+    xs = experiment.knob(knob).grid(64)
+    places = [experiment.knob(knob).nearest(x) for x in xs]
+    if seconds:
+        ys = np.array([experiment.model({**settings, knob: place}).seconds for place in places])
+    else:
+        ys = experiment.curve(settings, knob, xs)
+    told = f", {label}" if label else ""
+    lines = [Line(name=f"model{told}", points=list(zip(xs.tolist(), ys.tolist(), strict=True)))]
+    if seen:
+        ask = bench.measured.seconds if seconds else bench.measured.throughput
+        points = [
+            (float(x), ask(**{**changes, knob: bench.experiment.knob(knob).nearest(x)}).median) for x in seen
+        ]
+        lines.append(Line(name=f"DuckDB{told}", points=points, source="measured", joined=False))
+    return tuple(lines)
 
 
 Question = Callable[[Any], Value | float]

@@ -99,7 +99,8 @@ class Scanning(Experiment):
 
     def here(self, settings: Settings) -> str:
         """Return 'cold' or 'warm' for this machine's own disk, and nothing for an emulated device."""
-        return {DISK_COLD: "cold", DISK_WARM: "warm"}.get(self.value(settings, "where"), "")
+        where = self.value(settings, "where")
+        return "" if where == EMULATED else str(where)
 
     # -- the three sources ---------------------------------------------------------------------------
     def model(self, settings: Settings) -> Estimate:

@@ -144,7 +144,7 @@ class Menu(Control):
     def __init__(self, knob: Knob, value: Any, turned: Turned, failed: Failed) -> None:
         super().__init__(knob, turned, failed)
         self.menu = widgets.Dropdown(
-            options=list(dict.fromkeys((*knob.choices, value))),
+            options=[(knob.text(key), key) for key in dict.fromkeys((*knob.choices, value))],
             value=value,
             description=knob.label,
             tooltip=knob.help or knob.label,
