@@ -54,7 +54,10 @@ def text(value: float, kind: str, digits: int = 3) -> str:
     """
     word = _word(value, kind)
     whole = kind in ("rows", "count") and float(value).is_integer()
-    number = f"{int(value):,}" if whole else _number(value / SCALES[kind][word], digits)
+    return _with_word(f"{int(value):,}" if whole else _number(value / SCALES[kind][word], digits), word)
+
+
+def _with_word(number: str, word: str) -> str:
     return f"{number}×" if word == "×" else f"{number} {word}".rstrip()
 
 
@@ -62,7 +65,7 @@ def texts(values: Sequence[float], kind: str, digits: int = 3) -> list[str]:
     """Write a row of quantities with one word, that of the median, so that they compare at a glance."""
     middle = sorted(values)[len(values) // 2] if len(values) else 0.0
     word = _word(middle, kind)
-    return [f"{_number(value / SCALES[kind][word], digits)} {word}".rstrip() for value in values]
+    return [_with_word(_number(value / SCALES[kind][word], digits), word) for value in values]
 
 
 def base_word(kind: str) -> str:

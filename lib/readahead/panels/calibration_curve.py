@@ -10,7 +10,8 @@ import numpy as np
 
 from readahead import units
 from readahead.experiments.figure import Axis, Line, Picture
-from readahead.panels import paper, svg
+from readahead.panels import paper
+from readahead.panels.chart import chart
 from readahead.panels.scored_guesses import Shot, shots
 from readahead.questions.progress import Facts
 
@@ -60,4 +61,4 @@ def html(book: Facts) -> str:
         (f"{number}. {hit.topic}: {hit.name}", units.factor_text(hit.guess / hit.truth))
         for number, hit in enumerate(hits, start=1)
     ]
-    return paper.words(said) + svg.chart(picture) + paper.table(("Guess", "Off by"), rows)
+    return paper.words(said) + chart(picture) + paper.table(("Guess", "Off by"), rows)

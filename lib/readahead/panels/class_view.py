@@ -84,7 +84,12 @@ class ClassView:
             title="Does the room learn to guess?",
             sentence=f"In {place(first[0]).title!r} the room was typically off by {units.text(first[1], 'times')},"
             f" in {place(last[0]).title!r} by {units.text(last[1], 'times')}.",
-            x=Axis(label="chapter", kind="count", log=False, names=tuple(topic for topic, _, _ in found)),
+            x=Axis(
+                label="chapter",
+                kind="count",
+                log=False,
+                names=tuple(topic.replace("_", " ") for topic, _, _ in found),
+            ),
             y=Axis(label="median factor off", kind="times"),
             lines=(
                 Line(name="median of the room", points=middle, source="modeled"),

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 import plotly.graph_objects as go
 
-from readahead import units
-from readahead.panels import svg, theme
+from readahead.panels import theme
+from readahead.panels.chart import tick_texts, ticks
 from readahead.panels.view import Dot, View
 
 LINE, FADED, STARS, RING, DOTS = range(5)
@@ -167,18 +167,16 @@ def _axes(chart: Any, view: View, low: float, high: float) -> None:
     air = (knob.high / knob.low) ** 0.02
     span = (math.log10(knob.low / air), math.log10(knob.high * air))
     assign(chart.layout.xaxis, range=span)
-    across = svg.ticks(knob.low, knob.high, kind=knob.kind)
+    across = ticks(knob.low, knob.high, kind=knob.kind)
     plain = knob.kind in ("rows", "count")  # the word stands in the title once, not at every tick
     title = f"{knob.label} (rows)" if knob.kind == "rows" else knob.label
     if chart.layout.xaxis.title.text != title or chart.layout.xaxis.tickvals != tuple(across):
         chart.layout.xaxis.title.text = title
         chart.layout.xaxis.tickvals = tuple(across)
-        chart.layout.xaxis.ticktext = tuple(
-            f"{x:,.0f}" if plain else units.text(x, knob.kind) for x in across
-        )
+        chart.layout.xaxis.ticktext = tuple(tick_texts(across, "count" if plain else knob.kind, log=True))
     assign(chart.layout.yaxis, range=(math.log10(low), math.log10(high)))
-    up = svg.ticks(low, high, most=8)
+    up = ticks(low, high, most=8)
     if chart.layout.yaxis.tickvals != tuple(up):
         chart.layout.yaxis.tickvals = tuple(up)
-        chart.layout.yaxis.ticktext = tuple(units.text(y, view.unit) for y in up)
+        chart.layout.yaxis.ticktext = tuple(tick_texts(up, view.unit, log=True))
     assign(chart.layout.yaxis.title, text=_UNIT_WORDS.get(view.unit, "throughput"))

@@ -7,21 +7,18 @@ from __future__ import annotations
 import ipywidgets as widgets
 
 from readahead.chapters import Paint
-from readahead.experiments.figure import Drawing, Proof, Traces
+from readahead.experiments.figure import Drawing
 from readahead.experiments.round import Bench
-from readahead.panels import paper, proof, seismograph, svg
+from readahead.panels import paper
+from readahead.panels.chart import chart
 from readahead.panels.waiting import Waiting
 
 
 def painted(picture: Drawing, *, is_open: bool = False) -> str:
     """Return a picture as HTML: sentence, chart, and the table, folded unless `is_open`."""
     numbers = paper.folded("The numbers", paper.table(picture.head, picture.rows), is_open=is_open)
-    if isinstance(picture, Traces):
-        chart = seismograph.chart(picture)
-    else:
-        chart = proof.chart(picture) if isinstance(picture, Proof) else svg.chart(picture)
     title = picture.title if picture.title.endswith("?") else f"{picture.title}."
-    return paper.words(f"**{title}** {picture.sentence}") + chart + numbers
+    return paper.words(f"**{title}** {picture.sentence}") + chart(picture) + numbers
 
 
 class Hung:

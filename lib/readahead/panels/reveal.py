@@ -12,7 +12,8 @@ import ipywidgets as widgets
 from readahead.errors import ReadaheadError
 from readahead.experiments.round import Bench, Round
 from readahead.measure.value import Value
-from readahead.panels import paper, svg
+from readahead.panels import paper
+from readahead.panels.chart import Mark, strip
 from readahead.panels.job import in_words
 from readahead.panels.predict import Ask
 from readahead.panels.waiting import Waiting
@@ -73,26 +74,24 @@ class Answers:
             )
         return rows
 
-    def marks(self) -> list[svg.Mark]:
+    def marks(self) -> list[Mark]:
         """Return the marks for the strip."""
         found = []
         if isinstance(self.guess, float):
-            found.append(svg.Mark(name="Your guess", source="guess", value=self.guess))
+            found.append(Mark(name="Your guess", source="guess", value=self.guess))
         if self.modeled is not None:
-            found.append(svg.Mark(name="Model", source="modeled", value=self.modeled.median))
+            found.append(Mark(name="Model", source="modeled", value=self.modeled.median))
         if (seen := self.measured) is not None:
             found.append(
-                svg.Mark(name="Measured", source="measured", value=seen.median, low=seen.low, high=seen.high)
+                Mark(name="Measured", source="measured", value=seen.median, low=seen.low, high=seen.high)
             )
-        found += [
-            svg.Mark(name="Published", source="published", value=figure.value) for figure in self.figures
-        ]
+        found += [Mark(name="Published", source="published", value=figure.value) for figure in self.figures]
         return found
 
     def html(self) -> str:
         """Return chart, sentence and table; the same with and without a kernel."""
         said = self.sentence()
-        chart = "" if self.prediction.choices else svg.strip(self.marks(), self.prediction.kind, said)
+        chart = "" if self.prediction.choices else strip(self.marks(), self.prediction.kind, said)
         doubts = self.measured.doubts if self.measured is not None else ()
         because = paper.words(f"**Why.** {self.prediction.because}") if self.prediction.because else ""
         head = ("Source", "Value", "Your guess against it")

@@ -5,7 +5,8 @@ kernel, on paper, or by papermill. It weighs a few kilobytes and needs no JavaSc
 from __future__ import annotations
 
 from readahead.experiments.figure import Axis, Line, Picture
-from readahead.panels import paper, svg, words
+from readahead.panels import paper, words
+from readahead.panels.chart import chart
 from readahead.panels.view import View
 
 
@@ -33,7 +34,7 @@ def picture(view: View) -> Picture:
 def twin(view: View, *, is_open: bool = False) -> str:
     """Return chart, sentence and numbers as HTML; the numbers folded unless `is_open`."""
     return (
-        svg.chart(picture(view))
+        chart(picture(view))
         + words.spoken(view)
         + paper.folded("The numbers", words.numbers(view), is_open=is_open)
     )

@@ -10,7 +10,8 @@ import numpy as np
 import plotly.graph_objects as go
 
 from readahead import units
-from readahead.panels import svg, theme
+from readahead.panels import theme
+from readahead.panels.chart import tick_texts, ticks
 from readahead.panels.curve import assign
 from readahead.panels.view import View
 
@@ -85,7 +86,7 @@ def _colour(name: str) -> str:
 
 def time_ticks(axis: Any, whole: float) -> None:
     """Name round times along an axis from 0 to `whole`, all in one unit."""
-    places = tuple(svg.ticks(0.0, whole, log=False))
+    places = tuple(ticks(0.0, whole, log=False))
     if axis.tickvals != places:
         axis.tickvals = places
-        axis.ticktext = ("0", *units.texts(places[1:], "s"))
+        axis.ticktext = tick_texts(places, "s", log=False)

@@ -11,7 +11,8 @@ import numpy as np
 import plotly.graph_objects as go
 
 from readahead import units
-from readahead.panels import svg, theme
+from readahead.panels import theme
+from readahead.panels.chart import tick_texts, ticks
 from readahead.panels.curve import assign
 from readahead.panels.terms import time_ticks
 from readahead.panels.view import Dot
@@ -95,13 +96,8 @@ def draw(names: dict[str, Any], one: Dot | None) -> None:
         for axis in (names["below"], names["place"], names["depth"]):
             assign(axis, tickvals=(), ticktext=())
         return
-    places = tuple(svg.ticks(0.0, end / units.MiB, log=False))
-    assign(
-        names["place"], range=(-0.03 * end, 1.03 * end), tickvals=tuple(place * units.MiB for place in places)
-    )
-    assign(
-        names["place"],
-        ticktext=tuple(units.text(place * units.MiB, "bytes") if place else "0" for place in places),
-    )
+    places = tuple(ticks(0.0, end, log=False, kind="bytes"))
+    texts = tuple(tick_texts(places, "bytes", log=False))
+    assign(names["place"], range=(-0.03 * end, 1.03 * end), tickvals=places, ticktext=texts)
     deepest = max(depths, default=1)
     assign(names["depth"], range=(0.0, deepest * 1.15), tickvals=(0, deepest), ticktext=("0", str(deepest)))

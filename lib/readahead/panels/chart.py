@@ -1,0 +1,339 @@
+"""Static charts: a drawing's lines, reads or residuals as SVG text, drawn by matplotlib.
+
+They need no JavaScript and no kernel, take the colour of the text around them (so that they read in a light and in
+a dark theme), and carry their sentence as the text that a screen reader speaks.
+"""
+
+from __future__ import annotations
+
+import html
+import io
+import itertools
+import math
+import re
+import textwrap
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from readahead import units
+from readahead.experiments.figure import Axis, Drawing, Picture, Proof, Traces
+from readahead.panels.theme import COLOURS, CYCLE, FONT, SHAPES
+from readahead.storage.trace import Read, in_flight
+
+WIDTH = 720
+"""Of every chart, in the units of its viewBox: a pixel each where there is room."""
+MOST_DASHES = 600
+"""Reads drawn of one run at most; of more, every second or third one. The table has them all."""
+MOST_STEPS = 300
+"""Steps drawn of the reads in flight; of more, the highest of every two or three."""
+NEAR, WIDEST = 1.1, 2.0
+"""Of residuals: the shaded band, and where a dot that is farther off is drawn."""
+
+_INK = "#010203"
+"""Stands for currentColor, which matplotlib does not know, and is replaced by it in the text."""
+_STYLE: dict[str, Any] = {
+    "svg.fonttype": "none",
+    "font.family": ["DejaVu Sans"],  # measured with the widest of the reader's fonts
+    "font.size": 12,
+    "text.parse_math": False,
+    "text.color": _INK,
+    "axes.edgecolor": _INK,
+    "axes.labelcolor": _INK,
+    "axes.titlecolor": _INK,
+    "axes.titlesize": 12,
+    "axes.titlelocation": "left",
+    "axes.axisbelow": True,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.linewidth": 0.6,
+    "xaxis.labellocation": "right",
+    "xtick.color": _INK,
+    "xtick.minor.size": 0,
+    "ytick.color": _INK,
+    "ytick.minor.size": 0,
+    "grid.color": _INK,
+    "grid.alpha": 0.15,
+    "legend.frameon": False,
+    "legend.handlelength": 2.6,
+    "legend.borderaxespad": 0.2,
+}
+_STYLE_LOCK = threading.Lock()
+"""Matplotlib's style is one for the whole process; charts are drawn in threads."""
+_MARKS = {
+    "diamond": {"marker": "D", "markersize": 8},
+    "bar": {"marker": "|", "markersize": 15, "markeredgewidth": 4},
+    "dot": {"marker": "o", "markersize": 9},
+    "square": {"marker": "s", "markersize": 9, "markerfacecolor": "none", "markeredgewidth": 2.2},
+}
+_MORE_MARKS = ("^", "v", "D", "P")
+"""For the second, third … series of marks of one source, in its colour."""
+_MARK_ROW = 15
+"""The height of the name of a place on the x axis."""
+_DASHES: tuple[Any, ...] = ("solid", (0, (7, 4)), (0, (2, 3)), (0, (9, 3, 2, 3)))
+"""A dash for each joined line, so that lines of one colour can be told apart."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mark:
+    """One value on a strip."""
+
+    name: str
+    source: str
+    """guess, modeled, measured, published or other."""
+    value: float
+    low: float | None = None
+    high: float | None = None
+
+
+def chart(drawing: Drawing) -> str:
+    """Return any drawing as SVG text."""
+    if isinstance(drawing, Traces):
+        return _rendered(drawing.sentence, _draw_traces, drawing)
+    if isinstance(drawing, Proof):
+        return _rendered(drawing.sentence, _draw_residuals, drawing)
+    return _rendered(drawing.sentence, _draw_picture, drawing)
+
+
+def strip(marks: Sequence[Mark], kind: str, sentence: str) -> str:
+    """Return values on one log axis as SVG text, each on its own row with its name. All must be above 0."""
+    return _rendered(sentence, _draw_strip, marks, kind)
+
+
+def ticks(low: float, high: float, *, log: bool = True, most: int = 8, kind: str = "") -> list[float]:
+    """Return round places from `low` to `high`: decades, finer where few; for bytes and few things powers of two."""
+    from matplotlib import ticker
+
+    if log and (kind == "bytes" or (kind == "count" and low > 0.5 and high <= 512)):
+        locator: Any = ticker.LogLocator(base=2, numticks=most)
+    elif log:
+        decades = math.log10(high / low)
+        locator = ticker.LogLocator(
+            subs=(1, 2, 5) if decades < 2 else (1, 3) if decades < 3 else (1,), numticks=most
+        )
+    elif kind == "bytes":
+        locator = ticker.MultipleLocator(2.0 ** math.ceil(math.log2((high - low) / 6)))
+    else:
+        locator = ticker.MaxNLocator(6, steps=[1, 2, 5, 10], integer=kind in ("count", "rows"))
+    places = [float(place) for place in locator.tick_values(low, high)]
+    places = [place for place in places if low * (1 - 1e-9) <= place <= high * (1 + 1e-9)]
+    return places if len(places) > 2 or not log else ticks(low, high, log=False, most=most, kind=kind)
+
+
+def tick_texts(places: Sequence[float], kind: str, *, log: bool) -> list[str]:
+    """Return places in words: each in its own unit on a log axis, all in one unit on an even one."""
+    if log:
+        return [units.text(place, kind) for place in places]
+    above_0 = [place for place in places if place]
+    words = iter(units.texts(above_0, kind))
+    return [next(words) if place else "0" for place in places]
+
+
+# -- the one way from a figure to text ------------------------------------------------------------
+def _rendered(sentence: str, draw: Callable[..., float], *what: Any) -> str:
+    """Make a figure, have it drawn, and return it as the text of an SVG element. `draw` returns its height."""
+    from matplotlib import style  # a third of a second: only who draws pays
+    from matplotlib.figure import Figure
+
+    written = io.StringIO()
+    with _STYLE_LOCK, style.context(["default", {**_STYLE, "svg.hashsalt": sentence}]):
+        figure = Figure(layout="constrained")
+        figure.set_size_inches(WIDTH / 72, draw(figure, *what) / 72)
+        figure.patch.set_visible(False)
+        for axes in figure.axes:
+            axes.patch.set_visible(False)
+            axes.minorticks_off()
+        figure.savefig(written, format="svg", metadata={"Date": None})
+    return _inline(written.getvalue(), sentence)
+
+
+def _inline(text: str, sentence: str) -> str:
+    """Return matplotlib's document as an element of a page: smaller, and without a style that others would take."""
+    size = re.search(r'viewBox="([^"]+)"', text)
+    assert size is not None
+    body = text[text.index("</metadata>") + len("</metadata>") : text.rindex("</svg>")]
+    body = re.sub(r"<defs>\s*<(style|clipPath).*?</\1>\s*</defs>|<!--.*?-->", "", body, flags=re.DOTALL)
+    body = re.sub(r'(?<=<g) id="[^"]*"| clip-path="[^"]*"| transform="rotate\(-?0 [^"]*"', "", body)
+    body = re.sub(r"font-family: [^;\"]*;? ?", "", body)
+    body = re.sub(r'(?<= )(d|x|y|transform)="[^"]*"', lambda found: _rounded(found[0]), body)
+    body = re.sub(r"\s+", " ", body).replace("> <", "><").replace("<g/>", "").replace(_INK, "currentColor")
+    return (
+        "<svg xmlns='http://www.w3.org/2000/svg' xmlns:xlink='http://www.w3.org/1999/xlink' width='100%'"
+        f" viewBox='{size[1]}' role='img' aria-label='{html.escape(sentence, quote=True)}' style=\"max-width:{WIDTH}px;"
+        f'font-family:{FONT};stroke-linejoin:round"><title>{html.escape(sentence)}</title>{body}</svg>'
+    )
+
+
+def _rounded(attribute: str) -> str:
+    """Return an attribute with one digit behind each point: a tenth of a pixel is enough."""
+    return re.sub(r"(\.\d)\d+", r"\1", attribute)
+
+
+def _wide(text: str) -> float:
+    """Return how wide a text of size 12 is."""
+    from matplotlib.textpath import TextPath
+
+    return float(TextPath((0, 0), text, size=12).get_extents().width)
+
+
+# -- what is drawn ---------------------------------------------------------------------------------
+def _mark(source: str, number: int = 0) -> dict[str, Any]:
+    """Return how a source's marks look; `number` counts the series of this source."""
+    plain = {**_MARKS[SHAPES[source]], "color": COLOURS[source], "linestyle": "none"}
+    return plain if not number else {**plain, "marker": _MORE_MARKS[(number - 1) % len(_MORE_MARKS)]}
+
+
+def _draw_picture(figure: Any, picture: Picture) -> float:
+    """Draw lines and marks between two axes, and their names below."""
+    axes = figure.add_subplot()
+    points = [point for line in picture.lines for point in line.points]
+    _prepare(axes, "x", picture.x, [x for x, _ in points] + list(picture.marks.values()))
+    _prepare(axes, "y", picture.y, [y for _, y in points], rows=len(picture.marks))
+    axes.set(xlabel=picture.x.label, title=picture.y.label)
+    for row, (name, place) in enumerate(picture.marks.items()):
+        axes.axvline(place, color=_INK, linewidth=1, linestyle=(0, (4, 4)), alpha=0.7)
+        along = axes.transLimits.transform(axes.transScale.transform((place, 1)))[0]
+        side, gap = ("left", 4) if along < 0.7 else ("right", -4)
+        spot = {"xycoords": ("data", "axes fraction"), "textcoords": "offset points", "va": "top", "ha": side}
+        axes.annotate(name, (place, 1), xytext=(gap, -2 - _MARK_ROW * row), **spot)
+    dashes, seen = itertools.cycle(_DASHES), dict.fromkeys(COLOURS, 0)
+    for line in picture.lines:
+        xs, ys = zip(*sorted(line.points), strict=True) if line.points else ((), ())
+        if line.joined and len(xs) > 1:
+            pen = {"color": COLOURS[line.source], "linewidth": 2, "linestyle": next(dashes)}
+            axes.plot(xs, ys, label=line.name, **pen)
+        else:
+            axes.plot(xs, ys, label=line.name, **_mark(line.source, seen[line.source]))
+            seen[line.source] += 1
+    columns = 2 if len(picture.lines) > 2 and max(_wide(line.name) for line in picture.lines) < 280 else 1
+    figure.legend(loc="outside lower left", ncols=columns)
+    return 340 + 18 * -(-len(picture.lines) // columns)
+
+
+def _prepare(axes: Any, side: str, axis: Axis, values: Sequence[float], rows: int = 0) -> None:
+    """Give one axis its scale, its ends with some air around the values, and its places with their words.
+
+    Above the values there is room for so many rows of words.
+    """
+    axes.grid(True, axis=side)
+    if axis.names:
+        axes.set(**{f"{side}lim": (0.5, len(axis.names) + 0.5)})
+        _name_places(axes, axis.names) if side == "x" else axes.set_yticks(
+            range(1, len(axis.names) + 1), axis.names
+        )
+        return
+    low, high = min(values), max(values)
+    share = rows * _MARK_ROW / 250
+    if axis.log:
+        air = max((high / low) ** 0.06, 1.5 if high / low < 4 else 1.0)
+        ends = low / air, high * air * (high * air**2 / low) ** share
+    else:
+        air = (high - low) * 0.06 or abs(high) or 1.0
+        ends = 0.0 if low >= 0 else low - air, high + air + high * share
+    places = ticks(*ends, log=axis.log, most=8 if side == "x" else 6, kind=axis.kind)
+    axes.set(**{f"{side}scale": "log" if axis.log else "linear", f"{side}lim": ends})
+    axes.set(**{f"{side}ticks": places, f"{side}ticklabels": tick_texts(places, axis.kind, log=axis.log)})
+
+
+def _name_places(axes: Any, names: Sequence[str]) -> None:
+    """Write names below an axis: in lines where they would run into each other, aslant where even words would."""
+    room = 0.85 * WIDTH / len(names)
+    letters = [
+        len(name) if _wide(name) < room else int(0.9 * len(name) * room / _wide(name)) for name in names
+    ]
+    words = [
+        textwrap.fill(name, most, break_long_words=False) for name, most in zip(names, letters, strict=True)
+    ]
+    if max(_wide(line) for word in words for line in word.split("\n")) < room:
+        axes.set_xticks(range(1, len(names) + 1), words)
+    else:
+        aslant = {"rotation": 30, "rotation_mode": "anchor", "ha": "right"}
+        axes.set_xticks(range(1, len(names) + 1), names, **aslant)
+
+
+def _draw_strip(figure: Any, marks: Sequence[Mark], kind: str) -> float:
+    """Draw each mark on its own row, its interval as a bar."""
+    axes = figure.add_subplot()
+    values = [n for mark in marks for n in (mark.value, mark.low, mark.high) if n is not None and n > 0]
+    _prepare(axes, "x", Axis(label="", kind=kind), values)
+    for row, mark in enumerate(marks):
+        if mark.low is not None and mark.high is not None and mark.high > mark.low:
+            low = max(mark.low, min(values))
+            axes.hlines(row, low, mark.high, color=COLOURS[mark.source], linewidth=3)
+        axes.plot(max(mark.value, min(values)), row, **_mark(mark.source))
+    words = [f"{mark.name}: {units.text(mark.value, kind)}" for mark in marks]
+    axes.set_yticks(range(len(marks)), words)
+    axes.set_ylim(len(marks) - 0.5, -0.5)
+    axes.tick_params(axis="y", length=0)
+    axes.spines["left"].set_visible(False)
+    return 44 + 30 * len(marks)
+
+
+def _draw_residuals(figure: Any, proof: Proof) -> float:
+    """Draw model / printed of every figure on one log axis around 1, ten per cent to either side shaded."""
+    axes = figure.add_subplot()
+    ratios = [model / printed for _, model, printed in proof.figures]
+    wide = min(WIDEST, max(1.25, *(max(ratio, 1 / ratio) for ratio in ratios)) * 1.02)
+    rows = range(len(ratios))
+    axes.axvspan(1 / NEAR, NEAR, color=COLOURS["published"], alpha=0.14, linewidth=0)
+    axes.axvline(1, color=COLOURS["published"], linewidth=2)
+    shown = [min(max(ratio, 1 / wide), wide) for ratio in ratios]
+    axes.plot(shown, rows, color=COLOURS["modeled"], marker="o", markersize=8, linestyle="none")
+    axes.set(xscale="log", xlim=(1 / wide, wide), ylim=(len(ratios) - 0.5, -0.5))
+    axes.set_xticks([1 / NEAR, 1, NEAR], ["−10 %", "as printed", "+10 %"])
+    axes.set_yticks(rows, [textwrap.shorten(name, 46, placeholder=" …") for name, *_ in proof.figures])
+    percent = axes.secondary_yaxis("right")
+    percent.set_yticks(rows, [f"{100 * (ratio - 1):+.1f} %".replace("-", "−") for ratio in ratios])
+    for side in (axes, percent):
+        side.tick_params(axis="y", length=0)
+    for spine in (axes.spines["left"], percent.spines["right"]):
+        spine.set_visible(False)
+    axes.grid(True, axis="y")
+    return 40 + 20 * len(ratios)
+
+
+def _draw_traces(figure: Any, traces: Traces) -> float:
+    """Draw every run as a strip of dashes with its reads in flight below, all on one clock."""
+    end_s = max(read.done_s for _, reads in traces.runs for read in reads) * 1.02
+    many = len(traces.runs)
+    all_axes = figure.subplots(2 * many, 1, sharex=True, height_ratios=[5, 1] * many)
+    for number, (name, reads) in enumerate(traces.runs):
+        dashes, flight = all_axes[2 * number : 2 * number + 2]
+        dashes.set_title(f"{name}: {len(reads):,} {traces.what}s", fontweight="bold")
+        _draw_dashes(dashes, reads)
+        times, depths = (np.array(values) for values in in_flight(reads))
+        starts = np.arange(0, len(times), -(-len(times) // MOST_STEPS))
+        edges = np.append(times[starts], times[-1])
+        flight.stairs(np.maximum.reduceat(depths, starts), edges, fill=True, color=_INK, alpha=0.3)
+        flight.set_ylim(0, 1.1 * max(depths))
+        flight.set_yticks([max(depths)], [f"{max(depths)} in flight"])
+    for axes in all_axes:
+        axes.tick_params(axis="both", length=0)
+        axes.grid(True, axis="x")
+    places = ticks(0.0, end_s, log=False)
+    last = all_axes[-1]
+    last.set(xlim=(0, end_s), xlabel="time since the query began")
+    last.set_xticks(places, tick_texts(places, "s", log=False))
+    key = f"dash: a {traces.what} at its place in the file, a colour a thread; grey: {traces.what}s in flight"
+    figure.supxlabel(key, x=0.01, ha="left", fontsize=11)
+    return 56 + 178 * many
+
+
+def _draw_dashes(axes: Any, reads: Sequence[Read]) -> None:
+    """Draw a dash for each read, from when it was asked for to when it was there, at its place in the file."""
+    shown = reads[:: -(-len(reads) // MOST_DASHES)]
+    wide = 1.2 if len(shown) > 200 else 2.0 if len(shown) > 50 else 3.5
+    end_bytes = max(read.offset + read.size_bytes for read in reads)
+    least_s = max(read.done_s for read in reads) / WIDTH
+    for colour, ink in enumerate(CYCLE):
+        times, places = [], []
+        for read in shown:
+            if read.thread % len(CYCLE) == colour:
+                times += [read.submitted_s, max(read.done_s, read.submitted_s + least_s), math.nan]
+                places += 3 * [read.offset + read.size_bytes / 2]
+        axes.plot(times, places, color=ink, linewidth=wide, solid_capstyle="butt")
+    axes.set_ylim(0, end_bytes * 1.02)
+    axes.set_yticks([0, end_bytes], ["0", units.text(end_bytes, "bytes")])
