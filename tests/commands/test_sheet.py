@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import html
-import json
 import re
-import threading
-from dataclasses import asdict
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -14,9 +11,9 @@ import nbformat
 import pytest
 
 from readahead.__main__ import run
-from readahead.commands import batch, sheets
-from readahead.commands.summary import page
-from readahead.errors import BadValue, Cancelled, DataError
+from readahead.commands import sheet as batch
+from readahead.commands import sheets
+from readahead.errors import BadValue, DataError
 from readahead.measure.machine import this_machine
 
 CLAIM = {"claim": "warm", "says": "Tea is <warm>.", "verdict": "agrees", "seen": "60 °C."}
@@ -55,32 +52,32 @@ def sheet(tmp_path: Path, text: str, book: Path) -> sheets.Sheet:
 def test_the_sheets_of_the_house_fit_its_notebooks() -> None:
     assert {"laptop-ssd", "cloud-volume", "spinning-disk", "object-store", "ci"} <= set(sheets.names())
     for name in sheets.names():
-        assert len(sheets.load(name).pieces) >= 4
+        assert len(sheets.load(name).runs) >= 4
 
 
 @pytest.mark.parametrize(
     ("text", "error", "words"),
     [
-        ("- a list", BadValue, "must be a mapping"),
-        ("cups: 3", BadValue, "keys title, common"),
+        ("- a list", BadValue, "['a list'] is not of type 'object'. A sheet has title: TEXT, common:"),
+        ("cups: 3", BadValue, "('cups' was unexpected). A sheet has title"),
         ("notebooks: {03_none: {}}", BadValue, "'03_none' is no notebook. There are: 01_tea, 02_pot"),
         ("notebooks: {01_tea: {sugar: 1}}", BadValue, "sugar"),
         ("notebooks: {01_tea: {cups: many}}", BadValue, "whole number"),
         ("common: {sugar: 1}", BadValue, "no notebook takes 'sugar'"),
-        ("common: 3", BadValue, "must be a mapping of names"),
+        ("common: 3", BadValue, "common: 3 is not of type 'object'"),
         ("title: [", DataError, "cannot be read as a sheet"),
         ("[" * 5_000, DataError, "cannot be read as a sheet"),
         ("title: 2026-13-99", DataError, "cannot be read as a sheet"),
-        ("only: 5", BadValue, "only=5 must be a list of notebooks"),
-        ("only: 01_tea", BadValue, "only='01_tea' must be a list of notebooks"),
-        ("only: [[1]]", BadValue, "must be a list of notebooks"),
-        ("only: [{a: 1}]", BadValue, "must be a list of notebooks"),
+        ("only: 5", BadValue, "only: 5 is not of type 'array'"),
+        ("only: 01_tea", BadValue, "only: '01_tea' is not of type 'array'"),
+        ("only: [[1]]", BadValue, "only: 0: [1] is not of type 'string'"),
+        ("only: [{a: 1}]", BadValue, "only: 0: {'a': 1} is not of type 'string'"),
         (
             "notebooks: {01_tea: {cups: 2026-01-01}}",
             BadValue,
-            "cups=datetime.date(2026, 1, 1) under 01_tea must be",
+            "notebooks: 01_tea: cups: datetime.date(2026, 1, 1) is not of type",
         ),
-        ("common: {cups: [1]}", BadValue, "under common must be a text, a number"),
+        ("common: {cups: [1]}", BadValue, "common: cups: [1] is not of type 'string', 'number'"),
     ],
 )
 def test_a_sheet_that_cannot_be_played_says_why(
@@ -115,55 +112,64 @@ def test_a_sheet_is_played_and_goes_on_where_it_stopped(tmp_path: Path, book: Pa
 
     less = sheet(tmp_path, "common: {cups: 3}", book)  # other parameters are another run
     assert [one.state for one in batch.play(less, out, jobs=2)] == [batch.PLAYED] * 2
-    (out / "02_pot.played.json").write_text("{", encoding="utf-8")
+    (out / "02_pot.ipynb").write_text("{", encoding="utf-8")
     assert [one.state for one in batch.play(less, out, jobs=2)] == [batch.KEPT, batch.PLAYED]
 
 
 @pytest.mark.notebook
-def test_a_copy_that_is_not_the_one_recorded_is_played_again(tmp_path: Path, book: Path) -> None:
-    out, score = tmp_path / "out", sheet(tmp_path, "only: [01_tea]", book)
-    batch.play(score, out, jobs=1)
-    (out / "01_tea.ipynb").write_text("nonsense", encoding="utf-8")
-    assert [one.state for one in batch.play(score, out, jobs=1)] == [batch.PLAYED]
-    nbformat.read(out / "01_tea.ipynb", as_version=4)
-    assert [one.state for one in batch.play(score, out, jobs=1)] == [batch.KEPT]
+@pytest.mark.usefixtures("book")
+def test_when_it_is_broken_off_no_other_is_begun_and_what_was_finished_stays(
+    tmp_path: Path, book: Path
+) -> None:
+    def stop(played: batch.Played) -> None:
+        raise KeyboardInterrupt(played.notebook)
+
+    notebook(book, "03_cup")
+    score, out = sheet(tmp_path, "title: Tea", book), tmp_path / "out"
+    with pytest.raises(KeyboardInterrupt, match="01_tea"):
+        batch.play(score, out, jobs=1, told=stop)
+    assert (out / "01_tea.ipynb").exists() and not (out / "03_cup.ipynb").exists()
+    assert batch.play(score, out, jobs=1)[0].state == batch.KEPT
+
+
+def test_no_desk_is_told_in_words(tmp_path: Path, book: Path) -> None:
+    with pytest.raises(BadValue, match="at least 1"):
+        batch.play(sheet(tmp_path, "title: Tea", book), tmp_path / "out", jobs=0)
+
+
+def executed(path: Path, **changes: object) -> Path:
+    """Write a copy as a run leaves it, with a claim in it."""
+    made = nbformat.v4.new_notebook(
+        metadata={"readahead": {"digest": "a"}, "papermill": {"duration": 1.5}, **changes}
+    )
+    cell = nbformat.v4.new_code_cell("x")
+    shown = nbformat.v4.new_output("display_data", {"text/html": "tea"}, metadata={"readahead": CLAIM})
+    cell.outputs = [shown, nbformat.v4.new_output("stream", text="claim")]
+    made.cells = [nbformat.v4.new_markdown_cell("claim"), cell]
+    nbformat.write(made, path)
+    return path
+
+
+def test_claims_are_read_from_an_executed_copy_alone(tmp_path: Path) -> None:
+    copy = executed(tmp_path / "01_tea.ipynb")
+    found = batch.Played(notebook="01_tea", state=batch.PLAYED, seconds=1.5, claims=(CLAIM,))
+    assert batch._executed(copy, "a") == found
 
 
 @pytest.mark.parametrize(
     "damage",
     [
-        {"claims": [5]},
-        {"claims": [{"verdict": "agrees"}]},
-        {"claims": [{**CLAIM, "says": 5}]},
-        {"claims": "tea"},
-        {"seconds": "x"},
-        {"seconds": -1},
-        {"seconds": float("nan")},
-        {"notebook": 5},
-        {"says": None},
-        {"more": 1},
+        {"readahead": 5},
+        {"readahead": {}},
+        {"readahead": {"digest": "b"}},
+        {"papermill": {}},
+        {"papermill": {"duration": "x"}},
     ],
     ids=str,
 )
-def test_a_damaged_record_counts_as_none(damage: dict, tmp_path: Path) -> None:
-    record, good = tmp_path / "01_tea.played.json", batch.Played(
-        notebook="01_tea", state=batch.PLAYED, seconds=1.0, digest="a", claims=(CLAIM,), copy="b"
-    )  # fmt: skip
-    record.write_text(json.dumps(asdict(good)), encoding="utf-8")
-    assert batch._known(record) == good
-    record.write_text(json.dumps({**asdict(good), **damage}), encoding="utf-8")
-    assert batch._known(record) is None
-
-
-def test_no_desk_and_a_broken_off_run_are_told_in_words(tmp_path: Path, book: Path) -> None:
-    score = sheet(tmp_path, "title: Tea", book)
-    with pytest.raises(BadValue, match="at least 1"):
-        batch.play(score, tmp_path / "out", jobs=0)
-    stop = threading.Event()
-    stop.set()
-    with pytest.raises(Cancelled, match="go on"):
-        batch.play(score, tmp_path / "out", jobs=1, stop=stop)
-    assert not list((tmp_path / "out").glob("*.played.json"))
+def test_a_copy_that_does_not_tell_of_this_run_counts_as_none(damage: dict, tmp_path: Path) -> None:
+    assert batch._executed(executed(tmp_path / "01_tea.ipynb", **damage), "a") is None
+    assert batch._executed(tmp_path / "02_none.ipynb", "a") is None
 
 
 class Links(HTMLParser):
@@ -178,15 +184,12 @@ class Links(HTMLParser):
         self.found += [value for name, value in attrs if name in ("src", "href") and value]
 
 
-def test_the_page_says_what_happened_and_fetches_nothing(tmp_path: Path, book: Path) -> None:
-    score = sheet(tmp_path, "title: Tea & co", book)
+def test_the_page_says_what_happened_and_fetches_nothing() -> None:
     played = [
-        batch.Played(notebook="01_tea", state=batch.PLAYED, seconds=3.2, digest="a", claims=(CLAIM,)),
-        batch.Played(
-            notebook="02_pot", state=batch.FAILED, seconds=1.0, digest="b", says="The pot is <full>."
-        ),
+        batch.Played(notebook="01_tea", state=batch.PLAYED, seconds=3.2, claims=(CLAIM,)),
+        batch.Played(notebook="02_pot", state=batch.FAILED, seconds=1.0, says="The pot is <full>."),
     ]
-    made = page(score, played, this_machine())
+    made = batch.page("Tea & co", played, this_machine())
     assert "1 of 2 notebooks ran through" in made and "Of 1 claims 1 agree" in made
     machine = this_machine()
     assert f"cpu {machine.cpu}, cores {machine.cores}, memory " in html.unescape(made)
@@ -194,13 +197,3 @@ def test_the_page_says_what_happened_and_fetches_nothing(tmp_path: Path, book: P
     links = Links()
     links.feed(made)
     assert links.found == ["01_tea.ipynb"]
-
-
-def test_claims_are_read_from_an_executed_copy_alone(tmp_path: Path) -> None:
-    made = nbformat.v4.new_notebook()
-    cell = nbformat.v4.new_code_cell("x")
-    shown = nbformat.v4.new_output("display_data", {"text/html": "tea"}, metadata={"readahead": CLAIM})
-    cell.outputs = [shown, nbformat.v4.new_output("stream", text="claim")]
-    made.cells = [nbformat.v4.new_markdown_cell("claim"), cell]
-    nbformat.write(made, tmp_path / "copy.ipynb")
-    assert list(batch._claims(tmp_path / "copy.ipynb")) == [json.loads(json.dumps(CLAIM))]

@@ -11,12 +11,13 @@ from papermill import inspect_notebook
 from readahead import paths
 from readahead.chapters import chapter
 from readahead.chapters.start_here.chapter import EXPERIMENT
-from readahead.commands import batch, sheets
-from readahead.commands.run import run_notebook
+from readahead.commands import sheet, sheets
+from readahead.commands.run import digest, run_notebook
 from readahead.experiments.claim import AGREES, DIFFERS, NOISY
 from readahead.experiments.experiment import Experiment
 
 NOTEBOOKS = sorted(paths.NOTEBOOKS.glob("[0-9][0-9]_*.ipynb"))
+CI = sheets.load("ci").runs
 
 
 def experiment(path: Path) -> Experiment:
@@ -50,18 +51,20 @@ def test_a_notebook_runs_at_both_ends_of_its_knobs(
 
 
 @pytest.mark.notebook
-@pytest.mark.parametrize("piece", sheets.load("ci").pieces, ids=lambda piece: piece.path.stem)
-def test_a_notebook_runs_as_the_sheet_of_ci_has_it(piece: sheets.Piece, tmp_path: Path) -> None:
-    assert piece.given["size"] == "tiny"
-    executed = run_notebook(piece.path, tmp_path, piece.given)
-    found = list(batch._claims(tmp_path / piece.path.name))
+@pytest.mark.parametrize(("path", "given"), CI.items(), ids=lambda x: x.stem if isinstance(x, Path) else "")
+def test_a_notebook_runs_as_the_sheet_of_ci_has_it(path: Path, given: dict, tmp_path: Path) -> None:
+    assert given["size"] == "tiny"
+    executed = run_notebook(path, tmp_path, given)
+    played = sheet._executed(tmp_path / path.name, digest(path, given))
+    assert played is not None
+    found = played.claims
     asked = [cell for cell in executed.cells if "lesson.claim(" in cell.source]
     assert len(found) == len(asked)
     assert all(told["verdict"] in (AGREES, DIFFERS, NOISY) for told in found)
 
 
 def test_the_sheet_of_ci_leaves_no_notebook_out() -> None:
-    assert [piece.path for piece in sheets.load("ci").pieces] == NOTEBOOKS
+    assert list(CI) == NOTEBOOKS
 
 
 @pytest.mark.notebook

@@ -1,5 +1,5 @@
-"""The form at a notebook's door. Its cell tagged `parameters` says which values it takes and, by their
-defaults, of which type; who brings another name or another type is told before anything runs.
+"""Checks values for a notebook's parameters: its cell tagged `parameters` says which there are and, by their defaults,
+of which type. Another name or another type is refused before anything runs.
 """
 
 from __future__ import annotations
@@ -22,34 +22,28 @@ def defaults(path: Path) -> dict[str, Any]:
     Raises `DataError` for a file that is no notebook, or a default that is no plain value.
     """
     try:
-        notebook = nbformat.read(path, as_version=4)
+        cells = nbformat.read(path, as_version=4).cells
     except FileNotFoundError as error:
         raise DataError(f"There is no notebook {path}. Give the path of an .ipynb file.") from error
     except Exception as error:
         raise DataError(
             f"{path} cannot be read as a notebook: {error}. Restore it from the repository."
         ) from error
-    tagged = [cell for cell in notebook.cells if "parameters" in cell.metadata.get("tags", [])]
-    return _assigned(tagged[0].source, path) if tagged else {}
-
-
-def _assigned(source: str, path: Path) -> dict[str, Any]:
-    """Return what the cell's plain assignments give."""
+    source = next((cell.source for cell in cells if "parameters" in cell.metadata.get("tags", [])), "")
     found: dict[str, Any] = {}
     for line in ast.parse(source).body:
-        if isinstance(line, ast.Assign) and isinstance(line.targets[0], ast.Name):
-            name, value = line.targets[0].id, line.value
-        elif isinstance(line, ast.AnnAssign) and isinstance(line.target, ast.Name) and line.value is not None:
-            name, value = line.target.id, line.value
-        else:
-            continue
-        try:
-            found[name] = ast.literal_eval(value)
-        except ValueError as error:
-            raise DataError(
-                f"Parameter {name!r} of {path.name} has the default {ast.unparse(value)!r}, which is no plain value."
-                " Write a number, a text, True, False or None."
-            ) from error
+        match line:
+            case (
+                ast.Assign(targets=[ast.Name(id=name)], value=value)
+                | ast.AnnAssign(target=ast.Name(id=name), value=ast.expr() as value)
+            ):
+                try:
+                    found[name] = ast.literal_eval(value)
+                except ValueError as error:
+                    raise DataError(
+                        f"Parameter {name!r} of {path.name} has the default {ast.unparse(value)!r}, which is no plain"
+                        " value. Write a number, a text, True, False or None."
+                    ) from error
     return found
 
 
@@ -59,18 +53,21 @@ def check(path: Path, given: Mapping[str, Any]) -> dict[str, Any]:
     Raises `BadValue` that names every unknown parameter and every wrong type, and lists what is allowed.
     """
     known = defaults(path)
-    listed = ", ".join(f"{name}={value!r}" for name, value in known.items()) or "no parameters"
-    unknown = [name for name in given if name not in known]
-    if unknown:
-        raise BadValue(f"{_and(unknown)} is no parameter of {path.name}. It takes: {listed}.")
-    wrong = [name for name, value in given.items() if not _fits(value, known[name])]
-    if wrong:
-        said = " ".join(
-            f"{name}={given[name]!r} must be {_WORDS.get(type(known[name]), type(known[name]).__name__)}."
-            for name in wrong
-        )
-        raise BadValue(f"{said} {path.name} takes: {listed}.")
+    faults = []
+    for name, value in given.items():
+        if name not in known:
+            faults.append(f"{name!r} is no parameter of {path.name}.")
+        elif not _fits(value, known[name]):
+            faults.append(f"{name}={value!r} must be {_WORDS.get(type(known[name]), 'of its type')}.")
+    if faults:
+        listed = ", ".join(f"{name}={value!r}" for name, value in known.items()) or "no parameters"
+        raise BadValue(f"{' '.join(faults)} {path.name} takes: {listed}.")
     return {name: float(v) if isinstance(known[name], float) else v for name, v in given.items()}
+
+
+def _fits(value: Any, default: Any) -> bool:
+    """Return whether a value is of the default's type. A default of None takes anything, a float whole numbers too."""
+    return default is None or type(value) is type(default) or (type(value), type(default)) == (int, float)
 
 
 def read(path: Path, words: Iterable[tuple[str, str]]) -> dict[str, Any]:
@@ -93,18 +90,3 @@ def _value(text: str) -> Any:
         return ast.literal_eval({"true": "True", "false": "False"}.get(text, text))
     except (ValueError, SyntaxError):
         return text
-
-
-def _fits(value: Any, default: Any) -> bool:
-    """Return whether `value` is of the default's type. A default of None takes anything."""
-    if default is None:
-        return True
-    if isinstance(default, bool) or isinstance(value, bool):
-        return isinstance(value, bool) and isinstance(default, bool)
-    if isinstance(default, float):
-        return isinstance(value, int | float)
-    return isinstance(value, type(default))
-
-
-def _and(names: list[str]) -> str:
-    return " and ".join(repr(name) for name in names)

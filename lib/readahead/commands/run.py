@@ -1,13 +1,16 @@
-"""`python -m readahead run`: a notebook played from end to end, like a music box. The parameters are checked
-before it starts; what it printed and drew is kept in the executed copy; the notebook itself is not touched.
+"""`python -m readahead run`: runs a notebook from end to end with papermill; its parameters are checked first.
 
-Inside the notebook READAHEAD_OUT is the folder of the copy, where a result may be written beside it, and
-READAHEAD_RUN is `papermill`, so that nobody's progress is written.
+What it printed and drew is kept in the executed copy; the notebook itself is not touched. Inside it READAHEAD_OUT is
+the folder of the copy, where a result may be written beside it, and READAHEAD_RUN is `papermill`, so that nobody's
+progress is written.
 """
 
 from __future__ import annotations
 
+import hashlib
+import json
 import os
+import shutil
 import sys
 import warnings
 from collections.abc import Iterator, Mapping
@@ -16,22 +19,19 @@ from pathlib import Path
 from typing import Any
 
 import click
+import duckdb
 import nbformat
 from jupyter_client.manager import AsyncKernelManager
 from nbclient.exceptions import DeadKernelError
 from nbformat import NotebookNode
 
-from readahead import errors
-from readahead.commands import parameters as door
+from readahead import __version__, errors
+from readahead.commands import parameters as known
 from readahead.errors import BadValue, Cancelled, ReadaheadError
 
 
 class RunFailed(ReadaheadError):
-    """A cell of the notebook failed. `kept` is the copy up to that cell."""
-
-    def __init__(self, message: str, kept: Path) -> None:
-        super().__init__(message)
-        self.kept = kept
+    """A cell of the notebook failed. The copy up to that cell is kept as NAME.failed.ipynb."""
 
 
 class ThisInterpreter(AsyncKernelManager):
@@ -50,48 +50,54 @@ class ThisInterpreter(AsyncKernelManager):
         ]
 
 
+def digest(path: Path, parameters: Mapping[str, Any]) -> str:
+    """Return a hash of what decides a run, besides the machine: notebook, parameters, versions."""
+    facts = [path.read_text(encoding="utf-8"), dict(parameters), __version__, duckdb.__version__]
+    return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()[:16]
+
+
 def run_notebook(
     path: Path, out: Path, parameters: Mapping[str, Any] | None = None, *, progress: bool = False
 ) -> NotebookNode:
     """Run a notebook and return its executed copy, which is also written to the folder `out` under its name.
 
-    Raises `BadValue` for a parameter it does not take, `RunFailed` for a cell that failed (the copy so far is
-    kept as NAME.failed.ipynb), and `Cancelled` for Ctrl-C, after which no copy is left.
+    Raises `BadValue` for a parameter it does not take, `RunFailed` for a cell that failed, and `Cancelled` for
+    Ctrl-C, after which no copy is left.
     """
     path, out = path.resolve(), out.resolve()
-    checked = door.check(path, parameters or {})
+    checked = known.check(path, parameters or {})
     if out == path.parent:
         raise BadValue(
             f"out={str(out)!r} is the notebook's own folder: the copy would overwrite it. Give another."
         )
     out.mkdir(parents=True, exist_ok=True)
-    done, failed = out / path.name, out / f"{path.stem}.failed.ipynb"
-    part = out / f".{path.stem}.{os.getpid()}.part.ipynb"
+    failed, part = out / f"{path.stem}.failed.ipynb", out / f".{path.stem}.{os.getpid()}.part.ipynb"
     try:
-        _execute(path, part, checked, progress=progress)
-        part.replace(done)
-        failed.unlink(missing_ok=True)
-        executed: NotebookNode = nbformat.read(done, as_version=4)
-        return executed
-    except _Failure as failure:
-        part.replace(failed)
-        raise RunFailed(f"{failure} The run so far is in {failed}.", failed) from failure
+        why = _execute(path, part, checked, progress=progress)
+        if why:
+            part.replace(failed)
+            raise RunFailed(f"{why} The run so far is in {failed}.")
+        executed: NotebookNode = nbformat.read(part, as_version=4)
+        executed.metadata["readahead"] = {"digest": digest(path, checked)}
+        nbformat.write(executed, part)
+        part.replace(out / path.name)
     finally:
         part.unlink(missing_ok=True)
+    failed.unlink(missing_ok=True)
+    return executed
 
 
-class _Failure(Exception):
-    """Says in words what happened to a cell."""
-
-
-def _execute(path: Path, part: Path, checked: Mapping[str, Any], *, progress: bool) -> None:
-    """Run it, writing `part` once at the end. Raises `_Failure` or `Cancelled`."""
+def _execute(path: Path, part: Path, checked: Mapping[str, Any], *, progress: bool) -> str:
+    """Run a notebook, write `part` at the end, and return why it failed, or nothing. Raises `Cancelled`."""
     import papermill
     from papermill.exceptions import PapermillExecutionError
 
     bar = {"desc": path.name, "file": sys.stderr, "leave": False, "disable": not sys.stderr.isatty()}
     try:
-        with _told(READAHEAD_OUT=str(part.parent), READAHEAD_RUN="papermill"), warnings.catch_warnings():
+        with (
+            _environment(READAHEAD_OUT=str(part.parent), READAHEAD_RUN="papermill"),
+            warnings.catch_warnings(),
+        ):
             warnings.simplefilter("ignore")  # of papermill's own libraries
             papermill.execute_notebook(
                 _literal(path),
@@ -109,12 +115,11 @@ def _execute(path: Path, part: Path, checked: Mapping[str, Any], *, progress: bo
     except PapermillExecutionError as error:
         if error.ename == "KeyboardInterrupt":
             raise Cancelled(f"{path.name} was cancelled. No copy is kept.") from error
-        raise _Failure(_in_words(path, error)) from error
-    except DeadKernelError as error:
-        nbformat.write(nbformat.read(path, as_version=4), part)
-        raise _Failure(
-            f"The kernel of {path.name} died, perhaps for want of memory. Try size='tiny'."
-        ) from error
+        return _in_words(path, error)
+    except DeadKernelError:
+        shutil.copy(path, part)
+        return f"The kernel of {path.name} died, perhaps for want of memory. Try size='tiny'."
+    return ""
 
 
 def _in_words(path: Path, error: Any) -> str:
@@ -127,18 +132,16 @@ def _in_words(path: Path, error: Any) -> str:
 
 
 @contextmanager
-def _told(**facts: str) -> Iterator[None]:
+def _environment(**more: str) -> Iterator[None]:
     """Add to the environment that the kernel inherits, and put it back."""
-    before = {name: os.environ.get(name) for name in facts}
-    os.environ.update(facts)
+    before = {name: os.environ[name] for name in more if name in os.environ}
+    os.environ.update(more)
     try:
         yield
     finally:
-        for name, value in before.items():
-            if value is None:
-                os.environ.pop(name, None)
-            else:
-                os.environ[name] = value
+        for name in more:
+            del os.environ[name]
+        os.environ.update(before)
 
 
 def _literal(path: Path) -> str:
@@ -157,7 +160,7 @@ def _literal(path: Path) -> str:
 def run(notebook: Path, out: Path, pairs: tuple[tuple[str, str], ...]) -> None:
     """Run NOTEBOOK from end to end and keep the executed copy in a folder."""
     try:
-        given = door.read(notebook, pairs)
+        given = known.read(notebook, pairs)
     except BadValue as error:
         raise click.UsageError(str(error)) from error
     run_notebook(notebook, out, given, progress=True)

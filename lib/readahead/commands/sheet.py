@@ -1,18 +1,174 @@
-"""`python -m readahead sheet`: the whole workbook with one set of parameters, and a page that says how it went."""
+"""`python -m readahead sheet`: runs the workbook with one set of parameters, and writes a page that says how it went.
+
+The executed copies are all that is kept: a notebook whose copy is of the same notebook, parameters and versions is not
+run again.
+"""
 
 from __future__ import annotations
 
+import html
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import click
+import nbformat
 from click.exceptions import Exit
 from tqdm import tqdm
 
-from readahead import paths
-from readahead.commands import sheets
-from readahead.commands.batch import FAILED, Played, desks, play
-from readahead.commands.summary import page
-from readahead.measure.machine import this_machine
+from readahead import paths, units
+from readahead.chapters import CONTENTS
+from readahead.commands.run import digest
+from readahead.commands.sheets import Sheet, load, names
+from readahead.errors import BadValue
+from readahead.experiments.claim import AGREES, DIFFERS, NOISY
+from readahead.measure.machine import Machine, this_machine
+
+_TOLD = {"claim", "says", "verdict", "seen"}
+"""What a claim leaves in the executed copy."""
+PLAYED, KEPT, FAILED = "played", "played before", "failed"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Played:
+    """What became of one notebook."""
+
+    notebook: str
+    state: str
+    """played, played before (an executed copy of the same was there) or failed."""
+    seconds: float
+    claims: tuple[dict[str, str], ...] = ()
+    """Each with its id, what it says, its verdict and what was seen."""
+    says: str = ""
+    """Why it failed."""
+
+
+def play(
+    chosen: Sheet,
+    out: Path,
+    *,
+    jobs: int,
+    again: bool = False,
+    told: Callable[[Played], None] = lambda _: None,
+) -> list[Played]:
+    """Run every notebook of a sheet, `jobs` at once, each in a process of its own, and return what became of each.
+
+    What was run before with the same notebook, parameters and versions is kept unless `again`. Raises `BadValue` for
+    no jobs. When it is broken off, by Ctrl-C say, no other is begun, and what was finished by then stays.
+    """
+    if jobs < 1:
+        raise BadValue(f"jobs={jobs} must be at least 1. Give how many notebooks may run at once.")
+    out.mkdir(parents=True, exist_ok=True)
+    with ThreadPoolExecutor(max_workers=jobs) as pool:
+        runs = [pool.submit(_one, path, given, out, again=again) for path, given in chosen.runs.items()]
+        try:
+            for run in as_completed(runs):
+                told(run.result())
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
+    return [run.result() for run in runs]
+
+
+def _one(path: Path, given: Mapping[str, Any], out: Path, *, again: bool) -> Played:
+    """Run one notebook, unless it was run before."""
+    copy, wanted = out / path.name, digest(path, given)
+    before = None if again else _executed(copy, wanted)
+    if before:
+        return replace(before, state=KEPT)
+    command = [sys.executable, "-m", "readahead", "run", str(path), "--out", str(out)]
+    for name, value in given.items():
+        command += ["-p", name, value if isinstance(value, str) else repr(value)]
+    start_s = time.monotonic()
+    ended = subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, check=False)
+    seconds = time.monotonic() - start_s
+    played = _executed(copy, wanted) if ended.returncode == 0 else None
+    says = ended.stderr.strip().removeprefix("Error: ") or f"It ended with exit code {ended.returncode}."
+    return played or Played(notebook=path.stem, state=FAILED, seconds=seconds, says=says)
+
+
+def _executed(copy: Path, wanted: str) -> Played | None:
+    """Return what an executed copy tells of its run; None if there is none, of this digest, that can be read."""
+    try:
+        notebook = nbformat.read(copy, as_version=4)
+        if notebook.metadata["readahead"]["digest"] != wanted:
+            return None
+        seconds = float(notebook.metadata["papermill"]["duration"])
+    except Exception:  # noqa: BLE001 - whatever is wrong with a copy, the notebook is run again
+        return None
+    shown = [output for cell in notebook.cells for output in cell.get("outputs", [])]
+    claims = [output.get("metadata", {}).get("readahead") for output in shown]
+    return Played(
+        notebook=copy.stem,
+        state=PLAYED,
+        seconds=seconds,
+        claims=tuple(
+            {str(name): str(value) for name, value in claim.items()}
+            for claim in claims
+            if isinstance(claim, dict) and claim.keys() >= _TOLD
+        ),
+    )
+
+
+_MARKS = {AGREES: ("✓", "agrees"), DIFFERS: ("≠", "differs"), NOISY: ("?", "noisy")}
+_STYLE = """
+:root { color-scheme: light dark }
+body { font: 16px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto; padding: 0 1rem }
+table { border-collapse: collapse; width: 100%; margin: 1rem 0 2rem }
+th, td { text-align: left; padding: .35rem .8rem .35rem 0; border-bottom: 1px solid #8884; vertical-align: top }
+td.n, th.n { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap }
+.agrees { color: #009E73 } .differs, .failed { color: #D55E00 } .noisy, .facts { color: #767676 }
+.scroll { overflow-x: auto } .verdict { white-space: nowrap }
+"""
+
+
+def page(title: str, played: Sequence[Played], machine: Machine) -> str:
+    """Return how a sheet went on one machine, as an HTML page that needs no network."""
+    verdicts = Counter(claim["verdict"] for one in played for claim in one.claims)
+    well = sum(one.state != FAILED for one in played)
+    said = (
+        f"{well} of {len(played)} notebooks ran through in {sum(one.seconds for one in played):,.0f} s of work."
+        f" Of {verdicts.total()} claims {verdicts[AGREES]} agree, {verdicts[DIFFERS]} differ and"
+        f" {verdicts[NOISY]} were too noisy to say."
+    )
+    shown = asdict(machine) | {"memory_bytes": units.text(machine.memory_bytes, "bytes")}
+    facts = ", ".join(f"{n.removesuffix('_bytes').replace('_', ' ')} {value}" for n, value in shown.items())
+    name, counts = html.escape(title), "".join(f"<th class='n'>{mark}" for mark, _ in _MARKS.values())
+    return (
+        f"<!doctype html><html lang='en'><meta charset='utf-8'><title>{name}</title>"
+        "<meta name='viewport' content='width=device-width, initial-scale=1'>"
+        f"<style>{_STYLE}</style><h1>{name}</h1><p>{html.escape(said)}</p><p class='facts'>{html.escape(facts)}</p>"
+        f"<div class='scroll'><table><tr><th>Notebook<th>State<th class='n'>Seconds{counts}</tr>"
+        f"{''.join(map(_row, played))}</table></div><h2>Claims</h2><div class='scroll'><table>"
+        f"{''.join(_claim(one, claim) for one in played for claim in one.claims)}</table></div></html>\n"
+    )
+
+
+def _row(one: Played) -> str:
+    file = f"{one.notebook}.ipynb"
+    title = html.escape(next((place.title for place in CONTENTS if place.notebook == file), one.notebook))
+    name = title if one.state == FAILED else f"<a href='{file}'>{title}</a>"
+    why = f"<br><span class='failed'>{html.escape(one.says)}</span>" if one.says else ""
+    verdicts = Counter(claim["verdict"] for claim in one.claims)
+    counts = "".join(f"<td class='n'>{verdicts[verdict] or ''}" for verdict in _MARKS)
+    return (
+        f"<tr><td>{name}{why}<td class='{one.state}'>{one.state}<td class='n'>{one.seconds:.0f}{counts}</tr>"
+    )
+
+
+def _claim(one: Played, claim: Mapping[str, str]) -> str:
+    mark, style = _MARKS.get(claim["verdict"], ("", ""))
+    verdict, says, seen = (html.escape(claim[name]) for name in ("verdict", "says", "seen"))
+    return (
+        f"<tr><td class='verdict {style}'>{mark} {verdict}<td>{says}"
+        f"<br><span class='facts'>{html.escape(one.notebook)}: {seen}</span></tr>"
+    )
 
 
 @click.command()
@@ -28,20 +184,21 @@ def sheet(name: str | None, out: Path | None, jobs: int | None, *, again: bool) 
     A run that was broken off goes on where it stopped. The exit code is 1 if a notebook failed.
     """
     if name is None:
-        for known in sheets.names():
-            click.echo(f"{known:15} {sheets.load(known).title}")
+        for known in names():
+            click.echo(f"{known:15} {load(known).title}")
         return
-    chosen = sheets.load(name)
+    chosen = load(name)
     folder = out or Path("out") / chosen.name
-    with tqdm(total=len(chosen.pieces), desc=chosen.name, unit="notebook", disable=None) as bar:
+    jobs = max(1, this_machine().cores // 2) if jobs is None else jobs  # each of them measures with two
+    with tqdm(total=len(chosen.runs), desc=chosen.name, unit="notebook", disable=None) as bar:
 
         def told(played: Played) -> None:
             bar.update()
             tqdm.write(_line(played))
 
-        found = play(chosen, folder, jobs=desks() if jobs is None else jobs, again=again, told=told)
+        found = play(chosen, folder, jobs=jobs, again=again, told=told)
     summary = folder / "index.html"
-    paths.write_whole(summary, page(chosen, found, this_machine()))
+    paths.write_whole(summary, page(chosen.title, found, this_machine()))
     click.echo(f"Summary: {summary}")
     if any(played.state == FAILED for played in found):
         raise Exit(1)

@@ -1,45 +1,41 @@
-"""A sheet of music for the whole orchestra: which notebooks are played, and with which parameters. Plain YAML, in
-`data/sheets` or anywhere.
+"""Reads a sheet: which notebooks run with which parameters. Plain YAML, in `data/sheets` or anywhere.
 
-    title: "Files in an object store"
-    common: {reveal: true, size: tiny}        # for every notebook that has the parameter
-    notebooks:                                # more for some of them
-      03_row_groups: {queue_depth: 32}
-    only: [03_row_groups]                     # if not all are wanted
+title: "Files in an object store"
+common: {reveal: true, size: tiny}        # for every notebook that has the parameter
+notebooks:                                # more for some of them
+03_row_groups: {queue_depth: 32}
+only: [03_row_groups]                     # if not all are wanted
 """
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import duckdb
+import jsonschema
 import yaml
 
-from readahead import __version__, paths
+from readahead import paths
 from readahead.commands import parameters
 from readahead.errors import BadValue, DataError
 
 FOLDER = paths.DATA / "sheets"
-_KEYS = ("title", "common", "notebooks", "only")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Piece:
-    """One notebook with its parameters."""
-
-    path: Path
-    given: Mapping[str, Any]
-
-    @property
-    def digest(self) -> str:
-        """Return what decides the outcome, besides the machine: notebook, parameters, versions."""
-        facts = [self.path.read_text(encoding="utf-8"), dict(self.given), __version__, duckdb.__version__]
-        return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()[:16]
+_VALUES = {
+    "type": ["object", "null"],
+    "additionalProperties": {"type": ["string", "number", "boolean", "null"]},
+}
+_SCHEMA = {
+    "type": "object",
+    "additionalProperties": False,
+    "properties": {
+        "title": {"type": "string"},
+        "common": _VALUES,
+        "notebooks": {"type": ["object", "null"], "additionalProperties": _VALUES},
+        "only": {"type": ["array", "null"], "items": {"type": "string"}},
+    },
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,7 +44,8 @@ class Sheet:
 
     name: str
     title: str
-    pieces: tuple[Piece, ...]
+    runs: Mapping[Path, Mapping[str, Any]]
+    """Each notebook with its parameters."""
 
 
 def names() -> list[str]:
@@ -59,28 +56,26 @@ def names() -> list[str]:
 def load(name: str, folder: Path = paths.NOTEBOOKS) -> Sheet:
     """Return a sheet by its name or its path, every parameter checked against its notebook.
 
-    Raises `DataError` for a file that is missing or no YAML, `BadValue` for what is in it and cannot be played.
+    Raises `DataError` for a file that is missing or no YAML, `BadValue` for what is in it and cannot be run.
     """
     path = Path(name) if name.endswith((".yaml", ".yml")) else FOLDER / f"{name}.yaml"
     told = _read(path, name)
-    common, more = _values(told, "common", path), _mapping(told, "notebooks", path)
+    common, more = told.get("common") or {}, told.get("notebooks") or {}
     found = {notebook.stem: notebook for notebook in sorted(folder.glob("[0-9][0-9]_*.ipynb"))}
-    only = _only(told, path) or list(found)
+    only = told.get("only") or list(found)
     for wanted in (*more, *only):
         if wanted not in found:
             raise BadValue(f"{path.name}: {wanted!r} is no notebook. There are: {', '.join(found)}.")
-    pieces = []
+    runs, stray = {}, set(common)
     for stem in (stem for stem in found if stem in only):
         known = parameters.defaults(found[stem])
         own = {key: value for key, value in common.items() if key in known}
-        given = parameters.check(found[stem], {**own, **_values(more, stem, path)})
-        pieces.append(Piece(path=found[stem], given=given))
-    stray = [key for key in common if not any(key in parameters.defaults(piece.path) for piece in pieces)]
+        stray -= own.keys()
+        runs[found[stem]] = parameters.check(found[stem], {**own, **(more.get(stem) or {})})
     if stray:
-        raise BadValue(
-            f"{path.name}: no notebook takes {', '.join(map(repr, stray))}. Mend the line under common."
-        )
-    return Sheet(name=path.stem, title=str(told.get("title") or path.stem), pieces=tuple(pieces))
+        listed = ", ".join(map(repr, sorted(stray, key=str)))
+        raise BadValue(f"{path.name}: no notebook takes {listed}. Mend the line under common.")
+    return Sheet(name=path.stem, title=told.get("title") or path.stem, runs=runs)
 
 
 def _read(path: Path, name: str) -> dict[str, Any]:
@@ -92,33 +87,14 @@ def _read(path: Path, name: str) -> dict[str, Any]:
         ) from error
     except (OSError, ValueError, RecursionError, yaml.YAMLError) as error:
         raise DataError(f"{path} cannot be read as a sheet: {error}. Mend it, or take another.") from error
-    if not isinstance(told, dict) or not set(told) <= set(_KEYS):
-        raise BadValue(f"{path} must be a mapping with the keys {', '.join(_KEYS)}, all of them optional.")
-    return told
-
-
-def _mapping(told: Mapping[str, Any], key: str, path: Path) -> dict[str, Any]:
-    found = told.get(key) or {}
-    if not isinstance(found, dict):
-        raise BadValue(f"{path.name}: {key} must be a mapping of names to values, not {found!r}.")
-    return {str(name): value for name, value in found.items()}
-
-
-def _values(told: Mapping[str, Any], key: str, path: Path) -> dict[str, Any]:
-    found = _mapping(told, key, path)
-    for name, value in found.items():
-        if value is not None and not isinstance(value, str | int | float | bool):
-            raise BadValue(
-                f"{path.name}: {name}={value!r} under {key} must be a text, a number, true or false. Write one of"
-                " these, a text in quotes."
-            )
-    return found
-
-
-def _only(told: Mapping[str, Any], path: Path) -> list[str]:
-    found = [] if told.get("only") is None else told["only"]
-    if not isinstance(found, list) or not all(isinstance(name, str) for name in found):
+    try:
+        jsonschema.validate(told, _SCHEMA)
+    except jsonschema.ValidationError as error:
+        where = "".join(f" {key}:" for key in error.absolute_path)
         raise BadValue(
-            f"{path.name}: only={found!r} must be a list of notebooks, such as [03_row_groups]. Mend it."
-        )
+            f"{path.name}:{where} {error.message}. A sheet has title: TEXT, common: {{parameter: value}},"
+            " notebooks: {03_row_groups: {parameter: value}} and only: [03_row_groups], all of them optional; a value"
+            " is a text, a number, true or false."
+        ) from error
+    found: dict[str, Any] = told
     return found
