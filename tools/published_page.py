@@ -26,7 +26,7 @@ def _held() -> Iterator[tuple[str, Sequence[Row], int]]:
     for place in CONTENTS:
         if is_written(place.topic) and place.topic in published.topics():
             told = importlib.import_module(f"readahead.chapters.{place.topic}.chapter")
-            yield place.topic, told.held_to_print(), told.FITTED
+            yield place.topic, told.residuals(), told.FITTED
 
 
 def _author(topic: str, printed: float) -> str:

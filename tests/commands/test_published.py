@@ -21,7 +21,7 @@ NO_ONE_RATIO = {"elimination": 0.13}
 @pytest.mark.parametrize("place", WRITTEN, ids=lambda place: place.topic)
 def test_a_chapters_model_is_near_what_was_printed(place) -> None:
     told = importlib.import_module(f"readahead.chapters.{place.topic}.chapter")
-    errors = [abs(modeled / printed - 1) for _, modeled, printed in told.held_to_print()]
+    errors = [abs(modeled / printed - 1) for _, modeled, printed in told.residuals()]
     assert np.median(errors) <= NO_ONE_RATIO.get(place.topic, 0.03)
     assert len(errors) > told.FITTED
 
@@ -29,7 +29,7 @@ def test_a_chapters_model_is_near_what_was_printed(place) -> None:
 @pytest.mark.parametrize("place", WRITTEN, ids=lambda place: place.topic)
 def test_what_is_far_off_is_named_with_what_is_known_of_why(place) -> None:
     told = importlib.import_module(f"readahead.chapters.{place.topic}.chapter")
-    far = {name for name, modeled, printed in told.held_to_print() if abs(modeled / printed - 1) > 0.1}
+    far = {name for name, modeled, printed in told.residuals() if abs(modeled / printed - 1) > 0.1}
     assert far == set(getattr(told, "UNEXPLAINED", {}))
 
 

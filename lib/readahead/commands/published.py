@@ -20,7 +20,7 @@ def published() -> None:
         ):  # of the learner's own data nothing is printed
             continue
         told = importlib.import_module(f"readahead.chapters.{place.topic}.chapter")
-        rows, fitted = told.held_to_print(), told.FITTED
+        rows, fitted = told.residuals(), told.FITTED
         errors = [abs(modeled / printed - 1) for _, modeled, printed in rows]
         click.echo(
             f"{place.title}: {len(rows)} figures, {fitted} parameters, {len(rows) - fitted} degrees of freedom"

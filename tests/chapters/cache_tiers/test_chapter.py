@@ -9,7 +9,7 @@ import pytest
 
 from readahead.chapters.cache_tiers import tier_times
 from readahead.chapters.cache_tiers.access_trace import SCAN, UNIFORM, ZIPF
-from readahead.chapters.cache_tiers.chapter import EXPERIMENT, FIGURES, FITTED, ROUNDS, held_to_print
+from readahead.chapters.cache_tiers.chapter import EXPERIMENT, FIGURES, FITTED, ROUNDS, residuals
 from readahead.chapters.cache_tiers.experiment import again, blocks, far, quick, replayed, scanned, seen
 from readahead.chapters.cache_tiers.laws import CacheCosts
 from readahead.chapters.cache_tiers.tier_times import DROP, SPILL
@@ -25,7 +25,7 @@ def bench() -> Bench:
 
 
 def test_the_printed_figures_agree_but_for_the_named_one() -> None:
-    errors = {name: abs(model / said - 1) for name, model, said in held_to_print()}
+    errors = {name: abs(model / said - 1) for name, model, said in residuals()}
     assert float(np.median(list(errors.values()))) <= 0.03
     assert [name for name, error in errors.items() if error > 0.1] == ["total_s.cold.sorted, two nodes"]
     assert 0 < errors["block_cache_bytes.dedicated"] < 0.01

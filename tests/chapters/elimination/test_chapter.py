@@ -11,7 +11,7 @@ import pytest
 
 from readahead import paths
 from readahead.chapters.elimination import load_order
-from readahead.chapters.elimination.chapter import EXPERIMENT, FIGURES, FITTED, ROUNDS, held_to_print
+from readahead.chapters.elimination.chapter import EXPERIMENT, FIGURES, FITTED, ROUNDS, residuals
 from readahead.chapters.elimination.star_queries import BY_DATE, BY_QUANTITY, BY_YEAR, FLIGHTS, GENERATED
 from readahead.errors import Cancelled
 from readahead.experiments.round import Bench
@@ -110,7 +110,7 @@ def test_a_load_can_be_cancelled_and_leaves_nothing() -> None:
 
 
 def test_print_is_met_where_the_queries_are_weighed() -> None:
-    rows = held_to_print()
+    rows = residuals()
     assert len(rows) - FITTED == 4
     errors = {name: abs(model / printed - 1) for name, model, printed in rows}
     ends = {name: model / printed for name, model, printed in rows if "Q1.1" in name}

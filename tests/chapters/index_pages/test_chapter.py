@@ -15,7 +15,7 @@ from readahead.chapters.index_pages.chapter import (
     FITTED,
     ROUNDS,
     give_or_take,
-    held_to_print,
+    residuals,
 )
 from readahead.chapters.index_pages.laws import DETAILED, INDEX_WAYS, LIMITED
 from readahead.chapters.index_pages.printed import eight
@@ -47,7 +47,7 @@ def test_randals_figures_agree_but_for_those_that_are_named() -> None:
     free = [error for error in errors.values() if error > 1e-9]
     assert len(free) == len(errors) - FITTED
     assert float(np.median(free)) <= 0.03
-    far = {name for name, model, said in held_to_print() if abs(model / said - 1) > 0.1}
+    far = {name for name, model, said in residuals() if abs(model / said - 1) > 0.1}
     assert far == {"elapsed_s.count", "limited_read_latency_s", "entry_bytes.bigint"}
 
 

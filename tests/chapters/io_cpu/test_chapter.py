@@ -24,7 +24,7 @@ def bench() -> Bench:
 
 
 def test_his_two_columns_are_foretold_within_three_per_cent_in_the_median() -> None:
-    rows = ledger.held_to_print()
+    rows = ledger.residuals()
     scans = [abs(model / printed - 1) for name, model, printed in rows if "rows a page" in name]
     assert len(scans) == 18 and len(rows) - ledger.FITTED > 15
     assert float(np.median(scans)) <= 0.03

@@ -12,7 +12,7 @@ from readahead.chapters.loading.chapter import (
     FITTED,
     ROUNDS,
     fitted_laws,
-    held_to_print,
+    residuals,
 )
 from readahead.chapters.loading.noise import five
 from readahead.chapters.loading.writers import DATABASE, EMULATED_FILES
@@ -27,7 +27,7 @@ def bench() -> Bench:
 
 
 def test_one_constant_foretells_all_of_his_times() -> None:
-    errors = [abs(model / printed - 1) for _, model, printed in held_to_print()]
+    errors = [abs(model / printed - 1) for _, model, printed in residuals()]
     assert len(errors) - FITTED == 6
     assert float(np.median(errors)) < 0.03 and max(errors) < 0.04
     assert (max(five()) - min(five())) / np.std(five(), ddof=1) < laws.expected_range(5) * 1.3

@@ -8,19 +8,19 @@ import numpy as np
 import pytest
 
 from readahead.chapters.lookups import array_of_disks
-from readahead.chapters.lookups.array_of_disks import COLD, COLUMNS, FITTED, RATES, WARM, held_to_print
+from readahead.chapters.lookups.array_of_disks import COLD, COLUMNS, FITTED, RATES, WARM, residuals
 
 
 def errors() -> dict[str, float]:
     """Return the relative error of every figure."""
-    return {name: abs(model / said - 1) for name, model, said in held_to_print()}
+    return {name: abs(model / said - 1) for name, model, said in residuals()}
 
 
 def rate_misses() -> float:
     """Return the sum of squared log errors of the disks' rates, which the fit makes least."""
     return sum(
         float(np.log(model / said)) ** 2
-        for name, model, said in held_to_print()
+        for name, model, said in residuals()
         if name.rpartition(".")[0] in RATES
     )
 
@@ -46,7 +46,7 @@ def test_the_text_is_met_too() -> None:
 
 
 def test_many_more_figures_than_numbers_were_fitted() -> None:
-    assert len(held_to_print()) > 4 * FITTED
+    assert len(residuals()) > 4 * FITTED
 
 
 @pytest.mark.parametrize("name", ["GAIN", "LEAP"])

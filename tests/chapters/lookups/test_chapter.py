@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from readahead.chapters.lookups import laws
-from readahead.chapters.lookups.chapter import EXPERIMENT, FIGURES, FITTED, ROUNDS, held_to_print
+from readahead.chapters.lookups.chapter import EXPERIMENT, FIGURES, FITTED, ROUNDS, residuals
 from readahead.chapters.lookups.experiment import (
     AFTER,
     BEFORE,
@@ -171,7 +171,7 @@ def test_a_lookup_stops_when_told() -> None:
 
 
 def test_print_is_held_with_degrees_of_freedom() -> None:
-    assert len(held_to_print()) - FITTED > 80
+    assert len(residuals()) - FITTED > 80
     points = EXPERIMENT.published(EXPERIMENT.settings(), "rows_per_lookup")
     assert len(points) == 11
     assert not EXPERIMENT.published(EXPERIMENT.settings(query="scan"), "rows_per_lookup")

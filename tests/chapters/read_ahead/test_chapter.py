@@ -11,8 +11,8 @@ from readahead.chapters.read_ahead.chapter import (
     FIGURES,
     FITTED,
     ROUNDS,
-    held_to_print,
     holed,
+    residuals,
     sheas_device,
     switched,
 )
@@ -29,7 +29,7 @@ def bench() -> Bench:
 
 
 def test_the_printed_figures_agree_but_for_the_named_one() -> None:
-    errors = {name: abs(model / said - 1) for name, model, said in held_to_print()}
+    errors = {name: abs(model / said - 1) for name, model, said in residuals()}
     assert float(np.median(list(errors.values()))) <= 0.03
     assert [name for name, error in errors.items() if error > 0.1] == ["readahead_pages_per_s.on"]
     assert 0 < FITTED < len(errors)

@@ -26,7 +26,7 @@ from readahead.chapters.cache_tiers.experiment import (
     scanned,
     seen,
 )
-from readahead.chapters.cache_tiers.printed import FITTED, held_to_print
+from readahead.chapters.cache_tiers.printed import FITTED, residuals
 from readahead.chapters.cache_tiers.tier_times import DROP, SPILL
 from readahead.experiments.figure import Axis, Line, Picture, Traces
 from readahead.experiments.residuals import against_print
@@ -223,7 +223,7 @@ def _blocks(bench: Bench) -> Traces:
 
 FIGURES = {
     "hits": _hits, "rescan": _rescan, "cliff": _cliff, "tiers": _tiers, "thinner": _thinner, "repeats": _repeats,
-    "blocks": _blocks, "price": _price, "printed": lambda _: against_print(held_to_print(), FITTED),
+    "blocks": _blocks, "price": _price, "printed": lambda _: against_print(residuals(), FITTED),
 }  # fmt: skip
 
 UNEXPLAINED = {
@@ -231,4 +231,4 @@ UNEXPLAINED = {
 }
 """The figures farther than 10 % from the model, each with what is known of why."""
 
-__all__ = ["EXPERIMENT", "FIGURES", "FITTED", "ROUNDS", "UNEXPLAINED", "held_to_print"]
+__all__ = ["EXPERIMENT", "FIGURES", "FITTED", "ROUNDS", "UNEXPLAINED", "residuals"]

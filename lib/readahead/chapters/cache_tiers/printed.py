@@ -29,7 +29,7 @@ FITTED = 0
 """The ratios are taken from loads that are not among the figures listed."""
 
 
-def held_to_print() -> Sequence[tuple[str, float, float]]:
+def residuals() -> Sequence[tuple[str, float, float]]:
     """Return (figure, model, printed) for every printed figure that the model foretells.
 
     A load that is read from the lower tier cold and from memory warm has the ratio of the two, whatever it reads: the

@@ -79,7 +79,7 @@ ROUNDS = {
 
 
 # -- in print --------------------------------------------------------------------------------------------
-def held_to_print() -> Sequence[tuple[str, float, float]]:
+def residuals() -> Sequence[tuple[str, float, float]]:
     """Return (figure, model, printed): what a load by year leaves of the time, every query alike or Q1.1 as printed.
 
     Nothing is fitted. The article gives no time by query but Q1.1's repeats, from about 180 to 100 s.
@@ -231,7 +231,7 @@ FIGURES = {
     "flights": _flights,
     "sizes": _sizes,
     "reads": _traces,
-    "printed": lambda _: against_print(held_to_print(), FITTED),
+    "printed": lambda _: against_print(residuals(), FITTED),
 }
 
 UNEXPLAINED = {
@@ -242,4 +242,4 @@ UNEXPLAINED = {
 }
 """The figures farther than 10 % from the model, each with what is known of why."""
 
-__all__ = ["EXPERIMENT", "FIGURES", "FITTED", "ROUNDS", "UNEXPLAINED", "held_to_print"]
+__all__ = ["EXPERIMENT", "FIGURES", "FITTED", "ROUNDS", "UNEXPLAINED", "residuals"]

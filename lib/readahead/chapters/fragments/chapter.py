@@ -190,7 +190,7 @@ def _no_arm(bench: Bench) -> Traces:
     )
 
 
-def held_to_print() -> Sequence[tuple[str, float, float]]:
+def residuals() -> Sequence[tuple[str, float, float]]:
     """Return (figure, model, printed) for every printed figure that the model foretells; nothing is fitted."""
 
     def printed(name: str) -> float:
@@ -222,5 +222,5 @@ FIGURES = {
     "readers": _readers,
     "arms": _arms,
     "no_arm": _no_arm,
-    "printed": lambda _: against_print(held_to_print(), FITTED),
+    "printed": lambda _: against_print(residuals(), FITTED),
 }

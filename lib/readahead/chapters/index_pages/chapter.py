@@ -11,10 +11,10 @@ from readahead.chapters.index_pages.laws import DETAILED, MAP
 from readahead.chapters.index_pages.printed import (
     FITTED,
     PAGE_BYTES,
-    held_to_print,
     levels,
     printed,
     proof,
+    residuals,
     ways,
 )
 from readahead.chapters.index_pages.sampling import (
@@ -40,7 +40,7 @@ UNEXPLAINED = {
 }
 """The figures farther than 10 % from the model, each with what is known of why."""
 
-__all__ = ["EXPERIMENT", "FIGURES", "FITTED", "ROUNDS", "UNEXPLAINED", "held_to_print"]
+__all__ = ["EXPERIMENT", "FIGURES", "FITTED", "ROUNDS", "UNEXPLAINED", "residuals"]
 
 EXPERIMENT = BENCH
 

@@ -57,7 +57,7 @@ FITTED = len(FITTED_TO)
 """Each to one of the three modes' times, so those three agree of themselves; the other figures could have failed."""
 
 
-def held_to_print() -> Sequence[tuple[str, float, float]]:
+def residuals() -> Sequence[tuple[str, float, float]]:
     """Return (figure, model, printed) for every printed figure that the model foretells.
 
     What stays unexplained: COUNT(*) ran slower than the same leaves under DETAILED; the "steady 4 ms", which his own
@@ -132,5 +132,5 @@ def ways(_bench: Bench) -> Picture:
 
 def proof(_bench: Bench) -> Proof:
     """Set the model against each printed figure that nothing was fitted to."""
-    free = [row for row in held_to_print() if row[0] not in FITTED_TO]
+    free = [row for row in residuals() if row[0] not in FITTED_TO]
     return against_print(free, 0)

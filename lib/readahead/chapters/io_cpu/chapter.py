@@ -15,8 +15,8 @@ from readahead.chapters.io_cpu.printed import (
     ROWS,
     column,
     foretold,
-    held_to_print,
     pages,
+    residuals,
     sigma,
     summed,
 )
@@ -257,7 +257,7 @@ FIGURES = {
     "row_width": _row_width,
     "roofline": _roofline,
     "waiting": _waiting,
-    "printed": lambda _: against_print(held_to_print(), FITTED),
+    "printed": lambda _: against_print(residuals(), FITTED),
 }
 
-__all__ = ["EXPERIMENT", "FIGURES", "FITTED", "ROUNDS", "held_to_print"]
+__all__ = ["EXPERIMENT", "FIGURES", "FITTED", "ROUNDS", "residuals"]

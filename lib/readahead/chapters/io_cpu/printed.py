@@ -54,7 +54,7 @@ FITTED = 5
 """What a page, a row, a first touch and a load cost, and how many rows touch first."""
 
 
-def held_to_print() -> Sequence[tuple[str, float, float]]:
+def residuals() -> Sequence[tuple[str, float, float]]:
     """Return (figure, model, printed) for every printed figure that the model foretells."""
     rows = []
     for name in ("memory", "disk"):

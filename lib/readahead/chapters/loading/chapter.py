@@ -13,8 +13,8 @@ from readahead.chapters.loading.noise import (
     FITTED,
     five,
     five_times,
-    held_to_print,
     repeated,
+    residuals,
     runs_needed,
     ten_times,
 )
@@ -192,7 +192,7 @@ def _writes(bench: Bench) -> Traces:
 
 FIGURES = {
     "five": five_times, "repeats": ten_times, "needed": runs_needed, "writers": _writers, "writes": _writes,
-    "law": _law, "durability": _durability, "printed": lambda _: against_print(held_to_print(), FITTED),
+    "law": _law, "durability": _durability, "printed": lambda _: against_print(residuals(), FITTED),
 }  # fmt: skip
 
-__all__ = ["EXPERIMENT", "FIGURES", "FITTED", "ROUNDS", "held_to_print"]
+__all__ = ["EXPERIMENT", "FIGURES", "FITTED", "ROUNDS", "residuals"]

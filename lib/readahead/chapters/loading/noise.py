@@ -26,7 +26,7 @@ def five() -> tuple[float, ...]:
     return tuple(published.figure("loading", f"elapsed_s.{name}").best for name in TESTS)
 
 
-def held_to_print() -> Sequence[tuple[str, float, float]]:
+def residuals() -> Sequence[tuple[str, float, float]]:
     """Return (figure, model, printed): one constant for six network set-ups, and what follows from other figures."""
     names = ("best_before", *TESTS)
     times = [published.figure("loading", f"elapsed_s.{name}").best for name in names]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from readahead.chapters.lookups import array_of_disks, laws
-from readahead.chapters.lookups.array_of_disks import COLD, FITTED, WARM, held_to_print, printed
+from readahead.chapters.lookups.array_of_disks import COLD, FITTED, WARM, printed, residuals
 from readahead.experiments.figure import Axis, Line, Picture
 from readahead.experiments.round import Bench
 
@@ -113,11 +113,11 @@ _WORDS = {
 
 
 def _printed(_: Bench) -> Picture:
-    rows = [row for row in held_to_print() if row[0].rpartition(".")[0] in array_of_disks.RATES]
+    rows = [row for row in residuals() if row[0].rpartition(".")[0] in array_of_disks.RATES]
     errors = sorted((abs(model / said - 1), name) for name, model, said in rows)
     middle, (worst, furthest) = errors[len(errors) // 2][0], errors[-1]
     column, _dot, rows_a_query = furthest.rpartition(".n")
-    where, every = f"{_WORDS[column]} at {int(rows_a_query):,} rows", held_to_print()
+    where, every = f"{_WORDS[column]} at {int(rows_a_query):,} rows", residuals()
     by_column: dict[str, list[tuple[float, float]]] = {}
     for name, model, said in rows:
         column, _dot, rows_a_query = name.rpartition(".n")

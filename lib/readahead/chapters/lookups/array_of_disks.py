@@ -130,7 +130,7 @@ def mean_latency_s(rows: int) -> float:
     return waited_s / reads
 
 
-def held_to_print() -> tuple[tuple[str, float, float], ...]:
+def residuals() -> tuple[tuple[str, float, float], ...]:
     """Return (figure, model, printed) for every figure of both tables, and for those of his text."""
     laws: dict[str, Callable[[int], float]] = {
         "memory_rows_per_s": memory_rows_per_s,
@@ -161,6 +161,6 @@ RATES = ("disk_8k_rows_per_s", "disk_8k_reads_per_s", "disk_64k_rows_per_s", "di
 
 def unexplained() -> tuple[str, ...]:
     """Return what the law does not explain: the figures it misses by more than 16 %, and those behind the leap."""
-    missed = [name for name, model, said in held_to_print() if abs(model / said - 1) > 0.16]
+    missed = [name for name, model, said in residuals() if abs(model / said - 1) > 0.16]
     leapt = [f"{name}.n{rows}" for name in RATES[:2] for rows in ROWS if rows >= LEAP_ROWS]
     return (*missed, *leapt)

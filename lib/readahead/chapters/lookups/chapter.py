@@ -11,7 +11,7 @@ import numpy as np
 
 from readahead.chapters.lookups import array_figures as eight
 from readahead.chapters.lookups import array_of_disks, laws
-from readahead.chapters.lookups.array_of_disks import FITTED, held_to_print, printed
+from readahead.chapters.lookups.array_of_disks import FITTED, printed, residuals
 from readahead.chapters.lookups.experiment import (
     AFTER,
     BEFORE,
@@ -203,4 +203,4 @@ UNEXPLAINED = {
 }
 """The figures farther than 10 % from the model, each with what is known of why."""
 
-__all__ = ["EXPERIMENT", "FIGURES", "FITTED", "ROUNDS", "UNEXPLAINED", "held_to_print"]
+__all__ = ["EXPERIMENT", "FIGURES", "FITTED", "ROUNDS", "UNEXPLAINED", "residuals"]

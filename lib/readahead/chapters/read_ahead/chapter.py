@@ -102,7 +102,7 @@ that was fitted to these times gives them. The figures to which three numbers we
 """
 
 
-def held_to_print() -> Sequence[tuple[str, float, float]]:
+def residuals() -> Sequence[tuple[str, float, float]]:
     """Return (figure, model, printed) for every printed figure that the model foretells.
 
     Three numbers are fitted: latency and bandwidth to Shea's two times, and the time of one of Chang's windows to his
@@ -234,7 +234,7 @@ def _window(_bench: Bench) -> Picture:
 
 def _printed(_bench: Bench) -> Proof:
     """Set the model against each printed figure."""
-    return against_print(held_to_print(), FITTED)
+    return against_print(residuals(), FITTED)
 
 
 def _waste(bench: Bench) -> Picture:

@@ -203,7 +203,7 @@ FITTED = 2
 """A seek time and a length of read, fitted to his four scans."""
 
 
-def held_to_print() -> list[tuple[str, float, float]]:
+def residuals() -> list[tuple[str, float, float]]:
     """Return (figure, model, printed) for every printed figure that the model foretells."""
     return [(name, modeled, told) for one in against_published() for name, modeled, told, _ in one.rows]
 

@@ -12,10 +12,10 @@ from readahead.chapters.scale_out.factors import (
     FITTED,
     anomaly,
     caches,
-    held_to_print,
     outlier,
     printed,
     proof,
+    residuals,
 )
 from readahead.chapters.scale_out.workload import (
     ALIVE,
@@ -217,4 +217,4 @@ FIGURES = {
     "printed": proof,
 }
 
-__all__ = ["EXPERIMENT", "FIGURES", "FITTED", "ROUNDS", "anomaly", "held_to_print", "printed"]
+__all__ = ["EXPERIMENT", "FIGURES", "FITTED", "ROUNDS", "anomaly", "printed", "residuals"]

@@ -37,7 +37,7 @@ FITTED = 7
 """A base and the six factors of `arithmetic.FACTORS`, of which the last is the anomaly's own, fitted to all ten."""
 
 
-def held_to_print() -> Sequence[tuple[str, float, float]]:
+def residuals() -> Sequence[tuple[str, float, float]]:
     """Return (figure, model, printed) for MariaDB's ten times, all of them fitted: three degrees of freedom.
 
     What stays unexplained has a factor of its own: unsorted data, cold, on two nodes (`anomaly`).
@@ -86,7 +86,7 @@ def caches(_bench: object) -> Picture:
 def outlier(_bench: object) -> Picture:
     """Draw each printed time against the product that was fitted to the eight without an anomaly."""
     odd = {name for name, _, _ in anomaly()}
-    told = {name: (model, said) for name, model, said in (*held_to_print(), *anomaly())}
+    told = {name: (model, said) for name, model, said in (*residuals(), *anomaly())}
     plain = [pair for name, pair in told.items() if name not in odd]
     both = [value for pair in told.values() for value in pair]
     return Picture(
@@ -111,4 +111,4 @@ def outlier(_bench: object) -> Picture:
 
 def proof(_bench: object) -> Proof:
     """Set the product of factors against each printed time."""
-    return against_print(held_to_print(), FITTED)
+    return against_print(residuals(), FITTED)
