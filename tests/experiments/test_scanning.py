@@ -8,7 +8,6 @@ import pytest
 from readahead.chapters.start_here.chapter import EXPERIMENT
 from readahead.errors import BadValue
 from readahead.experiments.scanning import Scanning
-from readahead.models import scan
 
 NUMBERS = [knob.name for knob in EXPERIMENT.knobs if knob.kind != "choice" and knob.name != "time_scale"]
 
@@ -17,16 +16,14 @@ NUMBERS = [knob.name for knob in EXPERIMENT.knobs if knob.kind != "choice" and k
 @pytest.mark.parametrize("query", ["scan", "lookup"])
 @pytest.mark.parametrize("device", ["object-store", "textbook-disk", "sas-15k-x8"])
 def test_the_curve_passes_through_the_model(name: str, query: str, device: str) -> None:
-    """At the ends and in the middle of every knob the curve says what the closed form says of that one setting."""
+    """At the ends and in the middle of every knob the curve says what the model says of that one setting."""
     settings = EXPERIMENT.follow(EXPERIMENT.settings(device=device, query=query, size="full"), "device")
     knob = EXPERIMENT.knob(name)
     values = np.array([knob.low, knob.nearest(np.sqrt(knob.low * knob.high)), knob.high], float)
     curve = EXPERIMENT.curve(settings, name, values)
     for value, throughput in zip(values, curve, strict=True):
         point = {**settings, name: knob.check(value)}
-        assert throughput == pytest.approx(
-            EXPERIMENT.throughput(point, EXPERIMENT.model(point).seconds), rel=1e-6
-        )
+        assert throughput == EXPERIMENT.throughput(point, EXPERIMENT.model(point).seconds)
 
 
 def test_both_ends_of_every_knob_can_be_modeled() -> None:
@@ -91,8 +88,3 @@ def test_a_measured_point_of_the_start_notebook() -> None:
 def test_there_is_no_curve_along_words() -> None:
     with pytest.raises(BadValue, match="'device' is not a number"):
         EXPERIMENT.curve(EXPERIMENT.settings(), "device", np.array([1.0]))
-
-
-def test_the_closed_form_is_what_the_module_says() -> None:
-    case = EXPERIMENT.case(EXPERIMENT.settings(size="full"))
-    assert isinstance(case.layout(), scan.Layout)

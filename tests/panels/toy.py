@@ -9,8 +9,6 @@ import time
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from readahead.errors import BadValue
 from readahead.experiments.experiment import Experiment, Knob, Settings
 from readahead.measure.machine import this_machine
@@ -48,11 +46,6 @@ class Ferry(Experiment):
             terms_s={"latency": pieces * settings["latency_s"], "transfer": FILE / 1e9},
             overlapped_s={"cpu": FILE / 4e9},
         )
-
-    def curve(self, settings: Settings, name: str, values: np.ndarray) -> np.ndarray:
-        known = {**settings, name: values}
-        seconds = FILE / known["piece_bytes"] * known["latency_s"] + FILE / 1e9
-        return np.asarray(FILE / seconds * np.ones_like(values))
 
     def measure(self, settings: Settings, repeats: int = 3) -> Sample:
         if settings["latency_s"] == 0.005:

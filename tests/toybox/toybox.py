@@ -40,12 +40,6 @@ class Well(Experiment):
         buckets = water / settings["bucket_bytes"]
         return Estimate(terms_s={"rope": buckets * settings["rope_s"], "pouring": water / RATE})
 
-    def curve(self, settings: Settings, name: str, values: np.ndarray) -> np.ndarray:
-        """Water a second against one knob."""
-        return np.array(
-            [self.throughput(settings, self.model({**settings, name: v}).seconds) for v in values]
-        )
-
     def measure(self, settings: Settings, repeats: int = 3) -> Sample:
         """Fetch it, with a wobble that is the same each time."""
         seconds = []

@@ -7,6 +7,7 @@ made it; `lineitem` is TPC-H's; `lineorder` is the Star Schema Benchmark's, made
 
 from __future__ import annotations
 
+import math
 import random
 from dataclasses import dataclass, field
 
@@ -36,6 +37,8 @@ class Table:
     """Rows at each size. For lineitem, TPC-H's own numbers."""
     bytes_per_row: float
     """Compressed, roughly: what a model starts from before the file is there."""
+    column_bytes: tuple[tuple[float, ...], tuple[float, ...]]
+    """The same by columns, in row groups of 2,048 and of 131,072 rows."""
     every_column: str
     """A select list that has to read every column (min and max come from statistics, so not those)."""
     scale_factor: dict[str, float] | None = None
@@ -46,16 +49,24 @@ class Table:
     orders: dict[str, str] = field(default_factory=dict)
     """Orders that no column has, by name, as SQL."""
 
-    def some_keys(self, size: str, count: int, seed: int) -> list[int]:
-        """Return `count` different keys drawn at random, in ascending order; the same for the same seed.
+    def widths(self, group_rows: int) -> tuple[float, ...]:
+        """Return the bytes of a row in each column: larger row groups share their dictionaries among more rows."""
+        share = min(1.0, max(0.0, math.log2(group_rows / 2_048) / 6))
+        return tuple(small + (large - small) * share for small, large in zip(*self.column_bytes, strict=True))
 
-        A comments table has the keys 0, 1, 2 …; TPC-H uses the first 8 of every 32 order keys (specification, 4.2.3).
-        """
-        population = (
-            self.rows[size] if self.scale_factor is None else int(1_500_000 * self.scale_factor[size])
-        )
-        drawn = random.Random(seed).sample(range(population), min(count, population))
-        return sorted(drawn if self.scale_factor is None else (n // 8 * 32 + n % 8 + 1 for n in drawn))
+    def key_count(self, size: str) -> int:
+        """Return how many different keys there are."""
+        return self.rows[size] if self.scale_factor is None else int(1_500_000 * self.scale_factor[size])
+
+    def nth_key(self, n: int) -> int:
+        """Return the n-th key from 0. A comments table has 0, 1, 2 …; TPC-H the first 8 of every 32 (4.2.3)."""
+        return n if self.scale_factor is None else n // 8 * 32 + n % 8 + 1
+
+    def some_keys(self, size: str, count: int, seed: int) -> list[int]:
+        """Return `count` different keys drawn at random, in ascending order; the same for the same seed."""
+        every = self.key_count(size)
+        drawn = random.Random(seed).sample(range(every), min(count, every))
+        return sorted(map(self.nth_key, drawn))
 
 
 _LINES = {"tiny": 299_814, "small": 2_999_671, "full": 59_986_052}
@@ -72,6 +83,10 @@ TABLES: dict[str, Table] = {
             unique=("id",),
             rows=_ROWS,
             bytes_per_row=18.2,
+            column_bytes=(
+                (4.02, 5.93, 4.02, 0.46, 4.0),
+                (4.0, 5.87, 4.0, 0.36, 3.97),
+            ),
             every_column="sum(id), sum(epoch(creation_date)), sum(post_id), sum(score), sum(user_id)",
         ),
         Table(
@@ -81,6 +96,10 @@ TABLES: dict[str, Table] = {
             unique=("id",),
             rows=_ROWS,
             bytes_per_row=80.2,
+            column_bytes=(
+                (4.02, 5.93, 4.02, 0.46, 62.2, 4.0),
+                (4.0, 5.87, 4.0, 0.36, 62.1, 3.97),
+            ),
             every_column=(
                 "sum(id), sum(epoch(creation_date)), sum(post_id), sum(score), sum(strlen(text)), sum(user_id)"
             ),
@@ -109,6 +128,44 @@ TABLES: dict[str, Table] = {
             unique=("l_orderkey", "l_linenumber"),
             rows=_LINES,
             bytes_per_row=36.0,
+            column_bytes=(
+                (
+                    1.57,
+                    3.93,
+                    2.89,
+                    0.36,
+                    0.89,
+                    5.16,
+                    0.55,
+                    0.55,
+                    0.28,
+                    0.17,
+                    3.54,
+                    3.49,
+                    3.57,
+                    0.31,
+                    0.43,
+                    12.77,
+                ),
+                (
+                    1.56,
+                    2.16,
+                    1.15,
+                    0.24,
+                    0.76,
+                    5.07,
+                    0.51,
+                    0.51,
+                    0.23,
+                    0.13,
+                    1.61,
+                    1.6,
+                    1.61,
+                    0.26,
+                    0.38,
+                    12.74,
+                ),
+            ),
             every_column=(
                 "sum(l_orderkey), sum(l_partkey), sum(l_suppkey), sum(l_linenumber), sum(l_quantity),"
                 " sum(l_extendedprice), sum(l_discount), sum(l_tax), count(l_returnflag), count(l_linestatus),"
@@ -142,6 +199,46 @@ TABLES: dict[str, Table] = {
             unique=("lo_orderkey", "lo_linenumber"),
             rows=_LINES,
             bytes_per_row=28.0,
+            column_bytes=(
+                (
+                    1.57,
+                    0.36,
+                    1.63,
+                    3.93,
+                    2.89,
+                    1.51,
+                    0.41,
+                    0.02,
+                    0.87,
+                    4.01,
+                    1.69,
+                    0.54,
+                    4.01,
+                    3.5,
+                    0.54,
+                    3.58,
+                    0.43,
+                ),
+                (
+                    1.56,
+                    0.24,
+                    1.66,
+                    2.27,
+                    1.15,
+                    1.24,
+                    0.32,
+                    0.0,
+                    0.76,
+                    4.0,
+                    1.68,
+                    0.51,
+                    4.0,
+                    1.44,
+                    0.51,
+                    1.6,
+                    0.38,
+                ),
+            ),
             every_column=(
                 "sum(lo_orderkey), sum(lo_linenumber), sum(lo_custkey), sum(lo_partkey), sum(lo_suppkey),"
                 " sum(lo_orderdate), count(lo_orderpriority), sum(lo_shippriority), sum(lo_quantity),"

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import random
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -148,9 +148,22 @@ class Experiment(ABC):
         """Return how many row groups the model expects to be read; None where that is no question."""
         return None
 
-    @abstractmethod
-    def curve(self, settings: Settings, name: str, values: np.ndarray) -> np.ndarray:
-        """Return the predicted throughput, in `unit`, at each value of one knob (vectorised, under 2 ms)."""
+    def curve(self, settings: Settings, name: str, values: Iterable[float]) -> np.ndarray:
+        """Return the model's throughput, in `unit`, with one knob at the nearest it can have to each of the values.
+
+        Raises `BadValue` for a knob that is no number.
+        """
+        knob = self.knob(name)
+        if knob.kind == "choice":
+            raise BadValue(
+                f"{name!r} is not a number, so there is no curve along it. Choose a knob with a range."
+            )
+        rates: dict[float, float] = {}
+        places = [knob.nearest(value) for value in values]
+        for place in dict.fromkeys(places):
+            at = {**settings, name: place}
+            rates[place] = self.throughput(at, self.model(at).seconds)
+        return np.array([rates[place] for place in places], float)
 
     @abstractmethod
     def measure(self, settings: Settings, repeats: int = 3) -> Sample:
@@ -167,20 +180,6 @@ class Experiment(ABC):
     def published(self, settings: Settings, name: str) -> Sequence[tuple[float, float, Figure]]:
         """Return the published points for a chart with knob `name` as its x axis: (x, throughput, figure)."""
         return ()
-
-    def point_by_point(
-        self, settings: Settings, name: str, values: np.ndarray, places: int = 9
-    ) -> np.ndarray:
-        """Return a curve of the model itself, asked at a few places along one knob and joined between them.
-
-        For a `curve` that has no closed form; `values` ascend.
-        """
-        few = np.unique(np.geomspace(values[0], values[-1], places).round(9))
-        at, rates = self.knob(name), []
-        for value in few:
-            moved = {**settings, name: at.nearest(value)}
-            rates.append(self.throughput(moved, self.model(moved).seconds))
-        return np.asarray(np.interp(np.log(values), np.log(few), rates), float)
 
     def throughput(self, settings: Settings, seconds: float) -> float:
         """Return work / seconds."""

@@ -7,22 +7,17 @@ Knobs by these names mean the same everywhere (see `knobs`); a topic that means 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
-
-from readahead.datasets import store
-from readahead.datasets.recipe import VECTOR_ROWS, Recipe
+from readahead.datasets.recipe import Recipe
 from readahead.devices import THIS_MACHINE, Device, calibrated, device
-from readahead.errors import BadValue
 from readahead.experiments.experiment import Experiment, Settings
 from readahead.experiments.knobs import DISK_COLD, DISK_WARM, EMULATED
 from readahead.measure.calibrate import MEMORY, engine_costs, ensure_costs, weigh_engine
 from readahead.measure.case import Case
 from readahead.measure.engine import EngineSettings, spare_threads
 from readahead.measure.sample import Sample
-from readahead.models import scan
 from readahead.models.estimate import Estimate
 from readahead.models.schedule import Costs
 
@@ -104,44 +99,8 @@ class Scanning(Experiment):
 
     # -- the three sources ---------------------------------------------------------------------------
     def model(self, settings: Settings) -> Estimate:
-        """Return the predicted time: the schedule of the file's exact reads once it is built, else the closed form."""
-        case = self.case(settings)
-        costs = self.costs(settings)
-        times = scan.scan_times(case.device, case.layout(), case.window, costs)
-        seconds = case.predict(costs).finished_s if store.is_built(case.recipe) else None
-        return scan.estimate(times, seconds)
-
-    def curve(self, settings: Settings, name: str, values: np.ndarray) -> np.ndarray:
-        """Return the closed form's throughput along one knob."""
-        case = self.case(settings)
-        costs = self.costs(settings)
-        layout, own = case.layout(), case.window
-        devices: Device | scan.Devices = case.device
-        window = scan.Windows(slots=own.slots, depth=own.depth, threads=own.threads)
-        if name in self.disabled(settings) and name != "rows_per_lookup":
-            pass  # it changes nothing: a device without a head, or this machine's own
-        elif name in _DEVICE_KNOBS:
-            devices = scan.Devices.like(case.device, **{name: values})
-            if name == "bandwidth_bytes_per_s":
-                one = np.minimum(device(case.device.name).channel_bandwidth_bytes_per_s, values)
-                devices = replace(devices, channel_bandwidth_bytes_per_s=one)
-        elif name == "fragment_bytes":
-            layout = replace(layout, fragment_bytes=values)
-        elif name == "row_group_rows":
-            layout = replace(layout, row_group_rows=np.ceil(values / VECTOR_ROWS) * VECTOR_ROWS)
-        elif name == "rows_per_lookup":
-            layout = replace(layout, keys=values if case.keys else 0.0)
-        elif name == "queue_depth":
-            window = replace(window, slots=values + own.threads - 1, depth=values)
-        elif name == "threads":
-            window = replace(window, slots=case.engine.queue_depth + values - 1, threads=values)
-        elif name != "time_scale":
-            raise BadValue(
-                f"{name!r} is not a number, so there is no curve along it. Choose a knob with a range."
-            )
-        seconds = scan.scan_times(devices, layout, window, costs).seconds
-        work = values if name == "rows_per_lookup" and case.keys else self._work(case)
-        return np.asarray(work / seconds * np.ones_like(values), float)
+        """Return the schedule of the file's reads as named terms: exact once it is built, expected before."""
+        return self.case(settings).estimate(self.costs(settings))
 
     def measure(self, settings: Settings, repeats: int = 3) -> Sample:
         """Run the query in DuckDB, on the emulated device or on this machine's disk."""

@@ -4,19 +4,22 @@ and both see the very same numbers."""
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 from readahead import units
-from readahead.datasets import inspect, store
+from readahead.datasets import expected, store
 from readahead.datasets.recipe import Recipe
 from readahead.devices import Device
 from readahead.measure.engine import EngineSettings
 from readahead.measure.run import Query, run_emulated, run_local
 from readahead.measure.sample import Sample
-from readahead.models import parquet_reads, scan
-from readahead.models.schedule import Costs, Timeline, Window, simulate
+from readahead.models import schedule
+from readahead.models.estimate import Estimate
+from readahead.models.parquet_reads import Reads, Span
+from readahead.models.schedule import Costs, Timeline, Window
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,7 +67,7 @@ class Case:
         if not self.keys:
             return None
         keys = self._keys()
-        ranges = inspect.key_ranges(store.location(self.recipe), self.recipe.source.key)
+        ranges = expected.key_ranges(self.recipe, self.recipe.source.key)
         found = set()
         for number, (low, high) in enumerate(ranges):
             at = bisect_left(keys, low)
@@ -73,57 +76,42 @@ class Case:
         return found
 
     # -- what the model says -------------------------------------------------------------------------
-    def reads(self) -> tuple[list[parquet_reads.Span], list[list[parquet_reads.Span]]]:
-        """Return the exact reads of the built file: the footer's, and those of each row group (none if ruled out)."""
-        shape = inspect.shape(store.location(self.recipe))
-        columns = self.columns or self.recipe.source.columns
-        touched = self.touched()
-        gap = self.engine.column_gap_bytes
-        groups = [
-            parquet_reads.group_reads(group, columns, gap) if touched is None or number in touched else []
-            for number, group in enumerate(shape.row_groups)
-        ]
-        return parquet_reads.footer_reads(shape), groups
+    def scan(self) -> Reads:
+        """Return the reads of the footer and of each row group, none if it is ruled out, and the rows of each.
 
-    def probes(self) -> list[parquet_reads.Span | None]:
-        """Return the Bloom filter that is asked before each row group of the built file; empty if none is."""
+        They are exact once the file is built, and before that those of equal row groups.
+        """
+        found = expected.reads(
+            self.recipe, self.columns or self.recipe.source.columns, self.engine.column_gap_bytes
+        )
+        touched = self.touched()
+        if touched is None:
+            return found
+        return replace(found, groups=[own if n in touched else [] for n, own in enumerate(found.groups)])
+
+    def reads(self) -> tuple[Sequence[Span], Sequence[Sequence[Span]]]:
+        """Return the footer's reads, and those of each row group."""
+        found = self.scan()
+        return found.footer, found.groups
+
+    def probes(self) -> list[Span | None]:
+        """Return the Bloom filter that is asked before each row group; empty if none is."""
         return []
 
-    def predict(self, costs: Costs) -> Timeline:
-        """Return the schedule of the built file's exact reads."""
-        footer, groups = self.reads()
-        rows = [group.rows for group in inspect.shape(store.location(self.recipe)).row_groups]
-        return simulate(
-            self.device,
-            footer,
-            groups,
-            rows,
-            window=self.window,
-            costs=costs,
-            fragment_bytes=self.fragment_bytes,
-            keys=self.keys,
-            probes=self.probes(),
-        )
+    def _scheduled(self, costs: Costs) -> dict[str, Any]:
+        """Return what the schedule is asked about."""
+        found = self.scan()
+        told: dict[str, Any] = {"footer": found.footer, "groups": found.groups, "rows": found.rows}
+        told |= {"window": self.window, "costs": costs}
+        return told | {"fragment_bytes": self.fragment_bytes, "keys": self.keys, "probes": self.probes()}
 
-    def layout(self) -> scan.Layout:
-        """Return the file as equal row groups: from the file if it is built, else from its table's usual width."""
-        rows, width, footer = (
-            self.recipe.rows,
-            self.recipe.source.bytes_per_row,
-            80.0 * len(self.recipe.source.columns),
-        )
-        if store.is_built(self.recipe):
-            shape = inspect.shape(store.location(self.recipe))
-            width = sum(group.size_bytes for group in shape.row_groups) / shape.rows
-            footer = shape.footer_bytes / len(shape.row_groups)
-        return scan.Layout(
-            rows=rows,
-            row_group_rows=self.recipe.effective_row_group_rows,
-            bytes_per_row=width,
-            fragment_bytes=self.fragment_bytes,
-            footer_bytes_per_group=footer,
-            keys=self.keys,
-        )
+    def predict(self, costs: Costs) -> Timeline:
+        """Return the schedule of the reads."""
+        return schedule.simulate(self.device, **self._scheduled(costs))
+
+    def estimate(self, costs: Costs) -> Estimate:
+        """Return the same schedule as named terms."""
+        return schedule.explain(self.device, **self._scheduled(costs))
 
     # -- what DuckDB does ----------------------------------------------------------------------------
     def measure(self, *, repeats: int = 3, facts: Mapping[str, object] | None = None) -> Sample:

@@ -14,6 +14,35 @@ FILE_HEADER_BYTES = 3 * 4096
 """What comes before the first block of a native DuckDB file."""
 
 
+Segments = list[tuple[int, int]]
+"""Of one column of a row group: (first row, block), in order of rows."""
+AT_ONCE = 5
+"""Row groups that DuckDB writes at once, column by column."""
+
+
+def packed(rows: Sequence[int], widths: Sequence[float], block_bytes: int) -> list[list[Segments]]:
+    """Return, for each row group and column, its segments, in a native file with columns of so many bytes a row.
+
+    Columns of `AT_ONCE` row groups follow one another; a column that would not fit into what is left of a block begins
+    the next one. An approximation: DuckDB also fills the holes it left.
+    """
+    found: list[list[Segments]] = [[[] for _ in widths] for _ in rows]
+    at = 0.0
+    for first in range(0, len(rows), AT_ONCE):
+        for column, width in enumerate(widths):
+            for group in range(first, min(first + AT_ONCE, len(rows))):
+                size = max(1.0, rows[group] * width)
+                if at % block_bytes + size > block_bytes and at % block_bytes:
+                    at += block_bytes - at % block_bytes
+                found[group][column] = [
+                    (int((block * block_bytes - at) / width) if block * block_bytes > at else 0, block)
+                    for block in range(int(at // block_bytes), int((at + size - 1) // block_bytes) + 1)
+                ]
+                at += size
+        at += -at % block_bytes
+    return found
+
+
 def block_span(block: int, block_bytes: int, count: int = 1) -> Span:
     """Return where `count` blocks from this one on lie in the file."""
     return FILE_HEADER_BYTES + block * block_bytes, count * block_bytes

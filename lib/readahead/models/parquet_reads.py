@@ -11,6 +11,7 @@ the group it reads that first and the rest when a row was found, in two reads in
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 
 from readahead.models.shapes import ColumnChunk, FileShape, RowGroup
 from readahead.units import KiB
@@ -70,6 +71,49 @@ def scan_reads(
     """
     chosen = [g for n, g in enumerate(shape.row_groups) if groups is None or n in groups]
     return footer_reads(shape), [group_reads(group, columns, gap_bytes) for group in chosen]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reads:
+    """What a scan reads: what comes one after the other first, then row groups of so many rows each."""
+
+    footer: Sequence[Span]
+    groups: Sequence[Sequence[Span]]
+    """Of each row group; empty if it is ruled out."""
+    rows: Sequence[int]
+
+
+def even_reads(
+    widths: Sequence[tuple[str, float]],
+    rows: int,
+    group_rows: int,
+    columns: Collection[str],
+    *,
+    gap_bytes: int,
+    footer_bytes_per_group: float,
+) -> Reads:
+    """Return the reads of a file that is not there: row groups alike, of columns with so many bytes a row.
+
+    Every row group has `group_rows` rows but the last, which has what is left.
+    """
+    count = max(1, -(-rows // group_rows))
+    left = rows - group_rows * (count - 1)
+
+    def one(group_rows: int) -> tuple[list[Span], int]:
+        chunks, offset = [], 4
+        for name, width in widths:
+            size = max(1, round(width * group_rows))
+            chunks.append(ColumnChunk(column=name, offset=offset, size_bytes=size))
+            offset += size
+        return group_reads(RowGroup(rows=group_rows, chunks=tuple(chunks)), columns, gap_bytes), offset
+
+    full, end = one(group_rows)
+    last, _ = one(left)
+    step, footer = end - 4, int(count * footer_bytes_per_group)
+    shape = FileShape(size_bytes=end + (count - 1) * step + footer + 12, footer_bytes=footer, row_groups=())
+    groups = [[(offset + at * step, size) for offset, size in full] for at in range(count - 1)]
+    groups.append([(offset + (count - 1) * step, size) for offset, size in last])
+    return Reads(footer=footer_reads(shape), groups=groups, rows=[group_rows] * (count - 1) + [left])
 
 
 def _span(run: Sequence[ColumnChunk]) -> Span:

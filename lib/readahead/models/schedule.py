@@ -12,9 +12,11 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 from readahead.devices import Device
+from readahead.models.estimate import Estimate
 from readahead.models.parquet_reads import Span
 from readahead.models.queue import DeviceQueue
 
@@ -77,6 +79,8 @@ class Timeline:
     reads: int
     bytes_read: int
     seeks: int
+    data_seeks: int
+    """Those of them that come after the footer."""
     decode_s: float
     """Processor time of all decoding, over all threads."""
 
@@ -123,7 +127,53 @@ def simulate(
         + sum([size for spans in groups for _, size in spans])
         + sum(size for _, size in asked),
         seeks=seeks + moved,
+        data_seeks=moved,
         decode_s=work_s + len(groups) * opened.prune_s,
+    )
+
+
+def explain(
+    device: Device,
+    footer: Sequence[Span],
+    groups: Sequence[Sequence[Span]],
+    rows: Sequence[int],
+    *,
+    window: Window,
+    costs: Costs,
+    **more: Any,
+) -> Estimate:
+    """Return the same schedule as named terms that add up to its end; `more` is what `simulate` takes.
+
+    The processor's term is what decoding adds: the end, less when the last byte would be there if decoding took no
+    time. What remains is the reads', shared out by what one of them is made of; where the link is never idle it is
+    all transfer, but for one read's latency. What is hidden behind these terms is told as overlapped.
+    """
+    told = simulate(device, footer, groups, rows, window=window, costs=costs, **more)
+    free = replace(costs, group_s=0.0, row_s=0.0, skip_group_s=0.0, prune_key_s=0.0)
+    bare = simulate(device, footer, groups, rows, window=window, costs=free, **more)
+    data = [size for spans in groups for _, size in spans]
+    probes = [probe[1] for probe in more.get("probes", ()) if probe is not None]
+    reads, size = len(data) + len(probes), sum(data) + sum(probes)
+    io_s = max(0.0, bare.arrived_s - told.opened_s) if reads else 0.0
+    queue = DeviceQueue(device)
+    parts = {
+        "seek": bare.data_seeks * device.seek_s,
+        "latency": reads * device.latency_s,
+        "transfer": size * queue.byte_s,
+        "engine": reads * costs.read_s,
+    }
+    if (
+        reads
+        and io_s <= size * queue.link_byte_s + device.latency_s + costs.read_s + size / reads * queue.byte_s
+    ):
+        parts = {"seek": 0.0, "latency": device.latency_s, "transfer": 0.0, "engine": costs.read_s}
+        parts["transfer"] = max(0.0, io_s - parts["latency"] - parts["engine"])
+    scale = io_s / (sum(parts.values()) or 1.0)
+    cpu_s = told.finished_s - costs.close_s - told.opened_s - io_s
+    terms = {name: part * scale for name, part in parts.items()}
+    return Estimate(
+        terms_s={"open": told.opened_s + costs.close_s, **terms, "cpu": cpu_s},
+        overlapped_s={"cpu": max(0.0, told.decode_s / window.threads - cpu_s)},
     )
 
 

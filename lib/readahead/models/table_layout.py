@@ -14,10 +14,8 @@ import numpy as np
 
 from readahead.devices import Device
 from readahead.models.estimate import Estimate
-from readahead.models.parquet_reads import Span, footer_reads, group_reads
-from readahead.models.scan import Layout, estimate, scan_times
-from readahead.models.schedule import Costs, Window, simulate
-from readahead.models.shapes import ColumnChunk, FileShape, RowGroup
+from readahead.models.parquet_reads import Span, even_reads
+from readahead.models.schedule import Costs, Window, explain, simulate
 
 VECTOR_ROWS = 2_048
 LARGEST_ROWS = 4 * 2**20
@@ -184,41 +182,27 @@ def packed(table: Table, workload: Workload, rows: int, *, by_filter: bool | Non
 
     By default the order stays: a range in the new groups is as wide as one in today's groups was, or wider.
     """
-    total, rows = table.rows, min(rows, table.rows)
-    count = max(1, -(-total // rows))
-    sizes = [rows] * (count - 1) + [total - rows * (count - 1)]
-    span, jump, end = _group(table, rows)
-    last, _, _ = _group(table, sizes[-1])
-    ranges = in_order(sizes) if by_filter else _rearranged(table, sizes)
-    spans = [
-        tuple((offset + number * jump, size) for offset, size in (span if number < count - 1 else last))
-        for number in range(count)
-    ]
-    footer = int(count * table.footer_bytes_per_group)
-    shape = FileShape(size_bytes=end + (count - 1) * jump + footer + 12, footer_bytes=footer, row_groups=())
-    footers = tuple(footer_reads(shape))
+    reads = even_reads(
+        table.widths,
+        table.rows,
+        min(rows, table.rows),
+        table.wanted,
+        gap_bytes=GAP_BYTES,
+        footer_bytes_per_group=table.footer_bytes_per_group,
+    )
+    ranges = in_order(reads.rows) if by_filter else _rearranged(table, reads.rows)
     return [
         Plan(
-            footers=footers,
+            footers=tuple(reads.footer),
             groups=tuple(
-                own if keep else () for own, keep in zip(spans, kept(ranges, workload, place), strict=True)
+                tuple(own) if keep else ()
+                for own, keep in zip(reads.groups, kept(ranges, workload, place), strict=True)
             ),
-            rows=tuple(sizes),
+            rows=tuple(reads.rows),
             keys=workload.keys,
         )
         for place in workload.places
     ]
-
-
-def _group(table: Table, rows: int) -> tuple[list[Span], int, int]:
-    """Return the reads of one row group, and its length twice: from here to the next, and with the file's head."""
-    chunks, offset = [], 4
-    for name, width in table.widths:
-        size = max(1, round(width * rows))
-        chunks.append(ColumnChunk(column=name, offset=offset, size_bytes=size))
-        offset += size
-    group = RowGroup(rows=rows, chunks=tuple(chunks))
-    return group_reads(group, table.wanted, GAP_BYTES), offset - 4, offset
 
 
 def _rearranged(table: Table, sizes: Sequence[int]) -> list[Range]:
@@ -266,12 +250,26 @@ def _seconds(plan: Plan, device: Device, at: Window, costs: Costs) -> float:
 
 
 def explained(plans: Sequence[Plan], device: Device, at: Window, costs: Costs) -> Estimate:
-    """Return the mean time as named terms, shared out as the closed form of the plans' mean read says."""
-    took = seconds(plans, device, at, costs)
-    reads = sum(len(spans) for plan in plans for spans in plan.groups) / len(plans)
-    if not reads:
-        return Estimate(terms_s={"open": took})
-    rows = sum(plan.read_rows for plan in plans) / len(plans)
-    size = sum(length for plan in plans for spans in plan.groups for _, length in spans) / len(plans)
-    mean = Layout(rows=rows, row_group_rows=rows / reads, bytes_per_row=size / rows)
-    return estimate(scan_times(device, mean, at, costs), took)
+    """Return the mean time of the plans as named terms."""
+    told = [_explained(plan, device, at, costs) for plan in plans]
+    names = [*told[0].terms_s]
+    return Estimate(terms_s={name: sum(one.terms_s[name] for one in told) / len(told) for name in names})
+
+
+def _explained(plan: Plan, device: Device, at: Window, costs: Costs) -> Estimate:
+    """Return the time of one plan; of more than `MOST_GROUPS` groups the first ones stand for all."""
+    part = min(1.0, MOST_GROUPS / max(1, len(plan.groups)))
+    footers = plan.footers[:MOST_GROUPS]
+    told = explain(
+        device,
+        footers,
+        plan.groups[:MOST_GROUPS],
+        plan.rows[:MOST_GROUPS],
+        window=at,
+        costs=costs,
+        keys=plan.keys,
+    )
+    terms = {name: value / part for name, value in told.terms_s.items()}
+    opened_s = told.terms_s["open"] - costs.close_s
+    terms["open"] = opened_s * max(1.0, len(plan.footers) / max(1, len(footers))) + costs.close_s / part
+    return Estimate(terms_s=terms)

@@ -16,8 +16,8 @@ from readahead.measure.sample import Sample
 from readahead.models.estimate import Estimate
 from readahead.published import Figure
 
-POINTS = 200
-"""Of the modeled curve."""
+POINTS = 64
+"""Of the modeled curve, beside the present value."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,22 +106,22 @@ class View:
         return float(self.ys.max() / self.ys.min())
 
 
-def along(knob: Knob) -> np.ndarray:
-    """Return the values at which the curve is drawn: on a log scale, and whole where the knob only takes whole ones."""
-    grid = knob.grid(POINTS)
+def along(knob: Knob, here: float) -> np.ndarray:
+    """Return where the curve is drawn: evenly on a log scale, and where the knob stands.
+
+    A knob whose steps are all multiples of the least is only looked at there: between them nothing changes.
+    """
     least = knob.steps[0] if knob.steps else 1.0 if knob.whole else 0.0
     if not least or any(step % least for step in knob.steps if step != knob.steps[-1]):
-        return grid
-    whole = np.round(grid / least) * least
-    return np.unique(
-        np.concatenate([[knob.low], whole[(whole > knob.low) & (whole < knob.high)], [knob.high]])
-    )
+        return np.unique([*knob.grid(POINTS), here])
+    whole = np.round(knob.grid(POINTS * 3 // 2) / least) * least
+    return np.unique([knob.low, *whole[(whole > knob.low) & (whole < knob.high)], knob.high, here])
 
 
 def look(experiment: Experiment, settings: Settings, name: str, dots: Sequence[Dot] = ()) -> View:
     """Take the photograph, with knob `name` along the x axis. Raises what the model raises."""
     knob = experiment.knob(name)
-    xs = along(knob)
+    xs = along(knob, settings[name])
     unit, estimate = experiment.unit(settings), experiment.model(settings)
     return View(
         experiment=experiment,

@@ -15,7 +15,6 @@ from readahead.chapters.elimination.chapter import EXPERIMENT, FIGURES, FITTED, 
 from readahead.chapters.elimination.star_queries import BY_DATE, BY_QUANTITY, BY_YEAR, FLIGHTS, GENERATED
 from readahead.errors import Cancelled
 from readahead.experiments.round import Bench
-from readahead.models.scan import scan_times
 from readahead.running import listening
 
 
@@ -75,15 +74,6 @@ def test_a_join_that_wants_few_keys_asks_every_bloom_filter(bench: Bench) -> Non
     assert all(before.done_s <= after.submitted_s for before, after in pairwise(asked))
 
 
-@pytest.mark.parametrize("flight", ["Q1.1", "Q3.1", "Q3.2", "Q4.3"])
-def test_the_closed_form_meets_the_exact_reads(bench: Bench, flight: str) -> None:
-    bench.glance(flight=flight, load=GENERATED)  # builds the file
-    settings = bench.settings(flight=flight, load=GENERATED)
-    case, costs = EXPERIMENT.case(settings), EXPERIMENT.costs(settings)
-    curve = float(scan_times(case.device, case.layout(), case.window, costs).seconds)
-    assert curve == pytest.approx(case.predict(costs).finished_s, rel=0.15)
-
-
 def test_what_a_query_asks_of_each_table() -> None:
     assert FLIGHTS["Q2.2"].conditions("part") == "p_brand1 BETWEEN 261 AND 268"
     assert FLIGHTS["Q2.2"].conditions("supplier") == "s_region = 2"
@@ -122,7 +112,7 @@ def test_print_is_met_where_the_queries_are_weighed() -> None:
 @pytest.mark.parametrize(
     "name", ["row_group_rows", "disorder", "latency_s", "bandwidth_bytes_per_s", "queue_depth"]
 )
-def test_the_curve_goes_through_the_closed_form(bench: Bench, name: str) -> None:
+def test_there_is_a_curve_along(bench: Bench, name: str) -> None:
     settings = bench.settings(load=BY_DATE, disorder=0.1)
     values = EXPERIMENT.knob(name).grid(20)
     curve = EXPERIMENT.curve(settings, name, values)

@@ -132,14 +132,6 @@ def test_there_is_a_model_and_a_curve_at_both_ends_of_every_number(way: str) -> 
             assert EXPERIMENT.model({**settings, knob.name: knob.check(end)}).seconds > 0
 
 
-def test_the_curve_goes_through_the_model() -> None:
-    for way in INDEX_WAYS:
-        settings = EXPERIMENT.settings(way=way)
-        [rate] = EXPERIMENT.curve(settings, "latency_s", np.array([settings["latency_s"]]))
-        exact = EXPERIMENT.throughput(settings, EXPERIMENT.model(settings).seconds)
-        assert rate == pytest.approx(exact, rel=0.03)
-
-
 def test_an_examination_is_about_the_index() -> None:
     rng = random.Random(3)
     drawn = [EXPERIMENT.draw(rng) for _ in range(40)]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from readahead.chapters.row_groups import chapter
 from readahead.chapters.row_groups.chapter import EXPERIMENT, FAR, FIGURES, NEAR, latency_moves, on, one_each
 from readahead.experiments.round import Bench
 
@@ -65,6 +66,11 @@ def test_small_groups_are_dearer_far_away_and_one_is_too_few() -> None:
 def test_the_point_of_the_workbook() -> None:
     assert latency_moves(1) > 20
     assert latency_moves(1) > latency_moves(8) > latency_moves(32)
+
+
+def test_a_slower_answer_never_asks_for_smaller_groups() -> None:
+    rows = [chapter._smallest_good(latency_s, 1, "comments") for latency_s in (20e-6, 1e-4, 1e-3, 0.01, 0.05)]
+    assert rows == sorted(rows) and rows[0] < rows[-1]
 
 
 @pytest.mark.parametrize(

@@ -2,22 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from readahead.chapters.row_groups import laws
-from readahead.devices import device
 from readahead.errors import BadValue
-from readahead.models.scan import Layout, scan_times
-from readahead.models.schedule import Costs, Window
-
-TABLE = Layout(rows=36_585_420, row_group_rows=2_048, bytes_per_row=76.7)
-ONE = Window(slots=1, depth=1, threads=1)
-COSTS = Costs()
 
 
 def test_the_published_row_count_makes_35_groups() -> None:
@@ -59,34 +50,11 @@ def test_more_than_half_is_lost_only_below_one_wave(count: int, threads: int) ->
     assert count < threads or idle < 0.5
 
 
-@pytest.mark.parametrize("name", ["nvme", "object-store", "usb-disk", "cloud-volume"])
-def test_no_size_beats_the_sweet_spot(name: str) -> None:
-    chosen = device(name)
-    spot = laws.sweet_spot(chosen, TABLE, ONE, COSTS)
-    assert spot.smallest_rows <= spot.best_rows <= spot.largest_rows
-    for rows in (2_048, 16_384, 131_072, 1_048_576):
-        seconds = float(scan_times(chosen, replace(TABLE, row_group_rows=rows), ONE, COSTS).seconds)
-        assert seconds >= spot.seconds * (1 - 1e-9)
-        if rows < spot.smallest_rows:
-            assert seconds > spot.seconds * (1 + laws.NEAR)
-
-
-def test_the_sweet_spot_moves_by_orders_of_magnitude_with_the_latency() -> None:
-    near, far = device("nvme"), device("object-store")
-    one = laws.smallest_good_rows(near, [near.latency_s, far.latency_s], TABLE, ONE, COSTS)
-    assert one[1] / one[0] > 20
-    many = Window(slots=32, depth=32, threads=1)
-    deep = laws.smallest_good_rows(near, [near.latency_s, far.latency_s], TABLE, many, COSTS)
-    assert deep[1] / deep[0] < one[1] / one[0]
-
-
-def test_a_slower_answer_never_asks_for_smaller_groups() -> None:
-    latencies = np.geomspace(20e-6, 0.05, 40)
-    rows = laws.smallest_good_rows(device("nvme"), latencies, TABLE, ONE, COSTS)
-    assert (np.diff(rows) >= 0).all()
-
-
-def test_one_search_and_many_agree() -> None:
-    far = device("object-store")
-    spot = laws.sweet_spot(far, TABLE, ONE, COSTS)
-    assert laws.smallest_good_rows(far, [far.latency_s], TABLE, ONE, COSTS) == [spot.smallest_rows]
+def test_no_size_beats_the_sweet_spot() -> None:
+    rows = laws.sizes()
+    seconds = 1e9 / rows + rows
+    spot = laws.sweet_spot(rows, seconds)
+    assert spot.smallest_rows < spot.best_rows < spot.largest_rows
+    assert spot.seconds == seconds.min()
+    near = (rows >= spot.smallest_rows) & (rows <= spot.largest_rows)
+    assert np.all((seconds <= spot.seconds * (1 + laws.NEAR)) == near)

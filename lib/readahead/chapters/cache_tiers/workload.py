@@ -7,8 +7,6 @@ from __future__ import annotations
 import random
 from typing import Any
 
-import numpy as np
-
 from readahead.chapters.cache_tiers import access_trace as who
 from readahead.chapters.cache_tiers import laws
 from readahead.chapters.cache_tiers.access_trace import SCAN, ZIPF
@@ -26,7 +24,6 @@ from readahead.chapters.cache_tiers.calibrate_cache import (
     weigh_cache,
 )
 from readahead.chapters.cache_tiers.tier_times import SPILL, TierTimes
-from readahead.errors import BadValue
 from readahead.experiments.experiment import Settings
 from readahead.measure.calibrate import ensure_costs
 from readahead.measure.sample import Sample
@@ -84,42 +81,6 @@ class Remembering(TierTimes):
     def model(self, settings: Settings) -> Estimate:
         """Return the predicted time of one run, with the hits of an LRU cache replayed on the very same accesses."""
         return self.estimate(settings, self.found(settings))
-
-    def curve(self, settings: Settings, name: str, values: np.ndarray) -> np.ndarray:
-        """Return the throughput along one knob: with the replayed hits, or Che's where they change with it."""
-        work = self.work(settings)
-        if name == "memory_share" and settings["access"] != SCAN:
-            shelf = self.shelf(settings)
-            reuse = who.reuse_bytes(shelf.asked, shelf.sizes, first=settings["run"] == 1)
-            hits = laws.hit_ratio(reuse, shelf.wanted, values * sum(shelf.sizes))
-            most = float(laws.hit_ratio(reuse, shelf.wanted, 1e18))
-            below = most if self.spills(settings) else 0.0
-            none, disk, all_s = (
-                self.estimate(settings, found).seconds
-                for found in ((0.0, 0.0, 1.0), (0.0, 1.0, 0.0), (1.0, 0.0, 0.0))
-            )
-            spilled = np.maximum(0.0, below - hits)
-            return np.asarray(work / (none + hits * (all_s - none) + spilled * (disk - none)))
-        if self.knob(name).kind == "choice":
-            raise BadValue(
-                f"{name!r} is not a number, so there is no curve along it. Choose a knob with a range."
-            )
-        if name in (*_PRICES, "run"):
-            return np.full(len(values), work / self.model(settings).seconds)
-        some = np.unique(np.linspace(0, len(values) - 1, 9).round().astype(int))
-        here, moves = self.found(settings), name in ("memory_share", "skew", "row_group_rows", "queries")
-        rates = []
-        for value in values[some]:
-            at = {**settings, name: self.knob(name).nearest(value)}
-            found = self._long_run(at) if moves else here
-            rates.append(self.work(at) / self.estimate(at, found).seconds)
-        return np.asarray(np.interp(np.log(values), np.log(values[some]), rates))
-
-    def _long_run(self, settings: Settings) -> tuple[float, float, float]:
-        if settings["run"] == 1:
-            return self.found(settings)
-        hits = self.expected(settings)
-        return (hits, 1 - hits, 0.0) if self.spills(settings) else (hits, 0.0, 1 - hits)
 
     # -- what DuckDB does ----------------------------------------------------------------------------
     def measure(self, settings: Settings, repeats: int = 3) -> Sample:

@@ -113,7 +113,7 @@ def _grip(bench: Bench) -> Picture:
     groups = case.recipe.rows / case.recipe.effective_row_group_rows
     late = DISORDER.grid(16)
     plain = laws.groups_read(groups, case.flight.share(BY_DATE), late) / groups
-    exact = case.expected(disorder=late) / groups
+    exact = laws.groups_between(groups, *case.flight.span(BY_DATE), late) / groups
     seen = [(w, share_measured(bench, flight=MONTH, load=BY_DATE, disorder=w)) for w in DISORDERS]
     return Picture(
         title="Labels lose their grip",

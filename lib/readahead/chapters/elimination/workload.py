@@ -9,9 +9,7 @@ import random
 from dataclasses import dataclass, replace
 from typing import Any
 
-import numpy as np
-
-from readahead.chapters.elimination.laws import groups_between
+from readahead.chapters.elimination.laws import groups_between, place
 from readahead.chapters.elimination.star_queries import (
     BY_DATE,
     BY_QUANTITY,
@@ -23,7 +21,7 @@ from readahead.chapters.elimination.star_queries import (
     Flight,
 )
 from readahead.datasets import inspect, star, store
-from readahead.datasets.recipe import VECTOR_ROWS, Recipe
+from readahead.datasets.recipe import Recipe
 from readahead.experiments.experiment import Knob, Settings
 from readahead.experiments.scanning import Scanning
 from readahead.measure.case import Case
@@ -31,7 +29,6 @@ from readahead.measure.cpu_cost import query_costs, weigh_query
 from readahead.measure.engine import EngineSettings, engine
 from readahead.measure.run import Query
 from readahead.measure.sample import Sample
-from readahead.models import parquet_reads, scan
 from readahead.models.schedule import Costs
 
 TABLE = "lineorder"
@@ -69,7 +66,12 @@ class StarCase(Case):
         return Query(sql=self.flight.sql, path=store.location(self.recipe), setup=star.dimensions(scale))
 
     def touched(self) -> set[int] | None:
-        """Return the row groups whose smallest and largest date and quantity leave the query in doubt."""
+        """Return the row groups whose smallest and largest date and quantity leave the query in doubt.
+
+        Of a file that is not there: as many in a row as the law expects.
+        """
+        if not store.is_built(self.recipe):
+            return self._expected_groups()
         wanted = {"lo_quantity": self.flight.quantities}
         if self.carried():
             first, last = (int(f"{day:%Y%m%d}") for day in (self.flight.first, self.flight.last))
@@ -93,6 +95,8 @@ class StarCase(Case):
 
     def probes(self) -> list[tuple[int, int] | None]:
         """Return the Bloom filters that DuckDB asks before each row group that its labels leave in doubt."""
+        if not store.is_built(self.recipe):
+            return []
         touched, asked = self.touched(), self._asked_by_key()
         filters = [inspect.bloom_filters(store.location(self.recipe), column) for column in asked]
         found = [
@@ -106,57 +110,23 @@ class StarCase(Case):
         wanted = [(KEYS[table], table, self.flight.conditions(table)) for table in self.flight.joins]
         return [f"lo_{key}" for key, table, where in wanted if _are_few(table, key, where, query.setup)]
 
-    def expected(self, row_group_rows: Any = None, disorder: Any = None) -> np.ndarray:
-        """Return how many row groups the model expects to be read; arguments may be arrays."""
+    def span(self) -> tuple[float, float]:
+        """Return from where to where, as shares of the table in its order, lies what the query asks for."""
+        load = next(name for name, order in LOADS.items() if order == self.recipe.order)
+        return self.flight.span(load) if load == BY_QUANTITY or self.carried() else (0.0, 1.0)
+
+    def expected(self) -> float:
+        """Return how many row groups the law expects to be read."""
         recipe = self.recipe
-        groups = recipe.rows / np.asarray(
-            recipe.effective_row_group_rows if row_group_rows is None else row_group_rows, float
-        )
-        load = next(name for name, order in LOADS.items() if order == recipe.order)
-        late = recipe.disorder if disorder is None else disorder
-        first, last = self.flight.span(load) if load == BY_QUANTITY or self.carried() else (0.0, 1.0)
-        return groups_between(groups, first, last, late)
+        groups = recipe.rows / recipe.effective_row_group_rows
+        return float(groups_between(groups, *self.span(), recipe.disorder))
 
-    def reads_a_group(self) -> float:
-        """Return into how many reads the wanted columns of a row group fall, of a built file."""
-        if not store.is_built(self.recipe):
-            return 2.0
-        group = inspect.shape(store.location(self.recipe)).row_groups[0]
-        return float(len(parquet_reads.group_reads(group, self.columns, self.engine.column_gap_bytes)))
-
-    def wanted_bytes_per_row(self) -> float:
-        """Return the bytes that are read for a row: the wanted columns, and what is read through between them."""
-        if not store.is_built(self.recipe):
-            return self.recipe.source.bytes_per_row * len(self.columns) / len(self.recipe.columns)
-        groups = inspect.shape(store.location(self.recipe)).row_groups
-        reads = (
-            parquet_reads.group_reads(group, self.columns, self.engine.column_gap_bytes) for group in groups
-        )
-        return sum(size for group in reads for _, size in group) / self.recipe.rows
-
-    def layout(self) -> scan.Layout:
-        """Return the part of the file that is read as equal pieces, with the footer of the whole."""
-        return self.layout_of(self.recipe.effective_row_group_rows, self.expected())
-
-    def layout_of(self, row_group_rows: Any, expected: Any) -> scan.Layout:
-        """Return the same for other row groups and other counts of them, each perhaps an array."""
-        pieces, touched = self.reads_a_group(), np.asarray(expected, float)
-        whole = Case.layout(self)
-        all_groups = self.recipe.rows / np.asarray(row_group_rows, float)
-        rows = np.minimum(touched * row_group_rows, self.recipe.rows)
-        asked = [span for span in self.probes() if span is not None] if store.is_built(self.recipe) else []
-        held = len(self.touched() or ()) if asked else 0
-        return replace(
-            whole,
-            rows=rows,
-            row_group_rows=np.asarray(row_group_rows, float) / pieces,
-            probes_per_read=len(asked) / held / pieces if held else 0.0,
-            probe_bytes=float(np.mean([size for _, size in asked])) if asked else 0.0,
-            bytes_per_row=self.wanted_bytes_per_row(),
-            footer_bytes_per_group=np.asarray(whole.footer_bytes_per_group, float)
-            * all_groups
-            / (touched * pieces),
-        )
+    def _expected_groups(self) -> set[int]:
+        """Return so many row groups of a file that is not there, from where the first wanted row lies."""
+        every, first = self.recipe.row_groups, float(place(self.span()[0], self.recipe.disorder))
+        count = min(every, round(self.expected()))
+        start = min(every - count, int(first * every))
+        return set(range(start, start + count))
 
 
 @functools.lru_cache(maxsize=256)
@@ -204,24 +174,7 @@ class Eliminating(Scanning):
 
     def groups_read(self, settings: Settings) -> float:
         """Return how many row groups the model expects to be read."""
-        return float(self.case(settings).expected())
-
-    def curve(self, settings: Settings, name: str, values: np.ndarray) -> np.ndarray:
-        """Return the closed form's rows a second along one knob."""
-        if name not in ("row_group_rows", "disorder"):
-            return super().curve(settings, name, values)
-        case, window = self.case(settings), self.case(settings).window
-        if name == "disorder":
-            late = np.where((values > IN_ORDER) & (self.value(settings, "load") == BY_DATE), values, 0.0)
-            layout = case.layout_of(
-                np.full_like(values, case.recipe.effective_row_group_rows), case.expected(disorder=late)
-            )
-        else:
-            rows = np.ceil(values / VECTOR_ROWS) * VECTOR_ROWS
-            layout = case.layout_of(rows, case.expected(rows))
-        return np.asarray(
-            case.recipe.rows / scan.scan_times(case.device, layout, window, self.costs(settings)).seconds
-        )
+        return self.case(settings).expected()
 
     def costs(self, settings: Settings) -> Costs:
         """Return what the engine takes for the query's flight, as weighed or as is usual."""

@@ -6,8 +6,6 @@ from __future__ import annotations
 import random
 from typing import Any
 
-import numpy as np
-
 from readahead.chapters.fragments import laws
 from readahead.chapters.fragments.readers import run_readers
 from readahead.devices import Device
@@ -58,14 +56,6 @@ class Sharing(Scanning):
                 "transfer": transfer_s,
             }
         )
-
-    def curve(self, settings: Settings, name: str, values: np.ndarray) -> np.ndarray:
-        """Return throughput along one knob; for plain readers point by point, at a few places."""
-        if settings["workload"] == SCAN and name != "readers":
-            return super().curve(settings, name, values)
-        if name not in ("readers", "channels", "latency_s", "seek_s", "bandwidth_bytes_per_s"):
-            return np.full(len(values), self.throughput(settings, self.model(settings).seconds))
-        return self.point_by_point(settings, name, values)
 
     def measure(self, settings: Settings, repeats: int = 3) -> Sample:
         """Let DuckDB scan, or plain readers read."""

@@ -13,7 +13,7 @@ from dataclasses import replace
 import numpy as np
 
 from readahead.chapters.index_pages import laws as arithmetic
-from readahead.datasets import inspect, store
+from readahead.datasets import expected, inspect, store
 from readahead.datasets.recipe import ROW_GROUP_HIGH, VECTOR_ROWS, Recipe
 from readahead.experiments.experiment import Settings
 from readahead.experiments.scanning import Scanning
@@ -111,16 +111,16 @@ class Sampling(Scanning):
                 drawn = inspect.sampled(path, 100 * settings["sample_share"], SEED)
                 blocks, rows = [every[vector] for vector in drawn], [VECTOR_ROWS] * len(drawn)
                 window = Window(slots=len(COLUMNS), depth=1, threads=1)
-            groups = block_reads(blocks, BLOCK_BYTES, ahead=True, depth=window.depth)
-            return simulate(case.device, [], groups, rows, window=window, costs=near)
-        footer, groups = case.reads()
-        rows = [group.rows for group in inspect.shape(store.location(case.recipe)).row_groups]
+            spans = block_reads(blocks, BLOCK_BYTES, ahead=True, depth=window.depth)
+            return simulate(case.device, [], spans, rows, window=window, costs=near)
+        reads = case.scan()
+        groups, counts = reads.groups, reads.rows
         if way == METADATA:
-            groups, rows = [], []
+            groups, counts = [], []
         elif way == CHOSEN:
             chosen = set(self.chosen(settings))
-            groups = [reads if number in chosen else [] for number, reads in enumerate(groups)]
-        return simulate(case.device, footer, groups, rows, window=case.window, costs=costs)
+            groups = [own if number in chosen else [] for number, own in enumerate(groups)]
+        return simulate(case.device, reads.footer, groups, counts, window=case.window, costs=costs)
 
     # -- the sources ---------------------------------------------------------------------------------
     def model(self, settings: Settings) -> Estimate:
@@ -143,10 +143,6 @@ class Sampling(Scanning):
             terms_s={**terms_s, "cpu": after_s}, overlapped_s={"cpu": max(0.0, told.decode_s - after_s)}
         )
 
-    def curve(self, settings: Settings, name: str, values: np.ndarray) -> np.ndarray:
-        """Return the schedule's throughput at a few places along one knob, and a line between them."""
-        return self.point_by_point(settings, name, values)
-
     def measure(self, settings: Settings, repeats: int = 3) -> Sample:
         """Run the query in DuckDB on the emulated device."""
         case = self.case(settings)
@@ -158,7 +154,7 @@ class Sampling(Scanning):
         """Return the bytes that somebody wants of the table: a share of it."""
         case = self.case(settings)
         if settings["way"] == METADATA:
-            return float(case.recipe.row_groups * case.layout().footer_bytes_per_group)
+            return float(expected.shape(case.recipe).footer_bytes)
         whole = case.recipe.rows * case.recipe.source.bytes_per_row
         return float(whole * (1 if settings["way"] == TABLE else settings["sample_share"]))
 

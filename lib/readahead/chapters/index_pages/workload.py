@@ -11,7 +11,7 @@ import numpy as np
 
 from readahead import devices
 from readahead.chapters.index_pages import laws as arithmetic
-from readahead.chapters.index_pages.laws import COUNT, DETAILED, INDEX_WAYS, LIMITED, MAP, SAMPLED
+from readahead.chapters.index_pages.laws import COUNT, INDEX_WAYS, LIMITED, MAP, SAMPLED
 from readahead.chapters.index_pages.page_chain import run_index
 from readahead.chapters.index_pages.page_index import PAGE_BYTES, PageIndex, layout
 from readahead.chapters.index_pages.sampling import IN_ORDER, NATIVE, PARQUET, SHUFFLED, TABLE_WAYS, Sampling
@@ -61,29 +61,6 @@ class Inspecting(Sampling):
             terms = _parts(device, chain, chain_s, alone), _parts(device, known, known_s, link)
             return Estimate(terms_s={name: terms[0][name] + terms[1][name] for name in terms[0]})
         return super().model(settings)
-
-    def curve(self, settings: Settings, name: str, values: np.ndarray) -> np.ndarray:
-        """Return the closed form along one knob; for DuckDB the schedule at a few places along it."""
-        if name in self.disabled(settings):
-            return np.full(len(values), self.throughput(settings, self.model(settings).seconds))
-        if self.pages(settings):
-            return self._law(settings, name, values)
-        return super().curve(settings, name, values)
-
-    def _law(self, settings: Settings, name: str, values: np.ndarray) -> np.ndarray:
-        """Return the closed form of an index: a chain, and what is known beforehand."""
-        now: dict[str, Any] = {**settings, name: values}
-        way, size, leaves = settings["way"], now["read_bytes"], now["leaf_pages"]
-        upper = arithmetic.upper_pages(leaves, now["fanout"])
-        every = np.where(np.asarray(leaves) >= arithmetic.SAMPLE_FROM_PAGES, arithmetic.SAMPLE_EVERY, 1)
-        device = {key: now[key] for key in ("latency_s", "bandwidth_bytes_per_s")}
-        blocks = np.ceil((leaves + upper) * PAGE_BYTES / size)
-        known = {LIMITED: 0 * upper, MAP: upper, SAMPLED: np.minimum(leaves / every, blocks)}.get(way, blocks)
-        chain = 1 + (upper if way not in (MAP, COUNT) else 0 * upper)
-        depth = np.minimum(now["queue_depth"], now["channels"])
-        seconds = arithmetic.chain_s(chain, size, **device) + arithmetic.map_s(known, size, depth, **device)
-        wanted = {LIMITED: upper, MAP: upper, SAMPLED: upper + leaves / every, DETAILED: upper + leaves}
-        return np.asarray(wanted.get(way, leaves) * PAGE_BYTES / seconds * np.ones_like(values, float))
 
     def measure(self, settings: Settings, repeats: int = 3) -> Sample:
         """Let plain readers inspect the index, or DuckDB the table, on the emulated device."""

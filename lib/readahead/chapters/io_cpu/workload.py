@@ -8,9 +8,7 @@ import random
 from dataclasses import dataclass, replace
 from typing import Any
 
-import numpy as np
-
-from readahead.datasets import inspect, store
+from readahead.datasets import expected
 from readahead.experiments.experiment import Knob, Settings
 from readahead.experiments.scanning import Scanning
 from readahead.measure.case import Case
@@ -18,7 +16,6 @@ from readahead.measure.cpu_cost import query_costs, weigh_query
 from readahead.measure.machine import this_machine
 from readahead.measure.run import Query
 from readahead.measure.sample import Sample
-from readahead.models import scan
 from readahead.models.schedule import Costs
 
 EVERY, ONE, REPORT = "every column", "one sum", "Query 1"
@@ -54,19 +51,6 @@ class _Report(Case):
         """Return the query, with its groups."""
         plain = Case.query(self)
         return replace(plain, sql=plain.sql + self.tail)
-
-    def layout(self) -> scan.Layout:
-        """Return the file as equal row groups of the wanted columns alone."""
-        whole = Case.layout(self)
-        if not self.columns or not store.is_built(self.recipe):
-            return replace(
-                whole, bytes_per_row=self.recipe.source.bytes_per_row * (0.3 if self.columns else 1.0)
-            )
-        groups = inspect.shape(store.location(self.recipe)).row_groups
-        wanted = [
-            chunk.size_bytes for group in groups for chunk in group.chunks if chunk.column in self.columns
-        ]
-        return replace(whole, bytes_per_row=sum(wanted) / self.recipe.rows)
 
 
 class Working(Scanning):
@@ -115,4 +99,7 @@ class Working(Scanning):
 
     def _work(self, case: Case) -> float:
         """Return the bytes of the columns that the query reads."""
-        return float(np.asarray(case.layout().bytes_per_row)) * case.recipe.rows
+        wanted = case.columns or case.recipe.columns
+        return float(
+            sum(size for group in expected.reads(case.recipe, wanted, 0).groups for _, size in group)
+        )

@@ -5,8 +5,6 @@ from __future__ import annotations
 import random
 from typing import Any
 
-import numpy as np
-
 from readahead import devices
 from readahead.chapters.loading import laws
 from readahead.chapters.loading.writers import EMULATED_FILES, load_costs, run_writers, weigh_writers
@@ -47,14 +45,6 @@ class Loading(Experiment):
         )
         shown_s = seconds * cpu_s / (cpu_s + alone_s) if seconds > cpu_s * (1 + 1e-9) else seconds
         return Estimate(terms_s={"device": seconds - shown_s, "cpu": shown_s})
-
-    def curve(self, settings: Settings, name: str, values: np.ndarray) -> np.ndarray:
-        """Return the rows a second along one knob."""
-        if settings["target"] != EMULATED_FILES or name not in ("writers", "commit_rows"):
-            return self.point_by_point(settings, name, values)
-        given = {"writers": settings["writers"], "commit_rows": settings["commit_rows"], name: values}
-        rates = laws.rows_per_s(self.device(settings), load_costs(EMULATED_FILES), **given)
-        return np.asarray(rates * np.ones_like(values), float)
 
     def measure(self, settings: Settings, repeats: int = 3) -> Sample:
         """Let the writers write, weighing a batch first if that was never done."""

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from readahead.chapters.lookups import laws, native_file
-from readahead.datasets import inspect, store
+from readahead.datasets import store
 from readahead.datasets.recipe import Recipe
 from readahead.devices import Device
 from readahead.measure.case import Case
@@ -75,9 +75,9 @@ class Asked(Case):
 class Plan:
     """What is going to be read: one by one first, then row groups with many reads under way."""
 
-    serial: list[Span]
-    groups: list[list[Span]]
-    rows: list[int]
+    serial: Sequence[Span]
+    groups: Sequence[Sequence[Span]]
+    rows: Sequence[int]
     single: int = 0
     """Rows that are picked one by one."""
 
@@ -93,30 +93,35 @@ class Plan:
 
 
 def plan(case: Asked) -> Plan:
-    """Return the reads of the built file: those of rows exactly, those of the index by its expected blocks."""
-    path, engine = store.location(case.recipe), case.engine
-    rest = (case.keys, case.seed, case.way, case.step_rows)
-    return _plan(case.recipe, *rest, engine.queue_depth, engine.column_gap_bytes, path.stat().st_mtime_ns)
+    """Return the reads: of a built file those of rows exactly, those of the index by its expected blocks."""
+    engine, rest = case.engine, (case.keys, case.seed, case.way, case.step_rows)
+    return _plan(case.recipe, *rest, engine.queue_depth, engine.column_gap_bytes, store.is_built(case.recipe))
 
 
 @functools.lru_cache(maxsize=256)
 def _plan(
-    recipe: Recipe, keys: int, seed: int, way: str, step_rows: int, depth: int, gap_bytes: int, _modified: int
+    recipe: Recipe,
+    keys: int,
+    seed: int,
+    way: str,
+    step_rows: int,
+    depth: int,
+    gap_bytes: int,
+    built: bool,  # noqa: FBT001
 ) -> Plan:
     """Return the plan, which does not depend on the device: a slider of the device finds it ready."""
     engine = EngineSettings(threads=1, queue_depth=depth, column_gap_bytes=gap_bytes)
     case = Asked(
         recipe=recipe, device=_NO_DEVICE, engine=engine, keys=keys, seed=seed, way=way, step_rows=step_rows
     )
-    path, key = store.location(recipe), recipe.source.key
     if recipe.format == "parquet":
-        footer, groups = case.reads()
-        return Plan(serial=footer, groups=groups, rows=[g.rows for g in inspect.shape(path).row_groups])
-    file, wanted, block = native_file.layout(path, key), case.wanted(), recipe.block_bytes
+        found = case.scan()
+        return Plan(serial=found.footer, groups=found.groups, rows=found.rows)
+    file, wanted, block = native_file.layout_of(recipe, built=built), case.wanted(), recipe.block_bytes
     walked = wanted[: step_rows + 1] if case.walks else []
     index = [block_span(number, block) for number in _index_blocks(file, walked)]
     if case.by_index:
-        fetched = [block_span(number, block) for number in _row_blocks(case, file, wanted)]
+        fetched = [block_span(number, block) for number in _row_blocks(case, file, wanted, built=built)]
         return Plan(serial=index + fetched, groups=[], rows=[], single=keys)
     lowest = np.searchsorted(
         wanted, [group.low for group in file.groups]
@@ -130,14 +135,18 @@ def _plan(
     return Plan(serial=index, groups=groups, rows=[group.rows for group in touched])
 
 
-def _row_blocks(case: Asked, file: native_file.Native, wanted: Sequence[int]) -> list[int]:
+def _row_blocks(case: Asked, file: native_file.Native, wanted: Sequence[int], *, built: bool) -> list[int]:
     """Return every block in which one of the rows lies, once."""
     recipe = case.recipe
     in_order = (
         recipe.effective_order == "key" and recipe.source.scale_factor is None
     )  # keys 0, 1, 2 ... are places
-    path = store.location(recipe)
-    places = np.array(wanted if in_order else native_file.positions(path, recipe.source.key, wanted))
+    if in_order:
+        places = np.array(wanted)
+    elif built:
+        places = np.array(native_file.positions(store.location(recipe), recipe.source.key, wanted))
+    else:  # rows lie at random
+        places = np.array(random.Random(case.seed).sample(range(recipe.rows), len(wanted)))
     group, row = np.divmod(places, recipe.effective_row_group_rows)
     found: dict[int, None] = {}
     for number in np.unique(group).tolist():

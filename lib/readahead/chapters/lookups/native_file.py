@@ -16,7 +16,9 @@ import duckdb
 import numpy as np
 from numpy.typing import NDArray
 
+from readahead.datasets import expected, store
 from readahead.datasets.build import literal
+from readahead.datasets.recipe import Recipe
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,6 +72,30 @@ class Native:
     def data_blocks(self) -> int:
         """Return how many blocks hold rows."""
         return len(frozenset().union(*(group.blocks for group in self.groups)))
+
+
+INDEX_BYTES_A_ROW = 9
+"""Of DuckDB's index on a whole number: a pointer, and a little of the nodes above."""
+
+
+def layout_of(recipe: Recipe, *, built: bool) -> Native:
+    """Return where the rows of a native file and its index lie, or are expected to lie in a file that is not there."""
+    if built:
+        return layout(store.location(recipe), recipe.source.key)
+    found = expected.segments(recipe)
+    ranges = expected.key_ranges(recipe, recipe.source.key)
+    groups = tuple(
+        RowGroup(
+            rows=rows,
+            low=low,
+            high=high,
+            columns=tuple(tuple(Segment(start=start, block=block) for start, block in c) for c in columns),
+        )
+        for rows, (low, high), columns in zip(expected.group_rows(recipe), ranges, found, strict=True)
+    )
+    first = 1 + max(segment.block for column in groups[-1].columns for segment in column)
+    index = range(first, first + 1 + recipe.rows * INDEX_BYTES_A_ROW // recipe.block_bytes)
+    return Native(groups=groups, index_blocks=tuple(index) if recipe.index else ())
 
 
 def layout(path: Path, key: str) -> Native:

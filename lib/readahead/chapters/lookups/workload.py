@@ -11,9 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from readahead.chapters.lookups import closed_form, native_file
 from readahead.chapters.lookups.key_reads import NEIGHBOURS, SCATTERED, UNSORTED, Asked, Plan, plan
-from readahead.datasets import store
 from readahead.devices import Device, device
 from readahead.experiments.experiment import Settings
 from readahead.experiments.knobs import EMULATED
@@ -69,7 +67,7 @@ class Fetching(Scanning):
         recipe = replace(plain.recipe, order=order)
         more: dict[str, Any] = {}
         if own:
-            block = int(self.value(settings, "block_bytes"))
+            block = 2 ** round(np.log2(self.value(settings, "block_bytes")))
             recipe = replace(recipe, format="native", index=True, block_bytes=block)
             more = {
                 "index_scan_max_count": int(self.value(settings, "step_rows")),
@@ -85,10 +83,8 @@ class Fetching(Scanning):
 
     # -- what will be read ---------------------------------------------------------------------------
     def plan(self, settings: Settings) -> Plan:
-        """Return what DuckDB will read, of a file that is built first if need be."""
-        case = self.case(settings)
-        case.build()
-        return plan(case)
+        """Return what DuckDB will read: exactly once the file is built, expected before."""
+        return plan(self.case(settings))
 
     # -- the model -----------------------------------------------------------------------------------
     def costs(self, settings: Settings) -> Costs:
@@ -106,7 +102,7 @@ class Fetching(Scanning):
         )
 
     def model(self, settings: Settings) -> Estimate:
-        """Return the schedule of the planned reads, built first if the file is not there, as named terms."""
+        """Return the schedule of the planned reads as named terms."""
         case, plan, costs = self.case(settings), self.plan(settings), self.costs(settings)
         told = simulate(
             case.device, plan.serial, plan.groups, plan.rows, window=case.window, costs=costs, keys=case.keys
@@ -123,68 +119,6 @@ class Fetching(Scanning):
         }
         hidden = max(0.0, told.decode_s / case.window.threads - terms["cpu"]) if plan.groups else 0.0
         return Estimate(terms_s=terms, overlapped_s={"cpu": hidden})
-
-    def curve(self, settings: Settings, name: str, values: np.ndarray) -> np.ndarray:
-        """Return the closed form along one knob, scaled to the schedule of the settings themselves."""
-        here = self.model(settings).seconds
-        law = self._law(settings, name, values)
-        seconds = law * here / self._law(settings, name, np.array([float(settings[name])]))[0]
-        work = np.minimum(values, self.case(settings).recipe.rows // 2) if name == "rows_per_lookup" else None
-        if work is None or not self.case(settings).keys:
-            work = np.full(len(values), self.work(settings))
-        return np.asarray(work / seconds, float)
-
-    def _law(self, settings: Settings, name: str, values: np.ndarray) -> np.ndarray:
-        """Return the seconds by the closed form, with one knob at each of the values."""
-        case = self.case(settings)
-        device, every = case.device, case.recipe.rows // 2
-
-        def along(knob: str, usual: float) -> np.ndarray:
-            return values if knob == name else np.full(len(values), float(usual))
-
-        keys = np.minimum(along("rows_per_lookup", case.keys), every) if case.keys else np.zeros(len(values))
-        own, apart = case.recipe.format == "native", self.apart(settings)
-        disks = along("channels", device.channels)
-        one = along("bandwidth_bytes_per_s", device.channel_bandwidth_bytes_per_s)
-        link = one * disks if apart else np.full(len(values), device.bandwidth_bytes_per_s)
-        group_rows = np.minimum(
-            along("row_group_rows", self.value(settings, "row_group_rows")), case.recipe.rows
-        )
-        block = along("block_bytes", case.recipe.block_bytes)
-        pieces, row_blocks = self._pieces(case)
-        usual = self.value(settings, "row_group_rows") / case.recipe.block_bytes
-        return closed_form.lookup_s(
-            closed_form.Table(
-                rows=case.recipe.rows,
-                width_bytes=case.recipe.source.bytes_per_row,
-                row_blocks=row_blocks,
-                pieces=np.maximum(1.0, pieces * np.minimum(1.0, group_rows / block / usual)),
-                group_rows=group_rows,
-                block_bytes=block if own else np.zeros(len(values)),
-                footers=len(self.plan(settings).serial),
-                clustered=case.recipe.effective_order == "key",
-            ),
-            closed_form.Disks(
-                latency_s=along("latency_s", device.latency_s),
-                rate_bytes_per_s=np.minimum(one, link),
-                link_bytes_per_s=link,
-                count=disks,
-                stripe_bytes=STRIPE_BYTES if apart else 0,
-            ),
-            keys=keys,
-            step_rows=along("step_rows", case.step_rows) if case.walks else np.zeros(len(values)),
-            neighbours=case.way == NEIGHBOURS,
-            slots=along("queue_depth", case.engine.queue_depth) + case.engine.threads - 1,
-            costs=self.costs(settings),
-        )
-
-    def _pieces(self, case: Asked) -> tuple[float, float]:
-        """Return the reads of a row group of the built file, and the blocks of one row."""
-        if case.recipe.format == "parquet":
-            return 1.0, 1.0
-        groups = native_file.layout(store.location(case.recipe), case.recipe.source.key).groups
-        first = groups[0].of_rows(np.zeros(1, np.int64))
-        return float(np.mean([group.pieces for group in groups])), float(len(first))
 
     # -- what an examination draws ------------------------------------------------------------------
     def draw(self, rng: random.Random) -> dict[str, Any]:

@@ -3,12 +3,11 @@ DuckDB's own read-ahead switches, for Parquet and for its own format."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-import numpy as np
-
 from readahead.chapters.read_ahead import laws
-from readahead.datasets import inspect, store
+from readahead.datasets import expected, store
 from readahead.experiments.experiment import Settings
 from readahead.experiments.knobs import DISK_COLD, EMULATED
 from readahead.experiments.scanning import Scanning
@@ -19,7 +18,7 @@ from readahead.measure.run import Query, run_emulated, run_local
 from readahead.measure.sample import Sample
 from readahead.models.estimate import Estimate
 from readahead.models.native_reads import block_reads
-from readahead.models.parquet_reads import Span, footer_reads
+from readahead.models.parquet_reads import Span
 from readahead.models.schedule import Costs, Window, simulate
 from readahead.units import KiB
 
@@ -34,9 +33,9 @@ _TWO_COLUMNS = ("id", "user_id")
 class Plan:
     """What is going to be read: the footer's reads, and those of each row group with its rows."""
 
-    footer: list[Span]
-    groups: list[list[Span]]
-    rows: list[int]
+    footer: Sequence[Span]
+    groups: Sequence[Sequence[Span]]
+    rows: Sequence[int]
 
     @property
     def reads(self) -> int:
@@ -96,29 +95,26 @@ class Switching(Scanning):
         return own
 
     def plan(self, settings: Settings) -> Plan:
-        """Return the exact reads of the built file."""
+        """Return the reads: exact once the file is built."""
         case = self.case(settings)
-        path, columns = store.location(case.recipe), case.columns or case.recipe.columns
+        columns = case.columns or case.recipe.columns
         ahead, depth = self.value(settings, "read_ahead") != OFF, self.window(settings).depth
         if case.recipe.format == "native":
-            found = inspect.blocks(path, columns)
-            groups = block_reads([blocks for _, blocks in found], BLOCK_BYTES, ahead=ahead, depth=depth)
-            return Plan(footer=[], groups=groups, rows=[rows for rows, _ in found])
-        shape = inspect.shape(path)
-        rows = [group.rows for group in shape.row_groups]
-        if ahead:
-            footer, groups = case.reads()
-        else:
-            footer, count = footer_reads(shape), inspect.pages(path)
+            found = expected.blocks(case.recipe, columns)
+            blocks = block_reads([blocks for _, blocks in found], BLOCK_BYTES, ahead=ahead, depth=depth)
+            return Plan(footer=[], groups=blocks, rows=[rows for rows, _ in found])
+        reads = case.scan()
+        groups, rows = reads.groups, reads.rows
+        if not ahead:
+            shape, count = expected.shape(case.recipe), expected.pages(case.recipe)
             groups = [laws.page_reads(group, columns, count) for group in shape.row_groups]
         if self.value(settings, "query") == LIMIT:
             groups, rows = groups[:depth], rows[:depth]
-        return Plan(footer=footer, groups=groups, rows=rows)
+        return Plan(footer=reads.footer, groups=groups, rows=rows)
 
     def model(self, settings: Settings) -> Estimate:
-        """Return the schedule of the exact reads, built first if the file is not there, as named terms."""
+        """Return the schedule of the reads as named terms: exact once the file is built."""
         case, window = self.case(settings), self.window(settings)
-        case.build()
         plan, costs = self.plan(settings), self.costs(settings)
         first = (
             self.value(settings, "query") == LIMIT
@@ -145,38 +141,6 @@ class Switching(Scanning):
         """Return what the engine takes; a native file is opened before the clock runs."""
         case, costs = self.case(settings), super().costs(settings)
         return costs if case.recipe.format == "parquet" else replace(costs, open_s=0.0, open_group_s=0.0)
-
-    def curve(self, settings: Settings, name: str, values: np.ndarray) -> np.ndarray:
-        """Return the closed form along one knob; off the common road, the window's law scaled to the schedule."""
-        common = self.value(settings, "stored") == PARQUET and self.value(settings, "query") == SCAN
-        if common and self.value(settings, "read_ahead") == ON and name != "column_gap_bytes":
-            return super().curve(settings, name, values)
-        here = self.throughput(settings, self.model(settings).seconds)
-        if name not in ("latency_s", "bandwidth_bytes_per_s", "queue_depth", "row_group_rows"):
-            return np.full(len(values), here)
-        plan = self.plan(settings)
-        rates = np.array([self._law(settings, plan, name, value) for value in values])
-        return here * rates / self._law(settings, plan, name, settings[name])
-
-    def _law(self, settings: Settings, plan: Plan, name: str, value: float) -> float:
-        """Return the window's rate with one knob at `value`."""
-        device, window = self.device({**settings, name: value}), self.window(settings)
-        size = plan.bytes / max(1, plan.reads)
-        if name == "row_group_rows":
-            size *= value / settings[name]
-        if name == "queue_depth":
-            window = self.window({**settings, name: max(1, round(value))})
-        slots = min(window.slots, device.channels)
-        one = device.channel_bandwidth_bytes_per_s
-        return float(
-            laws.window_rate(
-                size,
-                slots,
-                latency_s=device.latency_s,
-                bandwidth_bytes_per_s=device.bandwidth_bytes_per_s,
-                channel_bandwidth_bytes_per_s=one,
-            )
-        )
 
     def measure(self, settings: Settings, repeats: int = 3) -> Sample:
         """Run the query in DuckDB, on the emulated device or on this machine's disk."""

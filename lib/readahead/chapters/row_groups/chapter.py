@@ -4,6 +4,7 @@ far away, in the engine; and the tables that N. Neugebauer measured, worked out 
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from typing import Any
 
@@ -13,8 +14,7 @@ from readahead import units
 from readahead.chapters.row_groups import columnstore, dictionaries, laws
 from readahead.chapters.row_groups.columnstore import FITTED, residuals
 from readahead.chapters.row_groups.workload import COMPRESSION, FORMAT, Packing
-from readahead.datasets.recipe import VECTOR_ROWS
-from readahead.datasets.tables import TABLES
+from readahead.datasets.recipe import VECTOR_ROWS, Recipe
 from readahead.devices import device
 from readahead.experiments.experiment import Settings
 from readahead.experiments.figure import Axis, Line, Picture, Traces
@@ -22,9 +22,9 @@ from readahead.experiments.knobs import DISK_COLD, DISK_WARM, knob
 from readahead.experiments.residuals import against_print
 from readahead.experiments.round import Bench, Question, Round, traces
 from readahead.measure.calibrate import engine_costs
-from readahead.measure.engine import spare_threads
-from readahead.models.scan import Layout
-from readahead.models.schedule import Window
+from readahead.measure.case import Case
+from readahead.measure.engine import EngineSettings, spare_threads
+from readahead.models.schedule import Costs
 from readahead.published import figure
 from readahead.storage import page_cache
 
@@ -83,36 +83,31 @@ def against_one_each(rows: int, name: str) -> Question:
     return ask
 
 
-def _table(table: str) -> Layout:
-    source = TABLES[table]
-    return Layout(
-        rows=source.rows["full"],
-        row_group_rows=VECTOR_ROWS,
-        bytes_per_row=source.bytes_per_row,
-        footer_bytes_per_group=80.0 * len(source.columns),
-    )
-
-
-def _window(queue_depth: int) -> Window:
-    threads = spare_threads()
-    return Window(slots=queue_depth + threads - 1, depth=queue_depth, threads=threads)
-
-
 def latency_moves(queue_depth: int = 1, table: str = "comments") -> float:
     """Return how many times larger the smallest good row group is with the store's latency than with the drive's.
 
     The drive stays what it is in all else, and the table is the full one.
     """
-    latencies = [device(NEAR).latency_s, device(FAR).latency_s]
-    near, far = _smallest_good(latencies, queue_depth, table)
-    return float(far / near)
+    near, far = (_smallest_good(device(name).latency_s, queue_depth, table) for name in (NEAR, FAR))
+    return far / near
 
 
-def _smallest_good(latencies_s: Sequence[float], queue_depth: int, table: str) -> list[float]:
-    rows = laws.smallest_good_rows(
-        device(NEAR), latencies_s, _table(table), _window(queue_depth), engine_costs(table)
+def _smallest_good(latency_s: float, queue_depth: int, table: str) -> float:
+    """Return the smallest good row group of the full table on the drive with another latency."""
+    rows = laws.sizes(points=40)
+    seconds = [scan_s(latency_s, int(count), queue_depth, table, engine_costs(table)) for count in rows]
+    return float(laws.sweet_spot(rows, seconds).smallest_rows)
+
+
+@functools.lru_cache(maxsize=4096)
+def scan_s(latency_s: float, rows: int, queue_depth: int, table: str, costs: Costs) -> float:
+    """Return the seconds of a scan of the full table in row groups of so many rows."""
+    case = Case(
+        recipe=Recipe(table=table, size="full", row_group_rows=rows),
+        device=device(NEAR).but(latency_s=latency_s),
+        engine=EngineSettings(queue_depth=queue_depth),
     )
-    return [float(count) for count in rows]
+    return case.predict(costs).finished_s
 
 
 def packed(see: Any, compression: str) -> Any:
@@ -202,11 +197,11 @@ def _sweet_spots(bench: Bench) -> Picture:
 
 
 def _latency(_: Bench) -> Picture:
-    latencies = np.geomspace(20e-6, 0.05, 30).tolist()
+    latencies = np.geomspace(20e-6, 0.05, 12).tolist()
     lines = [
         Line(
             name=f"queue depth {depth}",
-            points=list(zip(latencies, _smallest_good(latencies, depth, "comments"), strict=True)),
+            points=[(latency_s, _smallest_good(latency_s, depth, "comments")) for latency_s in latencies],
         )
         for depth in (1, 8, 32)
     ]

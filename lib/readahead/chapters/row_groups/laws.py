@@ -1,20 +1,17 @@
 """Crates on a conveyor. A table is packed in crates of so many rows; each crate costs one trip to fetch, and one worker
 unpacks it. Small crates waste trips, large ones leave workers idle, and how small is too small depends on the trip.
 
-Everything here is arithmetic on counts, bytes and a `Device`; the sweet spot is searched on the closed form of a scan.
+Everything here is arithmetic on counts, bytes and times.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from readahead.devices import Device
 from readahead.errors import require_range
-from readahead.models.scan import Devices, Layout, Windows, scan_times
-from readahead.models.schedule import Costs, Window
 from readahead.units import MiB
 
 LARGEST_GROUP_ROWS = 2**20
@@ -76,36 +73,22 @@ class SweetSpot:
     """At the best of them."""
 
 
-def sizes(low: int = VECTOR_ROWS, high: int = LARGEST_GROUP_ROWS, points: int = 300) -> Array:
+def sizes(low: int = VECTOR_ROWS, high: int = LARGEST_GROUP_ROWS, points: int = 60) -> Array:
     """Return row-group sizes from `low` to `high`, evenly on a log scale, in whole vectors of 2,048 rows."""
     return np.unique(np.round(np.geomspace(low, high, points) / VECTOR_ROWS)) * VECTOR_ROWS
 
 
-def sweet_spot(device: Device, layout: Layout, window: Window, costs: Costs, near: float = NEAR) -> SweetSpot:
-    """Return where a scan of `layout`'s rows is fastest on `device`, by searching the closed form.
+def sweet_spot(rows: ArrayLike, seconds: ArrayLike, near: float = NEAR) -> SweetSpot:
+    """Return where a scan is fast, of its times in row groups of so many rows each, the sizes in ascending order.
 
     Too small: every group pays latency + seek + the engine's cost of a read. Too large: fewer groups than reads in
     flight, and nothing to decode while the last is under way. What lies between is as wide as the device allows.
     """
-    rows = sizes()
-    seconds = scan_times(device, replace(layout, row_group_rows=rows), window, costs).seconds
-    sweet = rows[seconds <= seconds.min() * (1.0 + near)]
+    size, took = np.asarray(rows, float), np.asarray(seconds, float)
+    sweet = size[took <= took.min() * (1.0 + near)]
     return SweetSpot(
         smallest_rows=int(sweet.min()),
-        best_rows=int(rows[seconds.argmin()]),
+        best_rows=int(size[took.argmin()]),
         largest_rows=int(sweet.max()),
-        seconds=float(seconds.min()),
+        seconds=float(took.min()),
     )
-
-
-def smallest_good_rows(
-    device: Device, latencies_s: ArrayLike, layout: Layout, window: Window, costs: Costs, near: float = NEAR
-) -> Array:
-    """Return the smallest sweet row-group size at each latency of a device that is otherwise the same."""
-    rows, latency_s = sizes()[None, :], np.asarray(latencies_s, float)[:, None]
-    slots, depth, threads = (np.asarray(n, float) for n in (window.slots, window.depth, window.threads))
-    windows = Windows(slots=slots, depth=depth, threads=threads)
-    devices = Devices.like(device, latency_s=latency_s)
-    seconds = scan_times(devices, replace(layout, row_group_rows=rows), windows, costs).seconds
-    sweet = seconds <= seconds.min(axis=1, keepdims=True) * (1.0 + near)
-    return np.asarray(rows[0][sweet.argmax(axis=1)])

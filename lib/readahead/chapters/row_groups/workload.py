@@ -8,18 +8,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from readahead.chapters.row_groups import columnstore
-from readahead.datasets import store
 from readahead.datasets.recipe import COMPRESSIONS, FORMATS
 from readahead.experiments.experiment import Knob, Settings
 from readahead.experiments.scanning import Scanning
-from readahead.measure.calibrate import engine_costs
 from readahead.measure.case import Case
-from readahead.models import scan
-from readahead.models.estimate import Estimate
 from readahead.published import Figure, figure
-
-_WIDTH = {"zstd": 0.70, "snappy": 1.0, "uncompressed": 2.13, "native": 0.75}
-"""Bytes of the comments table against those of the usual file, before the file is there to be asked."""
 
 FORMAT = Knob(name="format", label="Format", kind="choice", default="parquet", choices=FORMATS, folded=True)
 COMPRESSION = Knob(
@@ -28,45 +21,20 @@ COMPRESSION = Knob(
 )  # fmt: skip
 
 
-class _Packed(Case):
-    """A case whose file may be packed in another way."""
-
-    def layout(self) -> scan.Layout:
-        """Return the file as equal row groups."""
-        native = self.recipe.format == "native"
-        if not native and store.is_built(self.recipe):
-            return Case.layout(self)
-        source = self.recipe.source
-        return scan.Layout(
-            rows=self.recipe.rows,
-            row_group_rows=self.recipe.effective_row_group_rows,
-            bytes_per_row=source.bytes_per_row * _WIDTH["native" if native else self.recipe.compression],
-            footer_bytes_per_group=80.0 * len(source.columns),
-        )
-
-
 class Packing(Scanning):
-    """The common bench with knobs for format and compression."""
+    """The common bench with knobs for format and compression; a native file is modeled as if read as Parquet is."""
 
     def case(self, settings: Settings) -> Case:
         """Return the case that these settings describe."""
         plain = Scanning.case(self, settings)
         form = settings.get("format", "parquet")
         compression = settings.get("compression", "snappy") if form == "parquet" else "snappy"
-        return _Packed(
+        return Case(
             recipe=replace(plain.recipe, format=form, compression=compression),
             device=plain.device,
             engine=plain.engine,
             time_scale=plain.time_scale,
         )
-
-    def model(self, settings: Settings) -> Estimate:
-        """Return the predicted time; of a native file as if it were read as Parquet is."""
-        case = self.case(settings)
-        if case.recipe.format == "parquet":
-            return Scanning.model(self, settings)
-        costs = engine_costs(case.recipe.table)
-        return scan.estimate(scan.scan_times(case.device, case.layout(), case.window, costs))
 
     def published(self, settings: Settings, name: str) -> Sequence[tuple[float, float, Figure]]:
         """Return Neugebauer's two columnstores on his USB disk, by their rows in a group."""

@@ -18,7 +18,6 @@ from readahead.chapters.scale_out import laws as arithmetic
 from readahead.chapters.scale_out.cluster import POLL_S, Cluster, Strike, cluster
 from readahead.chapters.scale_out.coordinator import Answer, Part
 from readahead.chapters.scale_out.node import Columns, Module
-from readahead.datasets import store
 from readahead.datasets.recipe import Recipe
 from readahead.experiments.experiment import Settings
 from readahead.experiments.scanning import Scanning
@@ -27,9 +26,7 @@ from readahead.measure.case import Case
 from readahead.measure.engine import EngineSettings
 from readahead.measure.machine import this_machine
 from readahead.measure.sample import Sample
-from readahead.models import scan
 from readahead.models.estimate import Estimate
-from readahead.models.schedule import Costs
 from readahead.running import check, tell
 from readahead.storage.trace import Read
 from readahead.units import KiB, MiB
@@ -125,9 +122,9 @@ class Spreading(Scanning):
 
     # -- the model -----------------------------------------------------------------------------------
     def node_s(self, settings: Settings) -> list[float]:
-        """Return the predicted seconds of each node: the schedule of its file's exact reads, once it is built."""
+        """Return the predicted seconds of each node: the schedule of its file's reads."""
         costs = self.costs(settings)
-        return [_alone_s(case, costs) for case in self.cases(settings)]
+        return [case.predict(costs).finished_s for case in self.cases(settings)]
 
     def coordination_s(self, settings: Settings) -> float:
         """Return what an empty question takes on this cluster, as weighed when it was opened."""
@@ -166,14 +163,6 @@ class Spreading(Scanning):
     def strikes_after_s(self, settings: Settings) -> float:
         """Return when the last node is killed."""
         return MIDDLE * self.node_s(settings)[-1]
-
-    def curve(self, settings: Settings, name: str, values: np.ndarray) -> np.ndarray:
-        """Return the model's throughput at a few places along one knob, and a line between them."""
-        if name != "nodes":
-            return self.point_by_point(settings, name, values)
-        counts = np.unique(np.ceil(values))
-        told = [self.throughput(settings, self.model({**settings, name: int(n)}).seconds) for n in counts]
-        return np.asarray(np.interp(values, counts, told), float)
 
     # -- the measurement -----------------------------------------------------------------------------
     def measure(self, settings: Settings, repeats: int = 3) -> Sample:
@@ -248,13 +237,6 @@ class Spreading(Scanning):
         if settings["nodes"] == 1:
             reasons["copies"] = "There is no neighbour."
         return reasons
-
-
-def _alone_s(case: Case, costs: Costs) -> float:
-    """Return the seconds of one node: of the exact reads of its file if that is built, else of equal row groups."""
-    if store.is_built(case.recipe):
-        return case.predict(costs).finished_s
-    return float(scan.scan_times(case.device, case.layout(), case.window, costs).seconds)
 
 
 def _sample(answers: list[Answer], settings: Settings) -> Sample:

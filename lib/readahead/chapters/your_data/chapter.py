@@ -131,10 +131,6 @@ class YourData(Experiment):
         args = (self.device(settings), self._window(settings), self._costs(settings))
         return table_layout.explained(self.plans(settings), *args)
 
-    def curve(self, settings: Settings, name: str, values: np.ndarray) -> np.ndarray:
-        """Return the schedule's throughput at a few places of a knob."""
-        return self.point_by_point(settings, name, values)
-
     def measure(self, settings: Settings, repeats: int = 3) -> Sample:
         """Write the sample in this layout, read it on the emulated device, and remove it."""
         seen = self.survey(settings)

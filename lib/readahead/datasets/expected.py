@@ -1,0 +1,113 @@
+"""The layout of a dataset's file, exactly once it is built; before that, equal row groups of the table's known widths.
+
+A model asks here, so that the same schedule runs on the reads of a file that is there and of one that is not.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Collection
+
+from readahead.datasets import inspect, store
+from readahead.datasets.recipe import Recipe
+from readahead.models import native_reads
+from readahead.models.native_reads import Segments
+from readahead.models.parquet_reads import Reads, even_reads, footer_reads, group_reads
+from readahead.models.shapes import ColumnChunk, FileShape, RowGroup
+
+FOOTER_BYTES_A_CHUNK = 80
+"""What the footer of a Parquet file says of a column chunk, roughly."""
+_WIDTH = {"zstd": 0.70, "snappy": 1.0, "uncompressed": 2.13, "native": 0.75}
+"""Bytes of a table against those of the usual Parquet file, compressed with snappy."""
+
+
+def is_exact(recipe: Recipe) -> bool:
+    """Return whether the layout that is told here is that of a Parquet file which is there."""
+    return recipe.format == "parquet" and store.is_built(recipe)
+
+
+def reads(recipe: Recipe, columns: Collection[str], gap_bytes: int) -> Reads:
+    """Return the reads of a scan; of a native file as if its rows stood in a Parquet file."""
+    if not is_exact(recipe):
+        return even_reads(
+            list(zip(recipe.columns, _widths(recipe), strict=True)),
+            recipe.rows,
+            recipe.effective_row_group_rows,
+            columns,
+            gap_bytes=gap_bytes,
+            footer_bytes_per_group=FOOTER_BYTES_A_CHUNK * len(recipe.columns),
+        )
+    shape = inspect.shape(store.location(recipe))
+    groups = [group_reads(group, columns, gap_bytes) for group in shape.row_groups]
+    return Reads(footer=footer_reads(shape), groups=groups, rows=[group.rows for group in shape.row_groups])
+
+
+def shape(recipe: Recipe) -> FileShape:
+    """Return where row groups and column chunks lie."""
+    return inspect.shape(store.location(recipe)) if is_exact(recipe) else _shape(recipe)
+
+
+def group_rows(recipe: Recipe) -> list[int]:
+    """Return the rows of each row group of an expected file: all are full but the last."""
+    full, count = recipe.effective_row_group_rows, recipe.row_groups
+    return [full] * (count - 1) + [recipe.rows - full * (count - 1)]
+
+
+def _widths(recipe: Recipe) -> tuple[float, ...]:
+    share = _WIDTH["native" if recipe.format == "native" else recipe.compression]
+    return tuple(share * width for width in recipe.source.widths(recipe.effective_row_group_rows))
+
+
+@functools.lru_cache(maxsize=128)
+def _shape(recipe: Recipe) -> FileShape:
+    groups, at, widths = [], 4, _widths(recipe)
+    for rows in group_rows(recipe):
+        chunks = []
+        for column, width in zip(recipe.columns, widths, strict=True):
+            size = max(1, round(width * rows))
+            chunks.append(ColumnChunk(column=column, offset=at, size_bytes=size))
+            at += size
+        groups.append(RowGroup(rows=rows, chunks=tuple(chunks)))
+    footer = FOOTER_BYTES_A_CHUNK * len(groups) * len(widths)
+    return FileShape(size_bytes=at + footer + 8, footer_bytes=footer, row_groups=tuple(groups))
+
+
+def key_ranges(recipe: Recipe, column: str) -> list[tuple[int, int]]:
+    """Return the smallest and largest value of an integer column in each row group.
+
+    Of a file that is not there: equal slices of the keys if rows lie in their order, and all of them otherwise.
+    """
+    if is_exact(recipe):
+        return inspect.key_ranges(store.location(recipe), column)
+    source, rows = recipe.source, recipe.source.rows[recipe.size]
+    every = source.key_count(recipe.size)
+    if column != source.key or recipe.effective_order != "key":
+        return [(source.nth_key(0), source.nth_key(every - 1))] * recipe.row_groups
+    found, first = [], recipe.first_row
+    for count in group_rows(recipe):
+        last = first + count - 1
+        found.append((source.nth_key(first * every // rows), source.nth_key(last * every // rows)))
+        first = last + 1
+    return found
+
+
+def pages(recipe: Recipe) -> dict[str, int]:
+    """Return how many pages a chunk of each column has; expected of a file that is not there: one."""
+    return inspect.pages(store.location(recipe)) if is_exact(recipe) else dict.fromkeys(recipe.columns, 1)
+
+
+def blocks(recipe: Recipe, columns: Collection[str]) -> list[tuple[int, frozenset[int]]]:
+    """Return, for each row group of a native file, its rows and the blocks in which these columns lie."""
+    if store.is_built(recipe):
+        return inspect.blocks(store.location(recipe), tuple(columns))
+    chosen = [at for at, name in enumerate(recipe.columns) if name in columns]
+    return [
+        (rows, frozenset(block for at in chosen for _, block in found[at]))
+        for rows, found in zip(group_rows(recipe), segments(recipe), strict=True)
+    ]
+
+
+@functools.lru_cache(maxsize=128)
+def segments(recipe: Recipe) -> list[list[Segments]]:
+    """Return the segments of each column of each row group of a native file that is not there."""
+    return native_reads.packed(group_rows(recipe), _widths(recipe), recipe.block_bytes)
