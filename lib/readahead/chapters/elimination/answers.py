@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from readahead.chapters.elimination.chapter import FEW, MANY
-from readahead.chapters.elimination.star_queries import BY_DATE, BY_YEAR, FLIGHTS, GENERATED
+from readahead.chapters.elimination.star_queries import BY_DATE, BY_YEAR, GENERATED, QUERIES
 from readahead.experiments.claim import Sides
 from readahead.measure.value import exactly
 from readahead.questions.exercise import Computed
@@ -31,6 +31,6 @@ CLAIMS: dict[str, Sides] = {
 
 ANSWERS: dict[str, Computed] = {
     "half": Computed(
-        answer=lambda _: math.log(0.5) / math.log(1 - FLIGHTS["Q1.3"].share(BY_DATE)),
+        answer=lambda _: math.log(0.5) / math.log(1 - QUERIES["Q1.3"].share(BY_DATE)),
     ),
 }

@@ -1,5 +1,4 @@
-"""The read that never happens: the Star Schema Benchmark loaded in one order and another, as MariaDB ran it and as
-DuckDB runs it here."""
+"""Elimination: the Star Schema Benchmark loaded in one order and another, as MariaDB ran it and as DuckDB runs it."""
 
 from __future__ import annotations
 
@@ -10,7 +9,6 @@ import numpy as np
 from readahead import published
 from readahead.chapters.elimination import laws
 from readahead.chapters.elimination.load_order import (
-    EXPERIMENT,
     MONTH,
     bytes_modeled,
     folder_ratio,
@@ -24,11 +22,11 @@ from readahead.chapters.elimination.load_order import (
     thirteen,
     total_s,
 )
-from readahead.chapters.elimination.star_queries import BY_DATE, BY_QUANTITY, BY_YEAR, FLIGHTS, GENERATED
-from readahead.chapters.elimination.workload import DISORDER, IN_ORDER
+from readahead.chapters.elimination.star_queries import BY_DATE, BY_QUANTITY, BY_YEAR, GENERATED, QUERIES
+from readahead.chapters.elimination.workload import EXPERIMENT, IN_ORDER
 from readahead.experiments.figure import Axis, Line, Picture, Traces
 from readahead.experiments.residuals import against_print
-from readahead.experiments.round import Bench, Round, traces
+from readahead.experiments.round import Bench, Round, along, traces
 from readahead.published import Figure
 
 LATE = 0.1
@@ -107,130 +105,88 @@ FITTED = 2
 """No parameter; but two rows show one printed ratio again, with Q1.1's time put in."""
 
 
-# -- the pictures ----------------------------------------------------------------------------------------
+# -- the figures -----------------------------------------------------------------------------------------
+_SHARE_READ = Axis(label="row groups read", kind="1", log=False)
+
+
 def _grip(bench: Bench) -> Picture:
     case = EXPERIMENT.case(bench.settings(flight=MONTH, load=BY_DATE, disorder=IN_ORDER))
     groups = case.recipe.rows / case.recipe.effective_row_group_rows
-    late = DISORDER.grid(16)
-    plain = laws.groups_read(groups, case.flight.share(BY_DATE), late) / groups
-    exact = laws.groups_between(groups, *case.flight.span(BY_DATE), late) / groups
+    late = EXPERIMENT.knob("disorder").grid(16)
+    plain = laws.groups_read(groups, case.star_query.share(BY_DATE), late) / groups
+    exact = laws.groups_between(groups, *case.star_query.span(BY_DATE), late) / groups
     seen = [(w, share_measured(bench, flight=MONTH, load=BY_DATE, disorder=w)) for w in DISORDERS]
     return Picture(
-        title="Labels lose their grip",
-        sentence="A month of rows in date order touches a few row groups; rows that come late widen every label, and"
-        " from there on the disorder, and not the question, decides what is read.",
         x=Axis(label="disorder, as a share of the table", kind="1"),
         y=Axis(label="row groups read", kind="1"),
         lines=(
-            Line(
-                name="s + w + 1/m",
-                points=list(zip(late.tolist(), np.minimum(plain, 1).tolist(), strict=True)),
-            ),
-            Line(
-                name="with its edges",
-                points=list(zip(late.tolist(), exact.tolist(), strict=True)),
-                source="other",
-            ),
+            Line(name="s + w + 1/m", points=_points(late, np.minimum(plain, 1))),
+            Line(name="with its edges", points=_points(late, exact), source="other"),
             Line(name="DuckDB", points=seen, source="measured", joined=False),
         ),
-        marks={"asked for": case.flight.share(BY_DATE)},
+        marks={"asked for": case.star_query.share(BY_DATE)},
     )
 
 
 def _chance(_: Bench) -> Picture:
-    rows = np.array(
-        [1, 2, 3, 5, 7, 10, 15, 20, 30, 50, 70, 100, 150, 200, 300, 500, 700, 1_000, 2_000, 5_000.0]
-    )
+    rows = np.geomspace(1, 5_000, 40).round()
     lines = []
     for name, asked in (("Q1.1", "a year"), ("Q1.3", "a week")):
-        flight = FLIGHTS[name]
-        first, last = flight.span(BY_DATE)
-        missed = laws.missed_by_all(flight.share(BY_DATE), rows)
-        label = laws.label_rules_out(first, 1 - last, rows)
-        lines.append(Line(name=f"{asked}: no such row", points=_above(rows, missed)))
-        lines.append(Line(name=f"{asked}: by its label", points=_above(rows, label), source="other"))
-    return Picture(
-        title="Rows in random order",
-        sentence="The chance that a row group can be left alone is gone after some tens or hundreds of rows, and what"
-        " its label knows is gone much sooner.",
-        x=Axis(label="rows in a row group", kind="count"),
-        y=Axis(label="chance", kind="1", log=False),
-        lines=tuple(lines),
-        marks={},
-    )
+        first, last = QUERIES[name].span(BY_DATE)
+        missed, ruled_out = (
+            laws.missed_by_all(last - first, rows),
+            laws.label_rules_out(first, 1 - last, rows),
+        )
+        lines.append(Line(name=f"{asked}: no such row", points=_points(rows, missed)))
+        lines.append(Line(name=f"{asked}: by its range", points=_points(rows, ruled_out), source="other"))
+    x, y = Axis(label="rows in a row group", kind="count"), Axis(label="chance", kind="1", log=False)
+    return Picture(x=x, y=y, lines=tuple(lines))
 
 
-def _above(x: np.ndarray, y: np.ndarray) -> list[tuple[float, float]]:
+def _points(x: np.ndarray, y: np.ndarray) -> list[tuple[float, float]]:
     return [(float(a), round(float(b), 6)) for a, b in zip(x, y, strict=True)]
 
 
 def _flights(bench: Bench) -> Picture:
     samples = thirteen(bench, BY_YEAR).values()
     seen = [(n + 1.0, s.row_groups_scanned / s.row_groups_total) for n, s in enumerate(samples)]
-    lines = [Line(name="DuckDB, by year", points=seen, source="measured", joined=False)]
-    told = [(n + 1.0, share) for n, share in enumerate(shares(BY_YEAR))]
-    lines.append(Line(name="share of rows in the years asked for", points=told, joined=False))
+    modeled = [(n + 1.0, share) for n, share in enumerate(shares(BY_YEAR))]
     return Picture(
-        title="Thirteen queries, loaded by year",
-        sentence="From left to right Q1.1 to Q4.3: the first flight gains most, the second and Q4.1 nothing; where"
-        " DuckDB lies above the model, its plan has not carried the dates to the scan.",
         x=Axis(label="query", kind="count", log=False),
-        y=Axis(label="row groups read", kind="1", log=False),
-        lines=tuple(lines),
-        marks={},
+        y=_SHARE_READ,
+        lines=(
+            Line(name="DuckDB, by year", points=seen, source="measured", joined=False),
+            Line(name="share of rows in the years asked for", points=modeled, joined=False),
+        ),
     )
 
 
 def _sizes(bench: Bench) -> Picture:
-    sizes = np.array([2_048, 4_096, 8_192, 16_384, 32_768, 65_536, 131_072.0])
-    lines = []
-    for load in (GENERATED, BY_DATE):
-        settings = bench.settings(flight=MONTH, load=load)
-        took = EXPERIMENT.work(settings) / EXPERIMENT.curve(settings, "row_group_rows", sizes)
-        lines.append(Line(name=f"model, {load}", points=_above(sizes, took)))
-        seen = [
-            (float(rows), bench.measured.seconds(flight=MONTH, load=load, row_group_rows=rows).median)
-            for rows in (2_048, 16_384, 131_072)
-        ]
-        lines.append(Line(name=f"DuckDB, {load}", points=seen, source="measured", joined=False))
-    return Picture(
-        title="Small groups skip finely and cost reads",
-        sentence="Sorted, the best row group lies between: smaller ones lengthen the footer that lists them all, larger"
-        " ones bring along rows that nobody asked for.",
-        x=Axis(label="rows in a row group", kind="rows"),
-        y=Axis(label="time", kind="s"),
-        lines=tuple(lines),
-        marks={},
-    )
+    seen = (2_048, 16_384, 131_072)
+    lines = [
+        along(bench, "row_group_rows", seen=seen, seconds=True, label=_said(load), flight=MONTH, load=load)
+        for load in (GENERATED, BY_DATE)
+    ]
+    x, y = Axis(label="rows in a row group", kind="rows"), Axis(label="time", kind="s")
+    return Picture(x=x, y=y, lines=(*lines[0], *lines[1]))
 
 
-def _traces(bench: Bench) -> Traces:
-    return traces(
-        bench,
-        title="The same question, the same rows, another order",
-        sentence="In the generator's order every row group is fetched; by year only one run of them, by date one or two"
-        " and the footer.",
-        runs={load: {"flight": MONTH, "load": load} for load in (GENERATED, BY_YEAR, BY_DATE)},
-    )
+def _said(load: str) -> str:
+    return EXPERIMENT.knob("load").text(load)
 
 
-def _asked_first(bench: Bench) -> Traces:
-    return traces(
-        bench,
-        title="A filter that is itself a read",
-        sentence="Above, the suppliers of a region: reads side by side. Below, those of one nation: before each row"
-        " group its Bloom filter is fetched, from the end of the file, and no other row group is asked for meanwhile.",
-        runs={"Q3.1, a region": MANY, "Q3.2, a nation": FEW},
-    )
+def _reads(bench: Bench) -> Traces:
+    runs = {_said(load): {"flight": MONTH, "load": load} for load in (GENERATED, BY_YEAR, BY_DATE)}
+    return traces(bench, runs=runs)
 
 
 FIGURES = {
-    "asked_first": _asked_first,
+    "asked_first": lambda bench: traces(bench, runs={"Q3.1, a region": MANY, "Q3.2, a nation": FEW}),
     "grip": _grip,
     "chance": _chance,
     "flights": _flights,
     "sizes": _sizes,
-    "reads": _traces,
+    "reads": _reads,
     "printed": lambda _: against_print(residuals(), FITTED),
 }
 

@@ -1,8 +1,8 @@
-"""A row of closed boxes with a label on each: "from 3 March to 9 April". Who looks for one week opens few boxes if they
-were packed in order, and all of them if they were not. Which reads never happen is decided when the boxes are packed.
+"""How many row groups a filter leaves to be read, from the smallest and largest value that a file keeps of each.
 
-The labels are the smallest and largest value that a file keeps of each row group: small materialized aggregates
-(G. Moerkotte, 1998), zone maps, or partition elimination. All shares are of the table's rows, from 0 to 1; every
+These pairs are called zone maps, small materialized aggregates (G. Moerkotte, 1998) or, where they rule out whole
+partitions, partition elimination. Which reads never happen is decided when the rows are loaded: in the order of the
+filter few row groups hold what is asked for, in random order nearly all. All shares are of the table's rows, from 0 to 1; every
 argument may be an array.
 """
 
@@ -62,10 +62,10 @@ def missed_by_all(selectivity: ArrayLike, rows: ArrayLike) -> Array:
 
 
 def label_rules_out(below: ArrayLike, above: ArrayLike, rows: ArrayLike) -> Array:
-    """Return the chance that the label of such a group rules it out: every row below the range, or every row above it.
+    """Return the chance that the zone map of such a group rules it out: every row below the range, or every row above it.
 
     `below` and `above` are the shares of the table's rows on either side. What lies in the middle of the values is
-    hardly ever ruled out: a label knows the ends and not the holes.
+    hardly ever ruled out: a zone map knows the ends and not the holes.
     """
     b, a, n = (np.asarray(x, float) for x in (below, above, rows))
     return np.asarray(b**n + a**n)

@@ -1,34 +1,24 @@
-"""A loading bay with a clock over it. The same order lines are carried in, in one order or another, and what that costs
-is timed there; what it saves is timed at the other end, when the thirteen queries come.
-"""
+"""What an order of loading costs and what it saves: the load timed, and the thirteen queries on what was loaded."""
 
 from __future__ import annotations
 
 import os
 import tempfile
 import time
+from dataclasses import replace
 from pathlib import Path
 from weakref import WeakKeyDictionary
 
 import duckdb
 import numpy as np
 
-from readahead import devices, paths, published
+from readahead import paths, published
 from readahead.chapters.elimination import laws
-from readahead.chapters.elimination.star_queries import BY_DATE, BY_YEAR, FLIGHTS, GENERATED
-from readahead.chapters.elimination.workload import (
-    DISORDER,
-    FLIGHT,
-    IN_ORDER,
-    LOAD,
-    TABLE,
-    Eliminating,
-    recipe_of,
-)
+from readahead.chapters.elimination.star_queries import BY_DATE, BY_YEAR, GENERATED, QUERIES
+from readahead.chapters.elimination.workload import EXPERIMENT, IN_ORDER
 from readahead.datasets import store
 from readahead.datasets.build import literal
 from readahead.datasets.work import Work
-from readahead.experiments.knobs import knob
 from readahead.experiments.round import Bench
 from readahead.measure.engine import quoted
 from readahead.measure.run import Query, run_emulated
@@ -36,30 +26,6 @@ from readahead.measure.sample import Sample
 from readahead.measure.value import Value
 from readahead.running import quietly, tell
 
-_VOLUME = devices.device("cloud-volume")
-
-EXPERIMENT = Eliminating(
-    topic="elimination",
-    title="Elimination: which row groups are read at all",
-    knobs=(
-        LOAD,
-        FLIGHT,
-        DISORDER,
-        knob(
-            "row_group_rows",
-            default=8_192,
-            high=131_072,
-            steps=(2_048, 4_096, 8_192, 16_384, 32_768, 65_536, 131_072),
-        ),
-        knob("device", default=_VOLUME.name),
-        knob("latency_s", default=_VOLUME.latency_s, folded=True),
-        knob("bandwidth_bytes_per_s", default=_VOLUME.bandwidth_bytes_per_s),
-        knob("channels", default=_VOLUME.channels),
-        knob("queue_depth"),
-        knob("size", default="tiny"),
-    ),
-    fixed={"dataset": TABLE, "threads": 1},
-)
 MONTH, YEAR = "Q1.2", "Q1.1"
 
 
@@ -85,8 +51,8 @@ def thirteen(bench: Bench, load: str) -> dict[str, Sample]:
     known = _SUITES.setdefault(bench, {})
     if load not in known:
         found = {}
-        for number, flight in enumerate(FLIGHTS):
-            tell(number, len(FLIGHTS), f"{flight}, loaded {load}")
+        for number, flight in enumerate(QUERIES):
+            tell(number, len(QUERIES), f"{flight}, loaded {load}")
             settings = bench.settings(flight=flight, load=load, disorder=IN_ORDER)
             with quietly():
                 found[flight] = EXPERIMENT.measure(settings, repeats=1)
@@ -101,22 +67,22 @@ def total_s(bench: Bench, load: str) -> float:
 
 def shares(load: str) -> list[float]:
     """Return what each of the thirteen still reads of the table, if it reads where it has to and nowhere else."""
-    return [flight.share(load) for flight in FLIGHTS.values()]
+    return [flight.share(load) for flight in QUERIES.values()]
 
 
 def left(load: str, q11_s: float | None = None) -> float:
     """Return what the thirteen together take of their time unsorted: each alike, or with Q1.1's time as printed."""
-    weights = [1.0] * len(FLIGHTS)
+    weights = [1.0] * len(QUERIES)
     if q11_s is not None:
-        others = (published.figure("elimination", "total_s.warm.unsorted").best - q11_s) / (len(FLIGHTS) - 1)
-        weights = [q11_s if name == YEAR else others for name in FLIGHTS]
+        others = (published.figure("elimination", "total_s.warm.unsorted").best - q11_s) / (len(QUERIES) - 1)
+        weights = [q11_s if name == YEAR else others for name in QUERIES]
     return laws.share_left(weights, shares(load))
 
 
 def gained(bench: Bench) -> float:
     """Return how many of the thirteen read fewer row groups by year than in the generator's order."""
     before, after = thirteen(bench, GENERATED), thirteen(bench, BY_YEAR)
-    return float(sum(after[n].row_groups_scanned < before[n].row_groups_scanned for n in FLIGHTS))
+    return float(sum(after[n].row_groups_scanned < before[n].row_groups_scanned for n in QUERIES))
 
 
 # -- the size of a row group -----------------------------------------------------------------------------
@@ -135,10 +101,10 @@ def bytes_modeled(bench: Bench, row_group_rows: int) -> float:
 
 # -- what order costs ------------------------------------------------------------------------------------
 def load_s(bench: Bench, load: str) -> Value:
-    """Return the seconds of writing the order lines again, as they lie or in another order; the file is removed."""
+    """Return the seconds of writing the order lines again, as generated or in another order; the file is removed."""
     settings = bench.settings()
-    source = store.path(recipe_of(settings, GENERATED))
-    recipe = recipe_of(settings, load)
+    recipe = EXPERIMENT.case({**settings, "load": load, "disorder": IN_ORDER}).recipe
+    source = store.path(replace(recipe, order="key"))
     by = recipe.source.orders.get(recipe.order, recipe.order)
     order = "" if load == GENERATED else f" ORDER BY {by}, {', '.join(recipe.source.unique)}"
     work, seen = Work(recipe.rows), []
@@ -182,7 +148,7 @@ def in_folders(bench: Bench, *, named: bool) -> Sample:
             )
         files = sorted(Path(folder).rglob("*.parquet"))
         listed = ", ".join(quoted(file, emulated=True) for file in files)
-        sql = case.flight.sql.replace("{table}", f"read_parquet([{listed}], hive_partitioning = true)")
+        sql = case.star_query.sql.replace("{table}", f"read_parquet([{listed}], hive_partitioning = true)")
         query = Query(
             sql=sql + (" AND year = 1993" if named else ""), path=files[0], setup=case.query().setup
         )

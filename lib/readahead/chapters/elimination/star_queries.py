@@ -1,5 +1,5 @@
-"""Four flights from one airport: the thirteen queries of the Star Schema Benchmark (P. O'Neil, E. O'Neil and X. Chen,
-2009), and for each of them the days and the quantities it asks for.
+"""The thirteen queries of the Star Schema Benchmark (P. O'Neil, E. O'Neil and X. Chen, 2009), and for each of them the
+days and the quantities it asks for.
 
 The queries keep the benchmark's joins and filters; where it names a region, a nation, a city or a brand, its number in
 the made-up tables around stands in its place, so that each passes the share of rows that the benchmark gives it.
@@ -16,7 +16,7 @@ DAYS = (_LAST - _FIRST).days + 1
 """On which orders were placed; each day has about as many."""
 QUANTITIES = 50
 
-GENERATED, BY_YEAR, BY_DATE, BY_QUANTITY = "generator's", "by year", "by date", "by quantity"
+GENERATED, BY_YEAR, BY_DATE, BY_QUANTITY = "generated", "by_year", "by_date", "by_quantity"
 KEYS = {"customer": "custkey", "supplier": "suppkey", "part": "partkey"}
 """The small tables beside the dates, and their key; on the order lines it begins with `lo_`."""
 LOADS = {GENERATED: "key", BY_YEAR: "year", BY_DATE: "lo_orderdate", BY_QUANTITY: "lo_quantity"}
@@ -24,7 +24,7 @@ LOADS = {GENERATED: "key", BY_YEAR: "year", BY_DATE: "lo_orderdate", BY_QUANTITY
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Flight:
+class StarQuery:
     """One query, and what it wants of the order lines."""
 
     select: str
@@ -80,15 +80,15 @@ _PROFIT = "sum(lo_revenue - lo_supplycost)"
 _GROUP = " GROUP BY ALL ORDER BY ALL"
 
 
-def _first(where: str, first: date, last: date, quantities: tuple[int, int]) -> Flight:
-    return Flight(
+def _first(where: str, first: date, last: date, quantities: tuple[int, int]) -> StarQuery:
+    return StarQuery(
         select="sum(lo_extendedprice * lo_discount)", where=where, columns=_ONE, first=first, last=last,
         quantities=quantities,
     )  # fmt: skip
 
 
-def _second(where: str) -> Flight:
-    return Flight(
+def _second(where: str) -> StarQuery:
+    return StarQuery(
         select="sum(lo_revenue), d_year, p_brand1",
         where=where,
         joins=("part", "supplier"),
@@ -97,15 +97,15 @@ def _second(where: str) -> Flight:
     )
 
 
-def _third(place: str, where: str, first: date, last: date) -> Flight:
-    return Flight(
+def _third(place: str, where: str, first: date, last: date) -> StarQuery:
+    return StarQuery(
         select=f"c_{place}, s_{place}, d_year, sum(lo_revenue)", where=where, joins=("customer", "supplier"),
         columns=_THREE, first=first, last=last, tail=_GROUP,
     )  # fmt: skip
 
 
-def _fourth(select: str, where: str, first: date = _FIRST) -> Flight:
-    return Flight(
+def _fourth(select: str, where: str, first: date = _FIRST) -> StarQuery:
+    return StarQuery(
         select=f"{select}, {_PROFIT}", where=where, joins=("customer", "supplier", "part"), columns=_FOUR,
         first=first, tail=_GROUP,
     )  # fmt: skip
@@ -113,7 +113,7 @@ def _fourth(select: str, where: str, first: date = _FIRST) -> Flight:
 
 _SIX = "d_year >= 1992 AND d_year <= 1997"
 _SIX_END = date(1997, 12, 31)
-FLIGHTS = {
+QUERIES = {
     "Q1.1": _first(
         "d_year = 1993 AND lo_discount BETWEEN 1 AND 3 AND lo_quantity < 25",
         date(1993, 1, 1), date(1993, 12, 31), (1, 24),

@@ -1,5 +1,5 @@
-"""A customs shed. The same crates, stacked in one order or another, and an officer who opens only those whose label may
-hold what he looks for: DuckDB over the order lines of the Star Schema Benchmark.
+"""DuckDB over the order lines of the Star Schema Benchmark, loaded in one order or another: which row groups a query
+reads, and which it rules out by their smallest and largest value or by a Bloom filter.
 """
 
 from __future__ import annotations
@@ -9,20 +9,21 @@ import random
 from dataclasses import dataclass, replace
 from typing import Any
 
+from readahead import devices
 from readahead.chapters.elimination.laws import groups_between, place
 from readahead.chapters.elimination.star_queries import (
     BY_DATE,
     BY_QUANTITY,
     BY_YEAR,
-    FLIGHTS,
     GENERATED,
     KEYS,
     LOADS,
-    Flight,
+    QUERIES,
+    StarQuery,
 )
 from readahead.datasets import inspect, star, store
-from readahead.datasets.recipe import Recipe
 from readahead.experiments.experiment import Knob, Settings
+from readahead.experiments.knobs import knob, powers
 from readahead.experiments.scanning import Scanning
 from readahead.measure.case import Case
 from readahead.measure.cpu_cost import query_costs, weigh_query
@@ -39,31 +40,17 @@ FEW_KEYS = 50
 IN_ORDER = 0.001
 """Disorder up to here counts as none, and such a file is sorted outright."""
 
-LOAD = Knob(
-    name="load", label="Loaded", kind="choice", default=GENERATED,
-    choices=(GENERATED, BY_YEAR, BY_DATE, BY_QUANTITY), help="The order in which the rows were written.",
-)  # fmt: skip
-FLIGHT = Knob(
-    name="flight", label="Query", kind="choice", default="Q1.2", choices=tuple(FLIGHTS),
-    help="Of the Star Schema Benchmark: Q1.1 asks for a year, Q1.2 for a month, Q1.3 for a week, Q2.1 for all days.",
-)  # fmt: skip
-DISORDER = Knob(
-    name="disorder", label="Disorder", kind="1", default=IN_ORDER, low=IN_ORDER, high=1.0,
-    steps=(IN_ORDER, 0.01, 0.03, 0.1, 0.3, 1.0),
-    help="How late a row may come, as a share of the table, when it is loaded by date. The left end is none.",
-)  # fmt: skip
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StarCase(Case):
     """A query of the benchmark over the order lines, with the small tables in memory."""
 
-    flight: Flight
+    star_query: StarQuery
 
     def query(self) -> Query:
         """Return the query, and the statements that make the tables around the order lines."""
         scale = (self.recipe.source.scale_factor or {})[self.recipe.size]
-        return Query(sql=self.flight.sql, path=store.location(self.recipe), setup=star.dimensions(scale))
+        return Query(sql=self.star_query.sql, path=store.location(self.recipe), setup=star.dimensions(scale))
 
     def touched(self) -> set[int] | None:
         """Return the row groups whose smallest and largest date and quantity leave the query in doubt.
@@ -72,9 +59,9 @@ class StarCase(Case):
         """
         if not store.is_built(self.recipe):
             return self._expected_groups()
-        wanted = {"lo_quantity": self.flight.quantities}
+        wanted = {"lo_quantity": self.star_query.quantities}
         if self.carried():
-            first, last = (int(f"{day:%Y%m%d}") for day in (self.flight.first, self.flight.last))
+            first, last = (int(f"{day:%Y%m%d}") for day in (self.star_query.first, self.star_query.last))
             wanted["lo_orderdate"] = first, last
         found = set(range(self.recipe.row_groups))
         for column, (low, high) in wanted.items():
@@ -107,13 +94,13 @@ class StarCase(Case):
     def _asked_by_key(self) -> list[str]:
         """Return the columns of which the joins want so few keys that DuckDB hands them to the scan one by one."""
         query = self.query()
-        wanted = [(KEYS[table], table, self.flight.conditions(table)) for table in self.flight.joins]
+        wanted = [(KEYS[table], table, self.star_query.conditions(table)) for table in self.star_query.joins]
         return [f"lo_{key}" for key, table, where in wanted if _are_few(table, key, where, query.setup)]
 
     def span(self) -> tuple[float, float]:
         """Return from where to where, as shares of the table in its order, lies what the query asks for."""
         load = next(name for name, order in LOADS.items() if order == self.recipe.order)
-        return self.flight.span(load) if load == BY_QUANTITY or self.carried() else (0.0, 1.0)
+        return self.star_query.span(load) if load == BY_QUANTITY or self.carried() else (0.0, 1.0)
 
     def expected(self) -> float:
         """Return how many row groups the law expects to be read."""
@@ -155,21 +142,21 @@ def _carried(sql: str, setup: tuple[str, ...]) -> bool:
 
 
 class Eliminating(Scanning):
-    """The common bench with queries that may leave row groups alone."""
+    """A scan of the order lines that may leave row groups alone."""
 
     def case(self, settings: Settings) -> StarCase:
         """Return the case that these settings describe."""
         plain, load = super().case(settings), self.value(settings, "load")
         late = float(self.value(settings, "disorder"))
-        flight = FLIGHTS[self.value(settings, "flight")]
+        star_query = QUERIES[self.value(settings, "flight")]
         disorder = late if load == BY_DATE and late > IN_ORDER else 0.0
         return StarCase(
             recipe=replace(plain.recipe, order=LOADS[load], disorder=disorder),
             device=plain.device,
             engine=replace(plain.engine, column_gap_bytes=GAP_BYTES),
             time_scale=plain.time_scale,
-            columns=flight.columns,
-            flight=flight,
+            columns=star_query.columns,
+            star_query=star_query,
         )
 
     def groups_read(self, settings: Settings) -> float:
@@ -215,9 +202,6 @@ class Eliminating(Scanning):
         """Return the rows of the table: a row that need not be read counts as answered for."""
         return float(self.case(settings).recipe.rows)
 
-    def _work(self, case: Case) -> float:
-        return float(case.recipe.rows)
-
     def unit(self, settings: Settings) -> str:
         """Return rows_per_s."""
         return "rows_per_s"
@@ -230,8 +214,35 @@ class Eliminating(Scanning):
         return reasons
 
 
-def recipe_of(settings: Settings, load: str) -> Recipe:
-    """Return the order lines in another order, as these settings have them otherwise."""
-    return Recipe(
-        table=TABLE, size=settings["size"], row_group_rows=settings["row_group_rows"], order=LOADS[load]
-    )
+_VOLUME = devices.device("cloud-volume")
+
+EXPERIMENT = Eliminating(
+    topic="elimination",
+    title="Elimination: which row groups are read at all",
+    knobs=(
+        Knob(
+            name="load", label="Loaded", kind="choice", default=GENERATED,
+            choices=(GENERATED, BY_YEAR, BY_DATE, BY_QUANTITY),
+            labels={GENERATED: "generator's", BY_YEAR: "by year", BY_DATE: "by date", BY_QUANTITY: "by quantity"},
+            help="The order in which the rows were written.",
+        ),
+        Knob(
+            name="flight", label="Query", kind="choice", default="Q1.2", choices=tuple(QUERIES),
+            help="Of the Star Schema Benchmark: Q1.1 asks for a year, Q1.2 for a month, Q1.3 for a week, Q2.1 for all"
+            " days.",
+        ),
+        Knob(
+            name="disorder", label="Disorder", kind="1", default=IN_ORDER, low=IN_ORDER, high=1.0,
+            steps=(IN_ORDER, 0.01, 0.03, 0.1, 0.3, 1.0),
+            help="How late a row may come, as a share of the table, when it is loaded by date. The left end is none.",
+        ),
+        knob("row_group_rows", default=8_192, high=131_072, steps=powers(2_048, 131_072)),
+        knob("device", default=_VOLUME.name),
+        knob("latency_s", default=_VOLUME.latency_s, folded=True),
+        knob("bandwidth_bytes_per_s", default=_VOLUME.bandwidth_bytes_per_s),
+        knob("channels", default=_VOLUME.channels),
+        knob("queue_depth"),
+        knob("size", default="tiny"),
+    ),
+    fixed={"dataset": TABLE, "threads": 1},
+)  # fmt: skip
