@@ -62,7 +62,7 @@ def missed_by_all(selectivity: ArrayLike, rows: ArrayLike) -> Array:
 
 
 def label_rules_out(below: ArrayLike, above: ArrayLike, rows: ArrayLike) -> Array:
-    """Return the chance that the zone map of such a group rules it out: every row below the range, or every row above it.
+    """Return the chance that its zone map rules such a group out: every row lies below the range, or every row above.
 
     `below` and `above` are the shares of the table's rows on either side. What lies in the middle of the values is
     hardly ever ruled out: a zone map knows the ends and not the holes.
