@@ -2,9 +2,9 @@
 
 These pairs are called zone maps, small materialized aggregates (G. Moerkotte, 1998) or, where they rule out whole
 partitions, partition elimination. Which reads never happen is decided when the rows are loaded: in the order of the
-filter few row groups hold what is asked for, in random order nearly all. All shares are of the rows of the table, from 0
-to 1; every
-argument may be an array.
+filter few row groups hold what is asked for, in random order nearly all.
+
+All shares are of the rows of the table, from 0 to 1; every argument may be an array.
 """
 
 from __future__ import annotations
