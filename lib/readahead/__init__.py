@@ -1,22 +1,22 @@
 """Readahead: how storage I/O decides the throughput of a database.
 
-A house with floors. A file imports only from the floors beneath it, never a neighbour on its own:
+A file imports only from the lines below its own; chapters never import one another:
 
-    commands               what is typed                    click
-    bench                  the workbook on its own scales
-    lab                    the JupyterLab we start
-    panels                 what the learner touches         ipywidgets, plotly
-    exercises | advisor    questions; findings              no widgets
-    experiments            one file per topic: its knobs, its model, its DuckDB run, its published figures
-    measure                runs, samples, calibration       DuckDB
-    datasets | storage     what lies there | how the bytes come (emulated device, trace, page cache)
-    models                 pure arithmetic                  numpy only
-    devices | published | shapes | progress      the facts; the exercise book
-    units                  the words for numbers
-    errors | paths         one clear sentence; where files live
+    commands               what is typed                                       click
+    lab                    a server extension of the JupyterLab we start
+    panels                 what the learner touches                            ipywidgets, plotly
+    advisor                what to change about a table of one's own
+    chapters               one folder each: laws, workload, questions
+    questions              predictions, exercises, progress                    no widgets
+    experiments            what a chapter is made of: knobs, rounds, claims, figures
+    measure                runs, samples, calibration                          DuckDB
+    datasets | storage     the tables and their files | how the bytes come (emulated device, trace, page cache)
+    models                 what should happen: pure arithmetic                 numpy
+    devices, published     the device catalogue; the published figures
+    running | units        progress and stop of running work | numbers as words
+    errors | paths
 
-A topic has one name in every room. Nothing is imported here, so that `readahead.models` starts
-neither DuckDB nor plotly.
+Nothing is imported here, so that `readahead.models` starts neither DuckDB nor plotly.
 """
 
 __version__ = "0.1.0"

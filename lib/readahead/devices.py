@@ -1,16 +1,15 @@
-"""A shop window of storage devices, from a disk with one arm to an object store with thousands.
+"""Storage devices as five numbers, from a disk with one arm to an object store with thousands of channels.
 
-A device is five numbers. A read waits for a free channel, then the channel is busy for
+A read waits for a free channel, then the channel is busy for
 
     latency_s + seek_s (if the read does not begin where the last one ended) + size / channel bandwidth
 
-and its bytes cross one link that all channels share. The same frozen value is given to the models and
-to the emulated device, so that what differs between the two is the engine's doing.
+and its bytes cross one link that all channels share. The same frozen value is given to the models and to the emulated
+device, so that what differs between the two is the engine's doing.
 """
 
 from __future__ import annotations
 
-import csv
 import functools
 import json
 import math
@@ -20,6 +19,7 @@ from typing import Any
 
 from readahead import paths
 from readahead.errors import BadValue, DataError, require_range
+from readahead.published import rows
 
 THIS_MACHINE = "this-machine"
 """The name of the device that calibration adds to the catalogue."""
@@ -46,21 +46,21 @@ class Device:
 
     def __post_init__(self) -> None:
         of = f"on device {self.name!r}"
-        seconds = "Give seconds, such as 0.0001 for 100 µs."
-        require_range("latency_s", self.latency_s, low=0, of=of, advice=seconds)
-        require_range("seek_s", self.seek_s, low=0, of=of, advice=seconds)
-        require_range(
-            "channels", self.channels, low=1, high=MOST_CHANNELS, of=of, advice="Give a whole number."
-        )
-        require_range("stripe_bytes", self.stripe_bytes, low=0, of=of, advice="Give 0 for no stripes.")
+        for name in ("latency_s", "seek_s"):
+            require_range(
+                name, getattr(self, name), low=0, of=of, advice="Give seconds, such as 0.0001 for 100 µs."
+            )
         for name in ("bandwidth_bytes_per_s", "channel_bandwidth_bytes_per_s"):
+            if getattr(self, name) != math.inf:
+                require_range(
+                    name, getattr(self, name), low=1, of=of, advice="Give bytes per second, such as 2e8."
+                )
+        for name, low, high, advice in (
+            ("channels", 1, MOST_CHANNELS, "Give 1, 8 or 64."),
+            ("stripe_bytes", 0, math.inf, "Give 0 for no stripes, or 65536."),
+        ):
             value = getattr(self, name)
-            if value != math.inf:
-                require_range(name, value, low=1, of=of, advice="Give bytes per second, such as 2e8.")
-        for name, advice in (("channels", "Give 1, 8 or 64."), ("stripe_bytes", "Give 0 or 65536.")):
-            value = getattr(self, name)
-            if value != int(value):
-                raise BadValue(f"{name}={value!r} {of} must be whole. {advice}")
+            require_range(name, value, low=low, high=high, whole=True, of=of, advice=advice)
             object.__setattr__(self, name, int(value))
 
     def but(self, **changes: Any) -> Device:
@@ -95,16 +95,11 @@ class CatalogueEntry:
 
 _NUMBERS = [field.name for field in fields(Device) if field.name != "name"]
 _NEEDED = ("name", "title", "kind", "source", "latency_s", "bandwidth_bytes_per_s", "channels")
-
-
-def _entry(row: dict[str, Any]) -> CatalogueEntry:
-    empty = [name for name in _NEEDED if not row.get(name)]
-    if empty or None in row:
-        raise BadValue(f"{', '.join(empty) or 'what has no heading'} must have one value. Mend the line.")
-    usual = {"channel_bandwidth_bytes_per_s": math.inf}
-    numbers: dict[str, Any] = {n: float(row[n]) if row[n] else usual.get(n, 0.0) for n in _NUMBERS}
-    own = Device(name=row["name"], **numbers)
-    return CatalogueEntry(device=own, title=row["title"], kind=row["kind"], source=row["source"])
+COLUMNS = [
+    "name", "title", "kind", "latency_s", "seek_s", "channel_bandwidth_bytes_per_s", "bandwidth_bytes_per_s",
+    "channels", "stripe_bytes", "source",
+]  # fmt: skip
+"""The columns of the catalogue."""
 
 
 def catalogue(path: Path | None = None) -> dict[str, CatalogueEntry]:
@@ -113,14 +108,7 @@ def catalogue(path: Path | None = None) -> dict[str, CatalogueEntry]:
     Raises `DataError` if the catalogue is missing or a row of it cannot be read.
     """
     path = path or paths.DATA / "devices.csv"
-    try:
-        entries = _read(path, path.stat().st_mtime_ns)
-    except FileNotFoundError as error:
-        raise DataError(f"The device catalogue {path} is missing. Restore it from the repository.") from error
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise DataError(
-            f"The device catalogue {path} cannot be read: {error}. Restore it from the repository."
-        ) from error
+    entries = _read(path, path.stat().st_mtime_ns if path.exists() else 0)
     own = calibrated()
     return entries | ({own.device.name: own} if own else {})
 
@@ -128,20 +116,28 @@ def catalogue(path: Path | None = None) -> dict[str, CatalogueEntry]:
 @functools.lru_cache(maxsize=8)
 def _read(path: Path, _changed_ns: int) -> dict[str, CatalogueEntry]:
     """Read the catalogue once for each time it was changed: a slider asks for it many times a second."""
-    with path.open(encoding="utf-8", newline="") as lines:
-        rows = list(csv.DictReader(lines))
-    if not rows:
-        raise DataError(f"The device catalogue {path} holds no devices. Restore it from the repository.")
     entries: dict[str, CatalogueEntry] = {}
-    for line, row in enumerate(rows, start=2):
+    for line, row in enumerate(rows(path, COLUMNS), start=2):
         try:
             entry = _entry(row)
             if entry.device.name in entries:
                 raise BadValue(f"name={entry.device.name!r} must be there once. Give each device its own.")
-        except (KeyError, TypeError, ValueError) as error:
+        except ValueError as error:
             raise DataError(f"Line {line} of {path} is not a device: {error}") from error
         entries[entry.device.name] = entry
+    if not entries:
+        raise DataError(f"The device catalogue {path} holds no devices. Restore it from the repository.")
     return entries
+
+
+def _entry(row: dict[str, str]) -> CatalogueEntry:
+    """Return a device from its row. What is left empty has its usual value."""
+    empty = [name for name in _NEEDED if not row[name]]
+    if empty:
+        raise BadValue(f"{', '.join(empty)} must have a value. Mend the line.")
+    numbers: dict[str, Any] = {name: float(row[name]) for name in _NUMBERS if row[name]}
+    own = Device(name=row["name"], **numbers)
+    return CatalogueEntry(device=own, title=row["title"], kind=row["kind"], source=row["source"])
 
 
 def device(name: str) -> Device:

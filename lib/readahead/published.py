@@ -1,7 +1,7 @@
-"""Reads the published figures of a topic: `data/published/<topic>.csv`, a row a figure.
+"""The figures that others published: `data/published/<topic>.csv`, a row a figure, each with author, date and device.
 
-A value is in SI units and means what the page says, misprints included; `corrected` is what it must have
-been. `data/README.md` has the columns.
+A value is in SI units and means what the page says, misprints included; `corrected` is what it must have been.
+`data/README.md` has the columns.
 """
 
 from __future__ import annotations

@@ -12,8 +12,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, fields
 from pathlib import Path
 
+from readahead import published
 from readahead.errors import BadValue, DataError, require_choice
-from readahead.published import figures
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,7 +69,7 @@ def work_out(expression: str, topic: str, folder: Path | None = None) -> float:
     """
 
     def value(match: re.Match[str]) -> str:
-        one = figures.figure(match[1] or topic, match[2], folder)
+        one = published.figure(match[1] or topic, match[2], folder)
         return repr(one.best if match[3] else one.value)
 
     try:
@@ -80,11 +80,11 @@ def work_out(expression: str, topic: str, folder: Path | None = None) -> float:
 
 def checks(folder: Path | None = None) -> tuple[Check, ...]:
     """Return every sum of `checks.csv`, worked out. Raises `DataError` that names the line of a bad one."""
-    path = (folder or figures.FOLDER) / "checks.csv"
+    path = (folder or published.FOLDER) / "checks.csv"
     columns = [field.name for field in fields(Check)][:7]
     worked = []
-    for line, row in enumerate(figures.rows(path, columns), start=2):
-        tolerance = figures.number(path, line, "tolerance", row.pop("tolerance"))
+    for line, row in enumerate(published.rows(path, columns), start=2):
+        tolerance = published.number(path, line, "tolerance", row.pop("tolerance"))
         try:
             require_choice("relation", row["relation"], ("=", "<=", ">="))
             require_choice("verdict", row["verdict"], ("agrees", "disagrees"))

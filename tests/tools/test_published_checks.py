@@ -7,25 +7,26 @@ from pathlib import Path
 
 import pytest
 
-from readahead import paths, published
+from readahead import paths
 from readahead.errors import BadValue, DataError
+from tools.published_checks import Check, checks, work_out
 
 
 def test_a_sum_is_worked_out_over_figures_of_any_topic() -> None:
-    assert published.work_out("fragment_pages * read_ahead:page_bytes", "fragments") == 512 * 1024
-    assert published.work_out("floor(page_space_bytes / entry_bytes.bigint) - 2 ** 3", "index_pages") == 614
-    assert published.work_out("-(1.5e3 + 1)", "fragments") == -1501
+    assert work_out("fragment_pages * read_ahead:page_bytes", "fragments") == 512 * 1024
+    assert work_out("floor(page_space_bytes / entry_bytes.bigint) - 2 ** 3", "index_pages") == 614
+    assert work_out("-(1.5e3 + 1)", "fragments") == -1501
 
 
 def test_an_exclamation_mark_asks_for_the_corrected_value() -> None:
-    assert published.work_out("table_rows", "read_ahead") == 20_000_000
-    assert published.work_out("table_rows!", "read_ahead") == 2_000_000
+    assert work_out("table_rows", "read_ahead") == 20_000_000
+    assert work_out("table_rows!", "read_ahead") == 2_000_000
 
 
 @pytest.mark.parametrize("bad", ["seek_time_s * 2", "__import__('os')", "1 / 0", "seek_s +", "[1]", "max(1)"])
 def test_what_is_no_sum_is_refused(bad: str) -> None:
     with pytest.raises(BadValue):
-        published.work_out(bad, "fragments")
+        work_out(bad, "fragments")
 
 
 @pytest.mark.parametrize(
@@ -36,7 +37,7 @@ def test_what_is_no_sum_is_refused(bad: str) -> None:
 def test_a_relation_holds_within_its_tolerance(
     left: float, relation: str, tolerance: float, agrees: bool
 ) -> None:
-    check = published.Check(
+    check = Check(
         topic="fragments",
         left="",
         relation=relation,
@@ -63,4 +64,4 @@ def test_a_bad_line_of_sums_is_named(tmp_path: Path, row: str, said: str) -> Non
     folder = Path(shutil.copytree(paths.DATA / "published", tmp_path / "published"))
     (folder / "checks.csv").write_text(f"topic,left,relation,right,tolerance,verdict,why\n{row}\n")
     with pytest.raises(DataError, match=f"Line 2 of .*{said}"):
-        published.checks(folder)
+        checks(folder)
