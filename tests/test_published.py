@@ -94,5 +94,5 @@ def test_a_mended_file_is_read_again(folder: Path) -> None:
 
 def test_text_that_is_not_utf_8_is_named(folder: Path) -> None:
     (folder / "fragments.csv").write_bytes(b"name\xff")
-    with pytest.raises(DataError, match="not UTF-8"):
+    with pytest.raises(DataError, match="cannot be read: 'utf-8' codec"):
         published.figures("fragments", folder)

@@ -1,7 +1,7 @@
-"""A signpost at a wrong turn: what was met, what is allowed, what to do.
+"""Errors that say what was met, what is allowed and what to do.
 
-Every error that a learner can cause is a `ReadaheadError` with those three beats in one message, so
-that a notebook, the command line and a panel can all show it as it is.
+Every error that a learner can cause is a `ReadaheadError` with those three in one message, so that a notebook, the
+command line and a panel can all show it as it is.
 """
 
 from __future__ import annotations
@@ -28,25 +28,32 @@ class Cancelled(ReadaheadError):
 
 
 def require_range(
-    name: str, value: float, *, low: float, high: float = math.inf, of: str = "", advice: str = ""
+    name: str,
+    value: float,
+    *,
+    low: float,
+    high: float = math.inf,
+    whole: bool = False,
+    of: str = "",
+    advice: str = "",
 ) -> None:
-    """Raise `BadValue` unless `value` is a finite number with `low` <= value <= `high`.
+    """Raise `BadValue` unless `value` is a finite number with `low` <= value <= `high`, a whole one if asked.
 
     `of` names the thing the value belongs to, `advice` says what to give instead.
     """
-    place = f" {of}" if of else ""
-    allowed = f"at least {low:g}" if math.isinf(high) else f"from {low:g} to {high:g}"
     number = isinstance(value, (int, float)) and not isinstance(value, bool)
-    if not number or not low <= value <= high or abs(value) > sys.float_info.max:
-        message = f"{name}={value!r}{place} must be {allowed}."
-        raise BadValue(f"{message} {advice}".rstrip())
+    within = number and low <= value <= high and abs(value) <= sys.float_info.max
+    if within and not (whole and value != int(value)):
+        return
+    place, kind = f" {of}" if of else "", "a whole number " if whole else ""
+    allowed = f"at least {low:g}" if math.isinf(high) else f"from {low:g} to {high:g}"
+    raise BadValue(f"{name}={value!r}{place} must be {kind}{allowed}. {advice}".rstrip())
 
 
 def require_repeats(repeats: int) -> int:
     """Return how often something is measured. Raises `BadValue` unless it is a whole number from 1 to 100."""
-    if isinstance(repeats, bool) or not isinstance(repeats, int) or not 1 <= repeats <= 100:
-        raise BadValue(f"repeats={repeats!r} must be a whole number from 1 to 100.")
-    return repeats
+    require_range("repeats", repeats, low=1, high=100, whole=True)
+    return int(repeats)
 
 
 def require_choice(name: str, value: object, choices: Iterable[object], *, advice: str = "") -> None:

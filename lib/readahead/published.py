@@ -10,8 +10,10 @@ import csv
 import difflib
 import functools
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from readahead import paths
 from readahead.errors import BadValue, DataError, require_choice
@@ -68,25 +70,24 @@ class Figure:
 def rows(path: Path, columns: list[str]) -> list[dict[str, str]]:
     """Return the rows of a CSV with just these columns. Raises `DataError` that names line and column."""
     try:
-        lines = path.read_text(encoding="utf-8").splitlines()
-    except FileNotFoundError as error:
-        raise DataError(f"{path} is missing; it holds published figures. {RESTORE}") from error
-    except UnicodeDecodeError as error:
-        raise DataError(f"{path} is not UTF-8 text: {error}. {RESTORE}") from error
-    reader = csv.reader(lines)
-    head = next(reader, [])
+        with path.open(encoding="utf-8", newline="") as lines:
+            return list(_rows(csv.reader(lines), path, columns))
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        raise DataError(f"{path} cannot be read: {error}. {RESTORE}") from error
+
+
+def _rows(reader: Any, path: Path, columns: list[str]) -> Iterator[dict[str, str]]:
+    head: list[str] = next(reader, [])
     if head != columns:
         odd = sorted(set(columns) ^ set(head)) or head
         raise DataError(f"Line 1 of {path}: column {odd[0]!r} is missing, extra or out of place. {RESTORE}")
-    found = []
     for cells in reader:
         if len(cells) != len(columns):
             raise DataError(
                 f"Line {reader.line_num} of {path} has {len(cells)} cells, after column "
                 f"{columns[min(len(cells), len(columns)) - 1]!r}; {len(columns)} are due. {RESTORE}"
             )
-        found.append(dict(zip(columns, cells, strict=True)))
-    return found
+        yield dict(zip(columns, cells, strict=True))
 
 
 def _finite(text: str) -> float:

@@ -74,12 +74,9 @@ class Recipe:
             self.row_group_rows,
             low=ROW_GROUP_LOW,
             high=ROW_GROUP_HIGH,
+            whole=True,
             advice="Give rows, such as 122880.",
         )
-        if self.row_group_rows != int(self.row_group_rows):
-            raise BadValue(
-                f"row_group_rows={self.row_group_rows!r} must be a whole number. Give rows, such as 122880."
-            )
         if self.dictionary_values is not None:
             require_range(
                 "dictionary_values",
