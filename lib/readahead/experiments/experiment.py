@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import random
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -45,6 +45,8 @@ class Knob:
     folded: bool = False
     """Whether it waits under 'More knobs'."""
     help: str = ""
+    idle: Callable[[Settings], str] | None = None
+    """Says why the knob does nothing at some settings, or nothing if it does something."""
 
     def check(self, value: Any) -> Any:
         """Return `value` as this knob's type. Raises `BadValue` that names the knob and its range."""
@@ -115,7 +117,8 @@ class Experiment(ABC):
 
     def disabled(self, settings: Settings) -> dict[str, str]:
         """Return the knobs that do nothing now, each with the reason to show."""
-        return {}
+        reasons = {knob.name: knob.idle(settings) for knob in self.knobs if knob.idle}
+        return {name: why for name, why in reasons.items() if why}
 
     def draw(self, rng: random.Random) -> dict[str, Any]:
         """Return settings at size tiny with the knobs in sight, and the queue depth, turned at random.

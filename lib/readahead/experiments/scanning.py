@@ -37,7 +37,7 @@ class Scanning(Experiment):
         usual = {
             "device": "nvme", "dataset": "comments_narrow", "size": "small", "row_group_rows": 122_880,
             "fragment_bytes": 0, "query": "scan", "rows_per_lookup": 1, "queue_depth": 8, "time_scale": 1,
-            "threads": spare_threads(), "where": EMULATED,
+            "threads": spare_threads(), "where": EMULATED, "format": "parquet", "compression": "snappy",
         }  # fmt: skip
         return settings.get(name, self.fixed.get(name, usual.get(name)))
 
@@ -69,11 +69,14 @@ class Scanning(Experiment):
     def case(self, settings: Settings) -> Case:
         """Return the case that these settings describe."""
         lookup, where = self.value(settings, "query") == "lookup", self.value(settings, "where")
+        form = self.value(settings, "format")
         return Case(
             recipe=Recipe(
                 table=self.value(settings, "dataset"),
                 size=self.value(settings, "size"),
                 row_group_rows=self.value(settings, "row_group_rows"),
+                format=form,
+                compression=self.value(settings, "compression") if form == "parquet" else "snappy",
             ),
             device=self.device(settings),
             engine=EngineSettings(
@@ -137,7 +140,7 @@ class Scanning(Experiment):
 
     def disabled(self, settings: Settings) -> dict[str, str]:
         """Say which knobs do nothing now, and why."""
-        reasons: dict[str, str] = {}
+        reasons = Experiment.disabled(self, settings)
         if self.value(settings, "where") != EMULATED:
             own = "It is this machine's own disk: its latency is what it is. Measure on the emulated device to set it."
             reasons |= dict.fromkeys(("device", *_DEVICE_KNOBS, "fragment_bytes", "time_scale"), own)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from readahead import chapters as book
 from readahead.chapters.row_groups import chapter
-from readahead.chapters.row_groups.chapter import EXPERIMENT, FAR, FIGURES, NEAR, latency_moves, on, one_each
+from readahead.chapters.row_groups.chapter import FIGURES, latency_moves, on, one_each
+from readahead.chapters.row_groups.workload import EXPERIMENT, FAR, NEAR
 from readahead.experiments.round import Bench
 
 
@@ -88,5 +90,5 @@ def test_the_published_points_lie_on_the_drive_they_were_measured_on(
 
 @pytest.mark.parametrize("name", FIGURES)
 def test_each_figure_says_in_words_what_it_shows(name: str) -> None:
-    picture = FIGURES[name](Bench(EXPERIMENT, repeats=1))
+    picture = book.chapter("row_groups").figure(name)(Bench(EXPERIMENT, repeats=1))
     assert picture.sentence.endswith(".") and picture.rows

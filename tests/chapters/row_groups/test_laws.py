@@ -1,4 +1,4 @@
-"""Crates on a conveyor: how many there are, who idles, and where the sweet spot lies."""
+"""Row groups: how many there are, who idles, and from which size on a scan is fast."""
 
 from __future__ import annotations
 
@@ -50,11 +50,19 @@ def test_more_than_half_is_lost_only_below_one_wave(count: int, threads: int) ->
     assert count < threads or idle < 0.5
 
 
-def test_no_size_beats_the_sweet_spot() -> None:
+def test_below_the_smallest_good_size_every_scan_is_slower() -> None:
     rows = laws.sizes()
     seconds = 1e9 / rows + rows
-    spot = laws.sweet_spot(rows, seconds)
-    assert spot.smallest_rows < spot.best_rows < spot.largest_rows
-    assert spot.seconds == seconds.min()
-    near = (rows >= spot.smallest_rows) & (rows <= spot.largest_rows)
-    assert np.all((seconds <= spot.seconds * (1 + laws.NEAR)) == near)
+    smallest = laws.smallest_good(rows, seconds)
+    assert rows[0] < smallest < rows[seconds.argmin()]
+    assert np.all((seconds <= seconds.min() * (1 + laws.NEAR)) <= (rows >= smallest))
+
+
+@given(rows=st.integers(1, 10**6), values=st.floats(1, 1e6), width=st.floats(1, 100))
+def test_a_dictionary_pays_by_its_own_rule(rows: int, values: float, width: float) -> None:
+    column = laws.Column(name="c", value_bytes=width, values=values)
+    words = laws.distinct_values(column, rows)
+    assert 0 < words <= min(rows, values) * (1 + 1e-9) + 1e-9 or rows == 1
+    plain = laws.chunk_bytes(column, rows, most_values=0)
+    assert plain == rows * width
+    assert laws.chunk_bytes(column, rows) == plain or words <= rows / laws.OWN_SHARE

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from readahead.chapters.row_groups import columnstore
 from readahead.chapters.row_groups.chapter import (
-    FAR,
     LARGE_ROWS,
-    NEAR,
     SMALL_ROWS,
     against_one_each,
     on,
     one_each,
     packed,
 )
+from readahead.chapters.row_groups.workload import FAR, NEAR
 from readahead.experiments.claim import Sides
 from readahead.questions.exercise import Computed
 

@@ -1,11 +1,11 @@
-"""The same table in smaller and larger crates. Row-group size against throughput, on a drive at hand and on a store
-far away, in the engine; and the tables that N. Neugebauer measured, worked out from his own figures.
+"""Row groups: row-group size against throughput, on a drive at hand and on a store far away, in DuckDB; and the tables
+that N. Neugebauer measured.
 """
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,47 +13,22 @@ import numpy as np
 from readahead import units
 from readahead.chapters.row_groups import columnstore, dictionaries, laws
 from readahead.chapters.row_groups.columnstore import FITTED, residuals
-from readahead.chapters.row_groups.workload import COMPRESSION, FORMAT, Packing
+from readahead.chapters.row_groups.workload import EXPERIMENT, FAR, NEAR
 from readahead.datasets.recipe import VECTOR_ROWS, Recipe
 from readahead.devices import device
 from readahead.experiments.experiment import Settings
 from readahead.experiments.figure import Axis, Line, Picture, Traces
-from readahead.experiments.knobs import DISK_COLD, DISK_WARM, knob
+from readahead.experiments.knobs import DISK_COLD, DISK_WARM
 from readahead.experiments.residuals import against_print
-from readahead.experiments.round import Bench, Question, Round, traces
+from readahead.experiments.round import Bench, Question, Round, along, traces
 from readahead.measure.calibrate import engine_costs
 from readahead.measure.case import Case
-from readahead.measure.engine import EngineSettings, spare_threads
+from readahead.measure.engine import EngineSettings
 from readahead.models.schedule import Costs
 from readahead.published import figure
 from readahead.storage import page_cache
 
-NEAR, FAR = "nvme", "object-store"
 SMALL_ROWS, LITTLE_ROWS, LARGE_ROWS = 2_048, 8_192, 1_048_576
-
-
-# -- the bench -------------------------------------------------------------------------------------------
-_START = device(NEAR)
-
-EXPERIMENT = Packing(
-    topic="row_groups",
-    title="Row groups: how many rows belong together?",
-    knobs=(
-        knob("device", default=NEAR),
-        knob("row_group_rows", default=32_768),
-        knob("latency_s", default=_START.latency_s),
-        knob("queue_depth", folded=False),
-        knob("dataset", default="comments_narrow", choices=("comments", "comments_narrow")),
-        FORMAT,
-        COMPRESSION,
-        knob("bandwidth_bytes_per_s", default=_START.bandwidth_bytes_per_s),
-        knob("channels", default=_START.channels),
-        knob("seek_s"),
-        knob("threads", default=spare_threads()),
-        knob("size", default="tiny"),
-        knob("where"),
-    ),
-)
 
 
 def on(name: str) -> dict[str, Any]:
@@ -96,7 +71,7 @@ def _smallest_good(latency_s: float, queue_depth: int, table: str) -> float:
     """Return the smallest good row group of the full table on the drive with another latency."""
     rows = laws.sizes(points=40)
     seconds = [scan_s(latency_s, int(count), queue_depth, table, engine_costs(table)) for count in rows]
-    return float(laws.sweet_spot(rows, seconds).smallest_rows)
+    return laws.smallest_good(rows, seconds)
 
 
 @functools.lru_cache(maxsize=4096)
@@ -152,123 +127,74 @@ ROUNDS = {
 }
 
 
-# -- the pictures ----------------------------------------------------------------------------------------
+# -- the figures -----------------------------------------------------------------------------------------
 _ROWS = Axis(label="rows in a row group", kind="rows")
 _SPEED = Axis(label="throughput", kind="bytes_per_s")
 
 
-def _line(bench: Bench, name: str, **changes: Any) -> Line:
-    settings = bench.settings(**changes)
-    rows = laws.sizes(points=60)
-    speeds = EXPERIMENT.curve(settings, "row_group_rows", rows)
-    return Line(name=name, points=list(zip(rows.tolist(), speeds.tolist(), strict=True)))
-
-
-def _points(bench: Bench, name: str, sizes: Sequence[int], **changes: Any) -> Line:
-    all_rows = EXPERIMENT.case(bench.base).recipe.rows
-    points = [
-        (float(min(rows, all_rows)), bench.measured.throughput(**changes, row_group_rows=rows).median)
-        for rows in sizes
-    ]
-    return Line(name=name, points=points, source="measured", joined=changes.get("format") == "native")
+def _sizes(bench: Bench, name: str, label: str, *sizes: int, **changes: Any) -> tuple[Line, ...]:
+    """Return the model's line over the row-group sizes on a device, and DuckDB's points at some of them."""
+    rows = EXPERIMENT.case(bench.base).recipe.rows
+    seen = sorted({min(size, rows) for size in sizes})
+    return along(bench, "row_group_rows", seen=seen, label=label, **on(name), **changes)
 
 
 def _sweet_spots(bench: Bench) -> Picture:
-    sizes = sorted({SMALL_ROWS, one_each(bench.base), LARGE_ROWS})
-    lines, marks = [], {}
-    for name, words in ((NEAR, "NVMe"), (FAR, "store")):
-        lines.append(_points(bench, f"{words}, measured", sizes, **on(name)))
-        lines.append(_line(bench, f"{words}, model", **on(name)))
-        curve = lines[-1].points
-        best = max(speed for _, speed in curve)
-        marks[words] = min(rows for rows, speed in curve if speed * (1 + laws.NEAR) >= best)
-    near, far = marks.values()
+    lines: list[Line] = []
+    marks = {}
+    for name, label in ((NEAR, "NVMe"), (FAR, "store")):
+        model, seen = _sizes(bench, name, label, SMALL_ROWS, one_each(bench.base), LARGE_ROWS)
+        lines += [model, seen]
+        marks[label] = laws.smallest_good(*np.array([(x, 1 / y) for x, y in model.points]).T)
     return Picture(
-        title="One table, two distances",
-        sentence=(
-            f"Groups of {near:,.0f} rows are good enough on the NVMe drive; the object store asks for {far:,.0f}."
-            " Beyond the sweet spot both fall again: too few groups are left for the reads in flight."
-        ),
         x=_ROWS,
         y=_SPEED,
         lines=tuple(lines),
         marks=marks,
+        values={"near": marks["NVMe"], "far": marks["store"]},
     )
 
 
 def _latency(_: Bench) -> Picture:
-    latencies = np.geomspace(20e-6, 0.05, 12).tolist()
-    lines = [
-        Line(
-            name=f"queue depth {depth}",
-            points=[(latency_s, _smallest_good(latency_s, depth, "comments")) for latency_s in latencies],
-        )
-        for depth in (1, 8, 32)
-    ]
+    latencies = np.geomspace(20e-6, 0.05, 30).tolist()
+    depths = (1, 8, 32)
     return Picture(
-        title="The smallest good row group moves with the latency",
-        sentence=(
-            "The full table with text, on devices that differ in nothing but latency: from the drive's latency to the"
-            f" store's the smallest good row group grows {latency_moves(1):,.0f} times with a queue depth of 1,"
-            f" {latency_moves(8):,.0f} times with 8, and {latency_moves(32):,.0f} times with 32."
-        ),
+        values={f"depth_{depth}": latency_moves(depth) for depth in depths},
         x=Axis(label="latency of the device", kind="s"),
         y=_ROWS,
-        lines=tuple(lines),
+        lines=tuple(
+            Line(
+                name=f"queue depth {depth}",
+                points=[(latency_s, _smallest_good(latency_s, depth, "comments")) for latency_s in latencies],
+            )
+            for depth in depths
+        ),
         marks={"NVMe": device(NEAR).latency_s, "object store": device(FAR).latency_s},
     )
 
 
 def _in_flight(bench: Bench) -> Picture:
-    lines = tuple(_line(bench, f"queue depth {d}", **on(FAR), queue_depth=d) for d in (1, 8, 64))
-    return Picture(
-        title="Reads in flight and row groups",
-        sentence=(
-            "With one read in flight the largest group is the best; the more reads in flight, the smaller the groups"
-            " that serve them all, and the more a few large ones cost."
-        ),
-        x=_ROWS,
-        y=_SPEED,
-        lines=lines,
-        marks={},
-    )
+    lines = [line for d in (1, 8, 64) for line in _sizes(bench, FAR, f"queue depth {d}", queue_depth=d)]
+    return Picture(x=_ROWS, y=_SPEED, lines=tuple(lines))
 
 
 def _formats(bench: Bench) -> Picture:
     sizes = (one_each(bench.base), LARGE_ROWS)
-    lines = [
-        _points(bench, f"{form}, measured", sizes, **on(FAR), format=form) for form in ("parquet", "native")
-    ]
-    parquet, native = (
-        bench.sample(**on(FAR), row_group_rows=sizes[0], format=form) for form in ("parquet", "native")
-    )
-    return Picture(
-        title="Another format, another unit of reading",
-        sentence=(
-            f"In groups of {sizes[0]:,} rows Parquet took {len(parquet.reads)} reads"
-            f" ({units.text(parquet.bytes_read, 'bytes')}), DuckDB's own format {len(native.reads)}"
-            f" ({units.text(native.bytes_read, 'bytes')}): its reads are runs of blocks and do not follow the groups."
-            " What a Parquet footer tells it learned when the file was attached, before the clock ran."
-        ),
-        x=_ROWS,
-        y=_SPEED,
-        lines=(_line(bench, "Parquet, model", **on(FAR)), *lines),
-        marks={},
-    )
+    model, parquet = _sizes(bench, FAR, "Parquet", *sizes)
+    _, native = _sizes(bench, FAR, "DuckDB's own format", *sizes, format="native")
+    values: dict[str, object] = {"rows": sizes[0]}
+    for form in ("parquet", "native"):
+        sample = bench.sample(**on(FAR), row_group_rows=sizes[0], format=form)
+        values |= {
+            f"{form}_reads": len(sample.reads),
+            f"{form}_bytes": units.text(sample.bytes_read, "bytes"),
+        }
+    return Picture(x=_ROWS, y=_SPEED, lines=(model, parquet, replace(native, joined=True)), values=values)
 
 
 def _trips(bench: Bench) -> Traces:
-    many = one_each(bench.base)
-    return traces(
-        bench,
-        title="Small groups, good ones, too large ones",
-        sentence="The same rows from the object store: a long row of short trips, one trip for each read in flight, and"
-        " a single trip that nobody shares.",
-        runs={
-            f"{rows:,} rows a group": {**on(FAR), "row_group_rows": rows}
-            for rows in (SMALL_ROWS, many, LARGE_ROWS)
-        },
-    )
+    sizes = (SMALL_ROWS, one_each(bench.base), LARGE_ROWS)
+    return traces(bench, runs={f"{n:,} rows a group": {**on(FAR), "row_group_rows": n} for n in sizes})
 
 
 FIGURES = {
@@ -277,7 +203,7 @@ FIGURES = {
     "in_flight": _in_flight,
     "formats": _formats,
     "trips": _trips,
-    "dictionaries": dictionaries.picture,
+    "dictionaries": dictionaries.figure,
     "printed": lambda _: against_print(residuals(), FITTED),
 }
 

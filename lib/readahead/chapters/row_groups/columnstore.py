@@ -1,5 +1,5 @@
-"""A columnstore seen through a keyhole: two tables, four scans, some counters. What N. Neugebauer printed in "Clustered
-Columnstore Indexes – part 50 (Columnstore IO)" is worked out here from his own figures and a few rules.
+"""Two tables and four scans of a columnstore, worked out from what N. Neugebauer printed of them in "Clustered
+Columnstore Indexes – part 50 (Columnstore IO)".
 """
 
 from __future__ import annotations
@@ -9,7 +9,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from readahead import units
 from readahead.chapters.row_groups import laws
 from readahead.published import figure
 from readahead.units import KiB, MiB
@@ -69,7 +68,8 @@ def fit_disk(scans: Sequence[TableScan], elapsed_s: Sequence[float], rate_bytes_
 
 
 # -- what Neugebauer printed, worked out -----------------------------------------------------------------
-def _told(name: str) -> float:
+def printed(name: str) -> float:
+    """Return one of his figures, in SI units."""
     return figure("row_groups", name).best
 
 
@@ -79,124 +79,59 @@ def _drive_bytes_per_s() -> float:
 
 def full_groups() -> int:
     """Return the row groups of the table without text: full ones, 35."""
-    return laws.groups(int(_told("table_rows")))
+    return laws.groups(int(printed("table_rows")))
 
 
 def narrow_bytes() -> float:
     """Return the bytes of the table without text: its row store's pages; its columnstore is "similar"."""
-    return _told("narrow_rowstore_logical_reads_pages") * PAGE_BYTES
+    return printed("narrow_rowstore_logical_reads_pages") * PAGE_BYTES
 
 
 def text_bytes_per_row() -> float:
     """Return what the text adds to a row: the two row stores' difference, over the rows."""
-    wide = _told("wide_rowstore_logical_reads_pages") * PAGE_BYTES
-    return (wide - narrow_bytes()) / _told("table_rows")
+    wide = printed("wide_rowstore_logical_reads_pages") * PAGE_BYTES
+    return (wide - narrow_bytes()) / printed("table_rows")
 
 
 def wide_groups() -> int:
     """Return the row groups of the table with text, whose dictionary fills first."""
-    return laws.groups(int(_told("table_rows")), laws.rows_per_group(text_bytes_per_row()))
+    return laws.groups(int(printed("table_rows")), laws.rows_per_group(text_bytes_per_row()))
 
 
 def dictionary_from_groups() -> float:
     """Return the dictionary that was full, in bytes, if the groups became as many times more as is printed."""
-    groups = full_groups() * _told("row_group_number_factor")
-    return laws.dictionary_bytes(_told("table_rows"), groups, text_bytes_per_row())
+    groups = full_groups() * printed("row_group_number_factor")
+    return laws.dictionary_bytes(printed("table_rows"), groups, text_bytes_per_row())
 
 
 def counted_bytes_per_s() -> float:
     """Return what the read-ahead counter counts, a second."""
-    pages = _told("narrow_columnstore_physical_reads_pages") + _told("narrow_columnstore_readahead_pages")
-    return pages * PAGE_BYTES / _told("narrow_columnstore_elapsed_s")
+    pages = printed("narrow_columnstore_physical_reads_pages") + printed("narrow_columnstore_readahead_pages")
+    return pages * PAGE_BYTES / printed("narrow_columnstore_elapsed_s")
 
 
 def delivered_bytes_per_s() -> float:
     """Return what the drive delivered: the table once, in the printed time."""
-    return narrow_bytes() / _told("narrow_columnstore_elapsed_s")
+    return narrow_bytes() / printed("narrow_columnstore_elapsed_s")
 
 
 def _scans() -> tuple[list[TableScan], list[float]]:
     known = {"narrow_columnstore": COLUMNSTORE_READ_BYTES, "wide_columnstore": 0}
     names = ("narrow_columnstore", "narrow_rowstore", "wide_columnstore", "wide_rowstore")
     bytes_of = dict.fromkeys(names[:2], narrow_bytes()) | {
-        names[2]: _told("wide_columnstore_bytes"),
-        names[3]: _told("wide_rowstore_logical_reads_pages") * PAGE_BYTES,
+        names[2]: printed("wide_columnstore_bytes"),
+        names[3]: printed("wide_rowstore_logical_reads_pages") * PAGE_BYTES,
     }
     scans = [
         TableScan(
             name=name,
             size_bytes=bytes_of[name],
-            cpu_s=_told(f"{name}_cpu_s"),
+            cpu_s=printed(f"{name}_cpu_s"),
             read_bytes=known.get(name, READ_AHEAD_BYTES),
         )
         for name in names
     ]
-    return scans, [_told(f"{name}_elapsed_s") for name in names]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Against:
-    """One table of published figures beside the model's."""
-
-    table: str
-    fitted: int
-    """Parameters taken from these very figures."""
-    rows: tuple[tuple[str, float, float, str], ...]
-    """(figure, modeled, published, kind)."""
-    misses: str = ""
-    """Why the figures are missed that are missed by more than a tenth."""
-
-    @property
-    def errors(self) -> list[float]:
-        """Return the relative errors."""
-        return [abs(modeled / printed - 1.0) for _, modeled, printed, _ in self.rows]
-
-
-def against_published() -> tuple[Against, ...]:
-    """Return every table of the chapter, the model beside what was printed."""
-    scans, elapsed = _scans()
-    fit = fit_disk(scans, elapsed, _drive_bytes_per_s())
-    times = [disk_scan_s(s, fit.seek_s, _drive_bytes_per_s(), fit.read_bytes) for s in scans]
-    narrow_row = narrow_bytes() / _told("table_rows")
-    number_bytes = np.log2(laws.rows_per_group(text_bytes_per_row())) / 8
-    more = wide_groups() / full_groups()
-    groups = (
-        ("groups, times as many", more, _told("row_group_number_factor"), "times"),
-        ("rows in a group, times fewer", more, _told("row_group_rows_factor"), "times"),
-        (
-            "bytes of a group, times smaller",
-            more * narrow_row / (narrow_row + number_bytes),
-            _told("row_group_bytes_factor"),
-            "times",
-        ),
-    )
-    share = _told("wide_columnstore_elapsed_s") / _told("wide_rowstore_elapsed_s") - 1.0
-    sums = (
-        (
-            "the counter",
-            counted_bytes_per_s(),
-            _told("narrow_columnstore_counted_bytes_per_s"),
-            "bytes_per_s",
-        ),
-        ("the difference of the two wide scans", share, _told("wide_elapsed_difference_share"), "1"),
-        (
-            "the wide row store",
-            _told("wide_rowstore_logical_reads_pages") * PAGE_BYTES,
-            _told("wide_rowstore_bytes"),
-            "bytes",
-        ),
-    )
-    timed = tuple((s.name, t, e, "s") for s, t, e in zip(scans, times, elapsed, strict=True))
-    return (
-        Against(table="Four scan times", fitted=2, rows=timed),
-        Against(
-            table="Row groups with and without text",
-            fitted=0,
-            rows=groups,
-            misses="the sizes stand in a picture as 'almost 8 times'; a number in the dictionary may take more bits",
-        ),
-        Against(table="Sums", fitted=0, rows=sums),
-    )
+    return scans, [printed(f"{name}_elapsed_s") for name in names]
 
 
 FITTED = 2
@@ -204,22 +139,22 @@ FITTED = 2
 
 
 def residuals() -> list[tuple[str, float, float]]:
-    """Return (figure, model, printed) for every printed figure that the model foretells."""
-    return [(name, modeled, told) for one in against_published() for name, modeled, told, _ in one.rows]
-
-
-def report() -> str:
-    """Return the tables as text: each figure, and median, worst and degrees of freedom."""
-    lines: list[str] = []
-    for one in against_published():
-        lines.append(
-            f"{one.table} ({len(one.rows)} figures, {one.fitted} fitted, {len(one.rows) - one.fitted} free)"
-        )
-        for (name, modeled, printed, kind), error in zip(one.rows, one.errors, strict=True):
-            lines.append(
-                f"  {name:38} {units.text(modeled, kind):>12} {units.text(printed, kind):>12} {error:7.1%}"
-            )
-        lines.append(f"  median {np.median(one.errors):.1%}, worst {max(one.errors):.1%}")
-        if one.misses:
-            lines.append(f"  missed: {one.misses}")
-    return "\n".join(lines)
+    """Return (figure, model, printed) for every printed figure that the model predicts."""
+    scans, elapsed = _scans()
+    fit = fit_disk(scans, elapsed, _drive_bytes_per_s())
+    timed = [disk_scan_s(scan, fit.seek_s, _drive_bytes_per_s(), fit.read_bytes) for scan in scans]
+    narrow_row = narrow_bytes() / printed("table_rows")
+    number_bytes = np.log2(laws.rows_per_group(text_bytes_per_row())) / 8
+    more = wide_groups() / full_groups()
+    smaller = more * narrow_row / (narrow_row + number_bytes)
+    share = printed("wide_columnstore_elapsed_s") / printed("wide_rowstore_elapsed_s") - 1.0
+    wide = printed("wide_rowstore_logical_reads_pages") * PAGE_BYTES
+    return [
+        *((scan.name, model, seen) for scan, model, seen in zip(scans, timed, elapsed, strict=True)),
+        ("groups, times as many", more, printed("row_group_number_factor")),
+        ("rows in a group, times fewer", more, printed("row_group_rows_factor")),
+        ("bytes of a group, times smaller", smaller, printed("row_group_bytes_factor")),
+        ("the counter", counted_bytes_per_s(), printed("narrow_columnstore_counted_bytes_per_s")),
+        ("the difference of the two wide scans", share, printed("wide_elapsed_difference_share")),
+        ("the wide row store", wide, printed("wide_rowstore_bytes")),
+    ]

@@ -1,7 +1,7 @@
-"""Crates on a conveyor. A table is packed in crates of so many rows; each crate costs one trip to fetch, and one worker
-unpacks it. Small crates waste trips, large ones leave workers idle, and how small is too small depends on the trip.
+"""How many rows get into a row group, what a dictionary makes of a column chunk, and which row-group sizes scan fast.
 
-Everything here is arithmetic on counts, bytes and times.
+Small row groups waste trips to the device; large ones leave reads and workers idle. How small is too small depends on
+what a trip takes.
 """
 
 from __future__ import annotations
@@ -20,7 +20,9 @@ DICTIONARY_BYTES = 16 * MiB
 """Where SQL Server closes a row group because a column's dictionary is full (Microsoft, Columnstore index design)."""
 VECTOR_ROWS = 2_048
 NEAR = 0.1
-"""How far from the best time a row-group size may be and still be called sweet."""
+"""How much longer than the best time a scan may take in a row-group size that still counts as good."""
+OWN_SHARE = 5
+"""DuckDB gives a chunk a dictionary if it needs at most a fifth of its rows (the writer's DICTIONARY_SIZE_LIMIT)."""
 
 Array = NDArray[np.float64]
 
@@ -43,7 +45,7 @@ def rows_per_group(
 
 
 def groups(rows: int, group_rows: int = LARGEST_GROUP_ROWS) -> int:
-    """Return how many row groups hold `rows` rows: the last one may be part full."""
+    """Return how many row groups hold `rows` rows: ⌈rows / group_rows⌉; the last one may be part full."""
     return -(-int(rows) // int(group_rows))
 
 
@@ -55,40 +57,64 @@ def dictionary_bytes(rows: float, row_groups: float, new_text_bytes_per_row: flo
 def idle_share(row_groups: ArrayLike, threads: ArrayLike) -> Array:
     """Return the share of the workers' time, 0 to 1, that is lost because a row group is never split among them.
 
-    The groups are worked off in ceil(g / t) waves, of which the last is part empty: 1 − g / (t · ceil(g / t)).
+    The groups are worked off in ⌈g / t⌉ waves, of which the last is part empty: 1 − g / (t · ⌈g / t⌉).
     """
     g, t = np.asarray(row_groups, float), np.asarray(threads, float)
     return np.asarray(1.0 - g / (t * np.ceil(g / t)))
 
 
-# -- the sweet spot ------------------------------------------------------------------------------------
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SweetSpot:
-    """The row-group sizes, in rows, at which a scan takes at most `NEAR` longer than at the best of them."""
-
-    smallest_rows: int
-    best_rows: int
-    largest_rows: int
-    seconds: float
-    """At the best of them."""
-
-
+# -- which sizes scan fast -----------------------------------------------------------------------------
 def sizes(low: int = VECTOR_ROWS, high: int = LARGEST_GROUP_ROWS, points: int = 60) -> Array:
     """Return row-group sizes from `low` to `high`, evenly on a log scale, in whole vectors of 2,048 rows."""
     return np.unique(np.round(np.geomspace(low, high, points) / VECTOR_ROWS)) * VECTOR_ROWS
 
 
-def sweet_spot(rows: ArrayLike, seconds: ArrayLike, near: float = NEAR) -> SweetSpot:
-    """Return where a scan is fast, of its times in row groups of so many rows each, the sizes in ascending order.
+def smallest_good(rows: ArrayLike, seconds: ArrayLike, near: float = NEAR) -> float:
+    """Return the smallest row-group size whose scan takes at most `near` longer than the fastest.
 
-    Too small: every group pays latency + seek + the engine's cost of a read. Too large: fewer groups than reads in
-    flight, and nothing to decode while the last is under way. What lies between is as wide as the device allows.
+    `seconds` are the scan's times in row groups of so many `rows` each. Below it every group pays latency, seek and
+    the engine's cost of a read; far above it there are fewer groups than reads in flight.
     """
     size, took = np.asarray(rows, float), np.asarray(seconds, float)
-    sweet = size[took <= took.min() * (1.0 + near)]
-    return SweetSpot(
-        smallest_rows=int(sweet.min()),
-        best_rows=int(size[took.argmin()]),
-        largest_rows=int(sweet.max()),
-        seconds=float(took.min()),
-    )
+    return float(size[took <= took.min() * (1.0 + near)].min())
+
+
+# -- dictionaries --------------------------------------------------------------------------------------
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Column:
+    """What decides how long a column is."""
+
+    name: str
+    value_bytes: float
+    """Bytes of a value written plainly; of a text, its letters and four bytes of length."""
+    values: float
+    """How many different values there are to draw from."""
+    in_order: bool = False
+    """Whether equal values stand together, so that a group of rows meets only its share of them."""
+    repeats: float = 1.0
+    """Rows of a value, if they stand together."""
+
+
+def distinct_values(column: Column, rows: float) -> float:
+    """Return how many different values `rows` rows are expected to hold.
+
+    Drawn at random from V values they are V(1 − (1 − 1/V)^n) (Cardenas, 1975); in order, a share of the rows.
+    """
+    if column.in_order:
+        return min(column.values, rows / column.repeats)
+    if column.values <= 1:
+        return 1.0
+    return float(-column.values * np.expm1(rows * np.log1p(-1.0 / column.values)))
+
+
+def chunk_bytes(column: Column, rows: float, most_values: float | None = None) -> float:
+    """Return the uncompressed length in bytes of a column chunk of `rows` rows.
+
+    Plain: n · b. With a dictionary of d values: n · ⌈log₂ d⌉ / 8 + d · b (Apache Parquet, Encodings). `most_values`
+    is the largest dictionary allowed; None is DuckDB's own rule, a fifth of the rows. Raises `BadValue` for no rows.
+    """
+    require_range("rows", rows, low=1, advice="Give the rows of a row group, such as 122880.")
+    words = distinct_values(column, rows)
+    if words > (rows / OWN_SHARE if most_values is None else most_values):
+        return rows * column.value_bytes
+    return rows * float(np.ceil(np.log2(max(2.0, words)))) / 8 + words * column.value_bytes
