@@ -73,7 +73,7 @@ def test_two_kernels_that_write_at_once_lose_nothing(tmp_path: Path) -> None:
     assert [kernel.wait(timeout=60) for kernel in kernels] == [0, 0, 0]
     book = Progress(path)
     for name in names:
-        assert len(book.shelf(name, "guesses")) == 40
+        assert len(book.section(name, "guesses")) == 40
     answers = [attempt["answer"] for attempt in book.answers("shared", "exercise")]
     assert sorted(answers) == sorted(f"{name}{number}" for name in names for number in range(40))
     assert {file.name for file in tmp_path.iterdir()} <= {"progress.json", "progress.json.lock"}

@@ -1,4 +1,4 @@
-"""`python -m readahead progress`: a learner's own file, shown, handed in, or begun anew."""
+"""`python -m readahead progress`: shows a learner's progress, exports it to hand it in, or begins anew."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from readahead.questions.progress import Progress
     "--export",
     "target",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="Write it all to one result file, to hand in.",
+    help="Write it all to one file, to hand in.",
 )
 @click.option("--reset", is_flag=True, help="Begin anew; the old file is kept beside it as a backup.")
 def progress(target: Path | None, *, reset: bool) -> None:
@@ -31,20 +31,13 @@ def progress(target: Path | None, *, reset: bool) -> None:
             f"Begun anew; what was there is kept in {backup}" if backup else "There was nothing to reset."
         )
     if target is None and not reset:
-        _show(own)
+        click.echo(f"{own.path}")
+        for place in CONTENTS:
+            guesses, answers = own.section(place.topic, "guesses"), own.section(place.topic, "answers")
+            right = sum(any(one.get("outcome") == "Right" for one in tries) for tries in answers.values())
+            if guesses or answers:
+                click.echo(
+                    f"  {place.title:60} {len(guesses):3} guessed {right:3} of {len(answers)} tried are right"
+                )
     for notice in own.notices:
         click.echo(notice, err=True)
-
-
-def _show(own: Progress) -> None:
-    click.echo(f"{own.path}")
-    for place in CONTENTS:
-        guesses = own.shelf(place.topic, "guesses")
-        answers = own.shelf(place.topic, "answers")
-        right = sum(
-            any(a.get("outcome") == "Right" for a in own.answers(place.topic, name)) for name in answers
-        )
-        if guesses or answers:
-            click.echo(
-                f"  {place.title:60} {len(guesses):3} guessed {right:3} of {len(answers)} tried are right"
-            )

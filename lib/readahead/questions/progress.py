@@ -1,12 +1,11 @@
-"""A learner's exercise book: one plain file that outlives the kernel, can be read with any editor, copied,
-handed in, or thrown away.
+"""A learner's progress: one plain JSON file that outlives the kernel and can be read, copied, handed in or thrown away.
 
     {"format": 1, "machine": {…}, "versions": {…}, "topics": {"fragments": {"guesses": {…}, "answers": {…},
      "measured": {…}, "settings": {…}, "hints": {…}}}}
 
-It is written by the kernel under a lock, beside and then renamed, so that two kernels lose nothing and a
-power cut leaves the old file or the new one. A file that cannot be read is set aside under another name;
-one that cannot be written is kept in memory; either way `notices` says so in words.
+It is written by the kernel under a lock, beside and then renamed, so that two kernels lose nothing and a power cut
+leaves the old file or the new one. A file that cannot be understood is set aside under another name; one that cannot
+be written is kept in memory; either way `notices` says so in words.
 """
 
 from __future__ import annotations
@@ -14,6 +13,7 @@ from __future__ import annotations
 import copy
 import json
 import os
+import sys
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
@@ -22,14 +22,15 @@ from typing import Any
 import filelock
 import psutil
 
-from readahead import paths
+from readahead import __version__, paths
 from readahead.errors import DataError
-from readahead.questions.progress_file import Facts, empty, load, read_result
 
+FORMAT = 1
 LOCK_WAIT_S = 10.0
 """How long to wait for another kernel that is writing."""
 
 Clock = Callable[[], datetime]
+Facts = dict[str, Any]
 
 
 def _now() -> datetime:
@@ -57,6 +58,66 @@ def by_papermill() -> bool:
     return any(name in ("papermill", "jupyter-nbconvert", "nbconvert", "jupyter-execute") for name in names)
 
 
+# -- the file ------------------------------------------------------------------------------------------
+def empty() -> Facts:
+    """Return the progress of somebody who has not begun."""
+    versions = {"readahead": __version__, "python": ".".join(map(str, sys.version_info[:3]))}
+    return {"format": FORMAT, "versions": versions, "machine": {}, "topics": {}}
+
+
+def read_result(path: Path) -> Facts:
+    """Return the progress in a file that was handed in. Raises `DataError` that says what is wrong with it."""
+    try:
+        return _read(path)
+    except (OSError, ValueError) as error:
+        ask = "Ask for what `python -m readahead progress --export FILE` writes."
+        raise DataError(f"{path.name} is not a result of this workbook: {error}. {ask}") from error
+
+
+def _read(path: Path) -> Facts:
+    """Return the progress in a file. Raises `OSError` if it cannot be read, and `ValueError` with what is wrong."""
+    paths.require_ordinary(path)
+    try:
+        facts = json.loads(path.read_text(encoding="utf-8"))
+    except RecursionError as error:
+        raise ValueError("its tables are nested too deeply") from error
+    if not isinstance(facts, dict) or facts.get("format") != FORMAT:
+        raise ValueError(f"it is not a progress file of format {FORMAT}")
+    if not isinstance(facts.get("topics"), dict) or not isinstance(facts.get("machine"), dict):
+        raise ValueError("its topics or its machine are not a table")
+    for topic, sections in facts["topics"].items():
+        if not isinstance(sections, dict) or not all(isinstance(one, dict) for one in sections.values()):
+            raise ValueError(f"topic {topic!r} is not a table of tables")
+        _check(sections)
+    return facts
+
+
+def _check(sections: Facts) -> None:
+    """Raise `ValueError` for an answer or a guess that this workbook would not have written."""
+    for name, tries in sections.get("answers", {}).items():
+        if not isinstance(tries, list) or not all(isinstance(one, dict) for one in tries):
+            raise ValueError(f"the answers to {name!r} are not a list of tables")
+    for name, entry in sections.get("guesses", {}).items():
+        if not isinstance(entry, dict) or not _is_amount(entry.get("guess"), or_a=str):
+            raise ValueError(f"the guess {name!r} is not a number or a word")
+        if not _is_amount(entry.get("truth"), or_a=type(None)):
+            raise ValueError(f"the truth of {name!r} is not a number")
+
+
+def _is_amount(value: Any, *, or_a: type) -> bool:
+    """Return whether a value is a finite number, or of the other type that may stand in its place."""
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        return isinstance(value, or_a)
+    return bool(abs(value) <= sys.float_info.max)
+
+
+def _write(path: Path, facts: Facts) -> None:
+    def plain(value: Any) -> Any:  # numpy's numbers
+        return value.item() if hasattr(value, "item") else str(value)
+
+    paths.write_whole(path, json.dumps(facts, indent=1, ensure_ascii=False, default=plain))
+
+
 class Progress:
     """Guesses, answers, measured values and settings, by topic."""
 
@@ -73,7 +134,7 @@ class Progress:
         """Return the learner's own progress; under papermill an empty one that touches no file."""
         return cls(None if by_papermill() else default_path(), now)
 
-    # -- whole book --------------------------------------------------------------------------------
+    # -- all of it -------------------------------------------------------------------------------------
     def read(self) -> Facts:
         """Return everything that is kept. A damaged file is set aside, with a notice."""
         if self.path is None or self._memory is not None:
@@ -81,31 +142,28 @@ class Progress:
         try:
             return self._fetch(self.path)
         except OSError as error:
-            notice = f"{self.path} cannot be read ({error}). Nothing earlier is shown."
-            if notice not in self.notices:
-                self.notices.append(notice)
+            self._notice(f"{self.path} cannot be read ({error}). Nothing earlier is shown.")
             return empty()
 
     def change(self, edit: Callable[[Facts], None]) -> None:
         """Apply `edit` to the newest state and keep it. Nothing another kernel wrote is lost."""
-        if self.path is None or self._memory is not None:
-            assert self._memory is not None
-            edit(self._memory)
-            return
-        try:
-            paths.require_ordinary(self.path)
-            self.path.parent.mkdir(parents=True, exist_ok=True)
-            with self._lock:
-                facts = self._fetch(self.path)
-                edit(facts)
-                _write(self.path, facts)
-        except (OSError, filelock.Timeout) as error:
-            self._memory = self.read()
-            edit(self._memory)
-            self.notices.append(
-                f"{self.path} cannot be written ({error}). Your work is kept until the kernel stops. Give"
-                " another place in READAHEAD_PROGRESS and restart the kernel to keep it longer."
-            )
+        if self.path is not None and self._memory is None:
+            try:
+                paths.require_ordinary(self.path)
+                self.path.parent.mkdir(parents=True, exist_ok=True)
+                with self._lock:
+                    facts = self._fetch(self.path)
+                    edit(facts)
+                    _write(self.path, facts)
+                return
+            except (OSError, filelock.Timeout) as error:
+                self._memory = self.read()
+                self._notice(
+                    f"{self.path} cannot be written ({error}). Your work is kept until the kernel stops. Give"
+                    " another place in READAHEAD_PROGRESS and restart the kernel to keep it longer."
+                )
+        assert self._memory is not None
+        edit(self._memory)
 
     def export(self, path: Path | str, more: Mapping[str, Any] | None = None) -> Path:
         """Write everything, and `more`, to one result file for the class view. Raises `DataError` if that fails."""
@@ -126,72 +184,75 @@ class Progress:
         try:
             paths.require_ordinary(self.path)
             with self._lock:
-                return self._move("backup") if self.path.exists() else None
+                return self._move(self.path, "backup") if self.path.exists() else None
         except (OSError, filelock.Timeout) as error:
             raise DataError(f"{self.path} cannot be reset: {error}. Move it away by hand.") from error
 
     def _fetch(self, path: Path) -> Facts:
-        """Return what the file holds. Raises `OSError` if it cannot be read: never overwrite it."""
+        """Return what the file holds, setting a damaged one aside. Raises `OSError` if it cannot be read."""
         try:
-            return load(path)
+            return _read(path)
+        except FileNotFoundError:
+            return empty()
         except ValueError:
-            return self._set_aside()
+            return self._set_aside(path)
 
-    def _set_aside(self) -> Facts:
+    def _set_aside(self, path: Path) -> Facts:
         """Move a damaged file away, unless another kernel has done so by the time the lock is ours."""
-        assert self.path is not None
         try:
             with self._lock:
                 try:
-                    return load(self.path)
+                    return _read(path)
                 except ValueError as error:
-                    moved = self._move("damaged")
-                    self.notices.append(
-                        f"{self.path} could not be understood ({error}) and was set aside as {moved.name}."
+                    moved = self._move(path, "damaged")
+                    self._notice(
+                        f"{path} could not be understood ({error}) and was set aside as {moved.name}."
                         " A new, empty one was begun. Repair the old one and rename it back to go on with it."
                     )
+        except FileNotFoundError:
+            pass
         except (OSError, filelock.Timeout) as error:
             self._memory = empty()
-            self.notices.append(f"{self.path} is damaged and cannot be set aside ({error}). Move it by hand.")
+            self._notice(f"{path} is damaged and cannot be set aside ({error}). Move it by hand.")
         return empty()
 
-    def _move(self, word: str) -> Path:
-        assert self.path is not None
-        stem = f"{self.path.stem}.{word}-{self._now():%Y%m%d-%H%M%S}"
-        target = self.path.with_name(f"{stem}{self.path.suffix}")
-        count = 1
+    def _move(self, path: Path, word: str) -> Path:
+        stem = f"{path.stem}.{word}-{self._now():%Y%m%d-%H%M%S}"
+        target, count = path.with_name(f"{stem}{path.suffix}"), 1
         while target.exists():
             count += 1
-            target = self.path.with_name(f"{stem}-{count}{self.path.suffix}")
-        return self.path.rename(target)
+            target = path.with_name(f"{stem}-{count}{path.suffix}")
+        return path.rename(target)
 
-    # -- one entry ---------------------------------------------------------------------------------
-    def keep(self, topic: str, shelf: str, name: str, entry: Mapping[str, Any]) -> None:
+    def _notice(self, text: str) -> None:
+        if text not in self.notices:
+            self.notices.append(text)
+
+    # -- one entry -------------------------------------------------------------------------------------
+    def keep(self, topic: str, section: str, name: str, entry: Mapping[str, Any]) -> None:
         """Keep one entry, with the time, in place of an earlier one of that name.
 
-        `shelf` is guesses, measured, settings or hints.
+        `section` is guesses, measured, settings or hints.
         """
         stamped = {**entry, "at": self._stamp()}
-        self.change(lambda facts: _shelf(facts, topic, shelf).__setitem__(name, stamped))
+        self.change(lambda facts: _section(facts, topic, section).__setitem__(name, stamped))
 
-    def kept(self, topic: str, shelf: str, name: str) -> Facts | None:
+    def kept(self, topic: str, section: str, name: str) -> Facts | None:
         """Return one entry, or None if there is none."""
-        entry = self.shelf(topic, shelf).get(name)
+        entry = self.section(topic, section).get(name)
         return dict(entry) if isinstance(entry, dict) else None
 
-    def shelf(self, topic: str, shelf: str) -> Facts:
-        """Return all entries of one shelf."""
-        found = self.read()["topics"].get(topic, {}).get(shelf, {})
-        return found if isinstance(found, dict) else {}
+    def section(self, topic: str, section: str) -> Facts:
+        """Return all entries of one section of a topic."""
+        return _section(self.read(), topic, section)
 
     def keep_guess(self, topic: str, name: str, guess: float | str) -> bool:
         """Keep a guess. Once its answer was revealed it stands: False is returned and nothing changed."""
         stood: list[bool] = []
 
         def edit(facts: Facts) -> None:
-            guesses = _shelf(facts, topic, "guesses")
-            earlier = guesses.get(name)
-            stood.append(isinstance(earlier, dict) and "revealed" in earlier)
+            guesses = _section(facts, topic, "guesses")
+            stood.append("revealed" in guesses.get(name, {}))
             if not stood[-1]:
                 guesses[name] = {"guess": guess, "at": self._stamp()}
 
@@ -202,8 +263,8 @@ class Progress:
         """Mark a guess as revealed, and once it is known keep the true value it is scored by (the first)."""
 
         def edit(facts: Facts) -> None:
-            entry = _shelf(facts, topic, "guesses").get(name)
-            if isinstance(entry, dict):
+            entry = _section(facts, topic, "guesses").get(name)
+            if entry is not None:
                 entry.setdefault("revealed", self._stamp())
                 if truth is not None:
                     entry.setdefault("truth", truth)
@@ -214,42 +275,24 @@ class Progress:
         self, topic: str, name: str, answer: Any, outcome: str, idea: str = "", says: str = ""
     ) -> None:
         """Add one attempt at an exercise: what was answered, what came of it and was said, when."""
-        attempt = {
-            "answer": answer,
-            "outcome": outcome,
-            "misconception": idea,
-            "says": says,
-            "at": self._stamp(),
-        }
-        self.change(lambda facts: _shelf(facts, topic, "answers").setdefault(name, []).append(attempt))
+        attempt = {"answer": answer, "outcome": outcome, "misconception": idea, "says": says}
+        attempt["at"] = self._stamp()
+        self.change(lambda facts: _section(facts, topic, "answers").setdefault(name, []).append(attempt))
 
     def answers(self, topic: str, name: str) -> list[Facts]:
         """Return all attempts at one exercise, oldest first."""
-        found = self.shelf(topic, "answers").get(name, [])
-        return found if isinstance(found, list) else []
+        return list(self.section(topic, "answers").get(name, []))
 
     def keep_machine(self, facts: Mapping[str, Any]) -> None:
         """Keep the machine card."""
         card = dict(facts)
         if self.read()["machine"] != card:
-            self.change(lambda book: book.__setitem__("machine", card))
+            self.change(lambda found: found.__setitem__("machine", card))
 
     def _stamp(self) -> str:
         return self._now().isoformat(timespec="seconds")
 
 
-def _shelf(facts: Facts, topic: str, shelf: str) -> Facts:
-    found: Facts = facts["topics"].setdefault(topic, {}).setdefault(shelf, {})
+def _section(facts: Facts, topic: str, section: str) -> Facts:
+    found: Facts = facts["topics"].setdefault(topic, {}).setdefault(section, {})
     return found
-
-
-def _number(thing: Any) -> Any:
-    """Return numpy's numbers as Python's."""
-    return thing.item() if hasattr(thing, "item") else str(thing)
-
-
-def _write(path: Path, facts: Facts) -> None:
-    paths.write_whole(path, json.dumps(facts, indent=1, ensure_ascii=False, default=_number))
-
-
-__all__ = ["LOCK_WAIT_S", "Clock", "Facts", "Progress", "by_papermill", "default_path", "read_result"]
