@@ -1,15 +1,15 @@
-"""The drawer of knobs. A knob is defined once, with its name, range and words, and every experiment that has it
-takes it from here, with a default of its own."""
+"""The knobs that several experiments have: each is defined once, and taken with a default of the experiment's own."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from typing import Any
 
-from readahead.datasets.recipe import SIZES
+from readahead.datasets.recipe import COMPRESSIONS, FORMATS, SIZES
 from readahead.datasets.tables import TABLES
 from readahead.devices import THIS_MACHINE, catalogue
 from readahead.experiments.experiment import Knob
+from readahead.measure.engine import spare_threads
 from readahead.units import GB, MB, KiB, MiB
 
 EMULATED, DISK_COLD, DISK_WARM = "emulated", "cold", "warm"
@@ -68,6 +68,11 @@ _KNOBS = (
     ),
     Knob(name="dataset", label="Table", kind="choice", default="comments_narrow", choices=tuple(TABLES), folded=True),
     Knob(name="size", label="Size", kind="choice", default="small", choices=SIZES, folded=True),
+    Knob(name="format", label="Format", kind="choice", default="parquet", choices=FORMATS, folded=True),
+    Knob(
+        name="compression", label="Compression", kind="choice", default="snappy", choices=COMPRESSIONS, folded=True,
+        help="How the column chunks of a Parquet file are compressed.",
+    ),
     Knob(name="query", label="Query", kind="choice", default="scan", choices=("scan", "lookup")),
     Knob(
         name="where", label="Measured on", kind="choice", default=EMULATED,
@@ -77,11 +82,19 @@ _KNOBS = (
 )  # fmt: skip
 
 
+USUAL = {one.name: one.default for one in _KNOBS} | {
+    "device": "nvme",
+    "fragment_bytes": 0,
+    "threads": spare_threads(),
+}
+"""What a setting is where no knob sets it, by name: a file in one piece, and all cores but one."""
+
+
 def knob(name: str, **changes: Any) -> Knob:
-    """Return one knob of the drawer, with a default (or anything else) of the experiment's own."""
+    """Return one of these knobs, with a default (or anything else) of the experiment's own."""
     if name == "device":
         choices = tuple(dict.fromkeys((*catalogue(), THIS_MACHINE)))
-        found = Knob(name="device", label="Device", kind="choice", default="nvme", choices=choices)
+        found = Knob(name="device", label="Device", kind="choice", default=USUAL["device"], choices=choices)
     else:
         found = next(known for known in _KNOBS if known.name == name)
     return replace(found, **changes)

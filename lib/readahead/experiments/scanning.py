@@ -13,10 +13,10 @@ from typing import Any
 from readahead.datasets.recipe import Recipe
 from readahead.devices import THIS_MACHINE, Device, calibrated, device
 from readahead.experiments.experiment import Experiment, Settings
-from readahead.experiments.knobs import DISK_COLD, DISK_WARM, EMULATED
+from readahead.experiments.knobs import DISK_COLD, DISK_WARM, EMULATED, USUAL
 from readahead.measure.calibrate import MEMORY, engine_costs, ensure_costs, weigh_engine
 from readahead.measure.case import Case
-from readahead.measure.engine import EngineSettings, spare_threads
+from readahead.measure.engine import EngineSettings
 from readahead.measure.sample import Sample
 from readahead.models.estimate import Estimate
 from readahead.models.schedule import Costs
@@ -33,13 +33,8 @@ class Scanning(Experiment):
 
     # -- from settings to a case ---------------------------------------------------------------------
     def value(self, settings: Settings, name: str) -> Any:
-        """Return a setting, or what it is fixed at here."""
-        usual = {
-            "device": "nvme", "dataset": "comments_narrow", "size": "small", "row_group_rows": 122_880,
-            "fragment_bytes": 0, "query": "scan", "rows_per_lookup": 1, "queue_depth": 8, "time_scale": 1,
-            "threads": spare_threads(), "where": EMULATED, "format": "parquet", "compression": "snappy",
-        }  # fmt: skip
-        return settings.get(name, self.fixed.get(name, usual.get(name)))
+        """Return a setting; without a knob for it, what it is fixed at here, or else the usual default."""
+        return settings[name] if name in settings else self.fixed.get(name, USUAL.get(name))
 
     def device(self, settings: Settings) -> Device:
         """Return the device of the menu with the numbers that the sliders say.

@@ -8,9 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from readahead.chapters.row_groups import columnstore
-from readahead.datasets.recipe import COMPRESSIONS, FORMATS
 from readahead.devices import device
-from readahead.experiments.experiment import Knob, Settings
+from readahead.experiments.experiment import Settings
 from readahead.experiments.knobs import knob
 from readahead.experiments.scanning import Scanning
 from readahead.measure.engine import spare_threads
@@ -49,11 +48,8 @@ EXPERIMENT = RowGroups(
         knob("latency_s", default=_START.latency_s),
         knob("queue_depth", folded=False),
         knob("dataset", default="comments_narrow", choices=("comments", "comments_narrow")),
-        Knob(name="format", label="Format", kind="choice", default="parquet", choices=FORMATS, folded=True),
-        Knob(
-            name="compression", label="Compression", kind="choice", default="snappy", choices=COMPRESSIONS, folded=True,
-            help="How the column chunks of a Parquet file are compressed.", idle=_unused_compression,
-        ),
+        knob("format"),
+        knob("compression", idle=_unused_compression),
         knob("bandwidth_bytes_per_s", default=_START.bandwidth_bytes_per_s),
         knob("channels", default=_START.channels),
         knob("seek_s"),
