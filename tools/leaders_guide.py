@@ -20,31 +20,33 @@ EXERCISE_MINUTES = {Amount: 6, Order: 5, Several: 5, Choice: 4}
 OPENING_MINUTES, CLOSING_MINUTES, BREAK_MINUTES, INTRODUCTION_MINUTES = 10, 5, 10, 3
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Item:
-    """What is taken from a chapter; of the start notebook, its minutes."""
-
-    topic: str
-    guesses: tuple[str, ...] = ()
-    exercises: tuple[str, ...] = ()
-    minutes_of_play: int = 0
-    """With the panel, everybody by themselves."""
-
-    @property
-    def minutes(self) -> int:
-        """Return how long it takes, with a word of introduction."""
-        total = INTRODUCTION_MINUTES + self.minutes_of_play + GUESS_MINUTES * len(self.guesses)
-        return total + sum(minutes(chapter(self.topic).exercise(name)) for name in self.exercises)
+START, START_PANEL_MINUTES, START_MINUTES = "start_here", 7, 30
+"""The start notebook has no questions: what it takes of a session, and alone."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Agenda:
-    """A session of so many minutes."""
+class Session:
+    """A session of so many minutes. What it takes from a chapter stands in the chapter's questions.yaml."""
 
+    key: str
     minutes: int
     title: str
-    items: tuple[Item, ...]
     breaks: int = 0
+
+    @property
+    def items(self) -> list[Item]:
+        """Return what is taken from each chapter, in their order."""
+        taken = [Item(topic=START, panel_minutes=START_PANEL_MINUTES)]
+        return taken + [
+            Item(
+                topic=topic,
+                guesses=tuple(told.get("guesses", ())),
+                exercises=tuple(told.get("exercises", ())),
+                panel_minutes=told.get("panel_minutes", 0),
+            )
+            for topic in written()
+            if (told := chapter(topic).agendas.get(self.key))
+        ]
 
     @property
     def planned(self) -> int:
@@ -53,61 +55,33 @@ class Agenda:
         return around + sum(item.minutes for item in self.items)
 
 
-START = Item(topic="start_here", minutes_of_play=7)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Item:
+    """What is taken from a chapter."""
 
-AGENDAS = (
-    Agenda(
-        minutes=60,
-        title="One idea: what a trip costs",
-        items=(
-            START,
-            Item(topic="fragments", guesses=("yield", "one_head", "eight_heads")),
-            Item(topic="row_groups", guesses=("near", "far"), exercises=("bottleneck",)),
-        ),
-    ),
-    Agenda(
-        minutes=180,
-        title="From the arm of a disk to the window of an engine",
-        breaks=2,
-        items=(
-            START,
-            Item(topic="fragments", guesses=("yield", "half_speed", "one_head", "eight_heads"), exercises=("hole",)),
-            Item(topic="read_ahead", guesses=("shea", "switch", "depth", "alone"), exercises=("window_disk", "when")),
-            Item(
-                topic="row_groups",
-                guesses=("groups", "text", "near", "far", "too_large"),
-                exercises=("bottleneck", "smaller_is_good"),
-                minutes_of_play=5,
-            ),
-            Item(topic="io_cpu", guesses=("load", "knee", "tenfold"), exercises=("depends",)),
-        ),
-    ),
-    Agenda(
-        minutes=360,
-        title="The whole way of a byte, in a day",
-        breaks=4,
-        items=(
-            START,
-            Item(topic="fragments", guesses=("yield", "half_speed", "one_head", "eight_heads"), exercises=("hole",)),
-            Item(topic="read_ahead", guesses=("shea", "switch", "depth", "alone"), exercises=("when",)),
-            Item(topic="row_groups", guesses=("groups", "text", "near", "far"), exercises=("bottleneck",)),
-            Item(topic="io_cpu", guesses=("load", "knee", "tenfold"), exercises=("faster_disk",)),
-            Item(topic="lookups", guesses=("one_by_one", "balls", "step", "break_even"), exercises=("halve",)),
-            Item(
-                topic="index_pages", guesses=("all_leaves", "behind", "map", "sample_native"), exercises=("dependent",)
-            ),
-            Item(topic="elimination", guesses=("unsorted", "sorted", "disorder", "year"), exercises=("why",)),
-            Item(topic="cache_tiers", guesses=("favourites", "too_small", "eighty"), exercises=("why_nothing",)),
-            Item(topic="scale_out", guesses=("warm", "two", "slow", "killed"), exercises=("above", "outlier")),
-            Item(
-                topic="loading",
-                guesses=("spread", "runs", "files", "durability"),
-                exercises=("best", "report"),
-                minutes_of_play=15,
-            ),
-        ),
-    ),
-)  # fmt: skip
+    topic: str
+    guesses: tuple[str, ...] = ()
+    exercises: tuple[str, ...] = ()
+    panel_minutes: int = 0
+    """With the panel, everybody by themselves."""
+
+    @property
+    def minutes(self) -> int:
+        """Return how long it takes, with a word of introduction."""
+        total = INTRODUCTION_MINUTES + self.panel_minutes + GUESS_MINUTES * len(self.guesses)
+        return total + sum(minutes(chapter(self.topic).exercise(name)) for name in self.exercises)
+
+
+SESSIONS = (
+    Session(key="hour", minutes=60, title="One idea: what a trip costs"),
+    Session(key="half_day", minutes=180, title="From the arm of a disk to the window of an engine", breaks=2),
+    Session(key="day", minutes=360, title="The whole way of a byte, in a day", breaks=4),
+)
+
+
+def written() -> list[str]:
+    """Return the topics that have questions, in the order of the chapters."""
+    return [row.topic for row in CONTENTS if is_written(row.topic)]
 
 
 def minutes(exercise: Exercise) -> int:
@@ -118,7 +92,7 @@ def minutes(exercise: Exercise) -> int:
 def agendas() -> str:
     """Return every agenda as a table with its minutes added up."""
     parts = []
-    for agenda in AGENDAS:
+    for agenda in SESSIONS:
         parts += [
             f"### {agenda.minutes} minutes: {agenda.title}",
             "",
@@ -134,7 +108,7 @@ def agendas() -> str:
             asked = [f"guess *{name}*" for name in item.guesses] + [
                 f"exercise *{name}*" for name in item.exercises
             ]
-            played = [f"{item.minutes_of_play} minutes of the panel"] if item.minutes_of_play else []
+            played = [f"{item.panel_minutes} minutes of the panel"] if item.panel_minutes else []
             parts.append(
                 f"| {item.minutes} | {spot.title} (`{spot.notebook}`) | {', '.join(asked + played)} |"
             )
@@ -147,13 +121,8 @@ def agendas() -> str:
 
 
 def _chapter(known: Chapter) -> list[str]:
-    total = GUESS_MINUTES * len(known.predictions) + sum(map(minutes, known.exercises))
-    parts = [
-        f"### {known.place.title}",
-        "",
-        f"`notebooks/{known.place.notebook}`, about {total} minutes in full.",
-        "",
-    ]
+    where = f"`notebooks/{known.place.notebook}`, about {whole(known)} minutes in full."
+    parts = [f"### {known.place.title}", "", where, ""]
     for exercise in known.exercises:
         question = " ".join(known.question("exercise", exercise.id).split())
         parts += [f"**{exercise.id}** ({minutes(exercise)} min). {question}", ""]
@@ -164,27 +133,24 @@ def _chapter(known: Chapter) -> list[str]:
 
 def questions() -> str:
     """Return every exercise with its minutes, its misconceptions and what to say, and its solution."""
-    written = [row.topic for row in CONTENTS if is_written(row.topic) and row.topic != "start_here"]
-    return "\n".join(line for topic in written for line in _chapter(chapter(topic)))
+    return "\n".join(line for topic in written() for line in _chapter(chapter(topic)))
 
 
 def chapters() -> str:
     """Return the table of the chapters: question, knobs in sight, whose figures, and minutes."""
     parts = ["| chapter | what it asks | knobs | figures of | minutes |", "|---|---|---|---|---:|"]
     for row in CONTENTS:
-        if not (paths.NOTEBOOKS / row.notebook).exists():
-            continue
         first = nbformat.read(paths.NOTEBOOKS / row.notebook, as_version=4).cells[0].source
         question = " ".join(first.split("\n\n", 1)[1].split()).replace("**", "")
         question = question[: question.rindex("?") + 1]
-        experiment = START_BENCH if row.topic == START.topic else chapter(row.topic).experiment
+        experiment = START_BENCH if row.topic == START else chapter(row.topic).experiment
         knobs = ", ".join(
             knob.label.lower() for knob in experiment.knobs if not knob.folded and knob.kind != "choice"
         )
         known = published.figures(row.topic) if row.topic in published.topics() else ()
         authors = ", ".join(dict.fromkeys(figure.author for figure in known)) or "your own"
-        total = 30 if row.topic == START.topic else whole(chapter(row.topic))
-        authors = "all of them" if row.topic == START.topic else authors
+        total = START_MINUTES if row.topic == START else whole(chapter(row.topic))
+        authors = "all of them" if row.topic == START else authors
         parts.append(
             f"| [{row.number:02} {row.title}](notebooks/{row.notebook}) | {question} | {knobs}"
             f" | {authors} | {total} |"

@@ -78,6 +78,8 @@ class Chapter:
     figures: Mapping[str, Paint] = field(default_factory=dict)
     captions: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     """Title and sentence of figures, by name."""
+    agendas: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    """What a session of an hour, half a day or a day takes from it: guesses, exercises, panel_minutes."""
 
     def __post_init__(self) -> None:
         asked, answered = {p.id for p in self.predictions}, set(self.rounds)
@@ -141,6 +143,7 @@ def chapter(topic: str) -> Chapter:
         claims=words.claims(entries["claims"], answers.CLAIMS),
         exercises=words.exercises(entries["exercises"], answers.ANSWERS),
         captions=entries["figures"],
+        agendas=entries["agendas"],
     )
 
 

@@ -28,7 +28,7 @@ Entries = Mapping[str, Mapping[str, Any]]
 
 
 def load(path: Path) -> dict[str, Entries]:
-    """Return the entries of a `questions.yaml` by kind (predictions, claims, exercises, figures) and id.
+    """Return the entries of a `questions.yaml` by kind (predictions, claims, exercises, figures, agendas) and id.
 
     Raises `DataError` that names the file, the id and the field.
     """
@@ -42,7 +42,9 @@ def load(path: Path) -> dict[str, Entries]:
         raise DataError(
             f"{path}, {where}: {faults[0].message[:200]}. What may stand there is told in {SCHEMA.name}."
         )
-    return {kind: told.get(kind) or {} for kind in ("predictions", "claims", "exercises", "figures")}
+    return {
+        kind: told.get(kind) or {} for kind in ("predictions", "claims", "exercises", "figures", "agendas")
+    }
 
 
 @functools.cache
