@@ -10,9 +10,13 @@ from readahead.experiments.claim import AGREES, DIFFERS, NOISY, Claim, Reason
 from readahead.measure.value import Value, exactly
 
 
-def seen(median: float, spread: float = 0.0, repeats: int = 5, doubts: tuple[str, ...] = ()) -> Value:
+def seen(median: float, spread: float = 0.0, repeats: int = 5, warnings: tuple[str, ...] = ()) -> Value:
     return Value(
-        median=median, low=median * (1 - spread), high=median * (1 + spread), repeats=repeats, doubts=doubts
+        median=median,
+        low=median * (1 - spread),
+        high=median * (1 + spread),
+        repeats=repeats,
+        warnings=warnings,
     )
 
 
@@ -55,8 +59,8 @@ def test_the_four_relations(
 def test_an_interval_over_the_limit_is_too_noisy_and_says_what_to_do() -> None:
     finding = claim("faster than").test(seen(0.95, 0.2), seen(1.0, 0.2))
     assert finding.verdict == NOISY and "repeat more often" in finding.reasons[0]
-    with_doubts = claim("faster than").test(seen(0.95, 0.2, doubts=("Close other programs.",)), seen(1.0))
-    assert with_doubts.reasons == ("Close other programs.",)
+    with_warnings = claim("faster than").test(seen(0.95, 0.2, warnings=("Close other programs.",)), seen(1.0))
+    assert with_warnings.reasons == ("Close other programs.",)
 
 
 def test_few_repeats_claim_nothing_however_clear() -> None:
@@ -93,10 +97,10 @@ def test_the_sentence_names_both_sides_their_numbers_and_the_limit() -> None:
     st.sampled_from(["at least", "at most", "within", "faster than"]),
 )
 def test_it_agrees_only_if_every_ratio_in_the_interval_does(
-    left: float, fog: float, right: float, mist: float, relation: str
+    left: float, spread: float, right: float, other_spread: float, relation: str
 ) -> None:
     stated = claim(relation, 1.0, 0.1)
-    mine, theirs = seen(left, fog), seen(right, mist)
+    mine, theirs = seen(left, spread), seen(right, other_spread)
     verdict = stated.test(mine, theirs).verdict
     ratio = mine / theirs
     corners = {stated.test(exactly(r), exactly(1.0)).verdict for r in (ratio.low, ratio.median, ratio.high)}

@@ -1,96 +1,138 @@
-"""The engine is weighed on this machine and nowhere else."""
+"""Costs are read off runs on this machine, and kept for it and no other."""
 
 from __future__ import annotations
 
 import json
 import threading
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 import pytest
 
 from readahead import devices
-from readahead.chapters.cache_tiers import calibrate_cache
-from readahead.chapters.cache_tiers.laws import CacheCosts
 from readahead.errors import Cancelled
 from readahead.measure import calibrate
-from readahead.measure.calibrate import Trial, engine_costs, line, saved_costs, weigh_engine
+from readahead.measure.calibrate import COLD, WARM, Calibration, Trial, engine, line
 from readahead.models.schedule import Costs
-from readahead.running import listening
+from readahead.running import Event, listening
 
 
-def test_before_it_is_weighed_an_engine_has_typical_costs(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("READAHEAD_CACHE", str(tmp_path))
-    assert saved_costs("comments_narrow") is None
-    assert engine_costs("comments_narrow") == Costs()
+@dataclass(frozen=True, kw_only=True)
+class Toll:
+    """What a toy takes."""
+
+    row_s: float = 0.5
+    bytes_per_row: float = 200.0
 
 
-def test_weighing_finds_positive_costs_and_keeps_them_for_this_machine_only() -> None:
-    costs = weigh_engine("comments_narrow", repeats=2)
-    assert all(value > 0 for value in asdict(costs).values())
-    assert saved_costs("comments_narrow") == costs
-    path = calibrate._costs_path("comments_narrow", here="")
-    told = json.loads(path.read_text(encoding="utf-8"))
-    weighed = {**told["weighed"], "machine": {**told["weighed"]["machine"], "cpu": "another"}}
-    path.write_text(json.dumps({**told, "weighed": weighed}), encoding="utf-8")
-    assert saved_costs("comments_narrow") is None
-    path.write_text("{", encoding="utf-8")
-    assert engine_costs("comments_narrow") == Costs()
+def toll(runs: list[str] | None = None, *, of_disk: bool = False) -> Calibration[Toll]:
+    """Return a calibration of two runs, `a` and `b`, whose cost is a tenth of their number."""
+    heard = [] if runs is None else runs
+
+    def run(name: str) -> str:
+        heard.append(name)
+        return name
+
+    return Calibration(
+        name="toll",
+        kind=Toll,
+        cases=lambda: [lambda: run("a"), lambda: run("b")],
+        read_off=lambda seen: Toll(row_s=len(seen) / 10),
+        typical=Toll,
+        turns=3,
+        of_disk=of_disk,
+    )
+
+
+@pytest.fixture
+def _own_costs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Give a test a cache of its own."""
+    monkeypatch.setenv("READAHEAD_CACHE", str(tmp_path / "cache"))
+
+
+@pytest.mark.usefixtures("_own_costs")
+def test_all_runs_are_made_in_turns_and_told_of() -> None:
+    runs, news = list[str](), list[Event]()
+    with listening(news.append):
+        assert toll(runs).run() == Toll(row_s=0.6)
+    assert runs == ["a", "b"] * 3
+    assert [(event.done, event.total) for event in news] == [(done, 6) for done in range(7)]
+
+
+@pytest.mark.usefixtures("_own_costs")
+def test_costs_are_typical_until_they_are_calibrated_and_then_kept() -> None:
+    assert toll().kept() is None and toll().costs() == Toll()
+    runs: list[str] = []
+    assert toll(runs).ensure() == Toll(row_s=0.2) == toll().costs()  # in half the turns
+    assert toll(runs).ensure() == Toll(row_s=0.2) and runs == ["a", "b"]
+    assert toll().run() == Toll(row_s=0.6) == toll().ensure()
+
+
+@pytest.mark.usefixtures("_own_costs")
+def test_costs_hold_for_this_machine_only() -> None:
+    toll().run()
+    told = json.loads(toll().path.read_text(encoding="utf-8"))
+    other = {**told["holds_for"], "machine": {**told["holds_for"]["machine"], "cpu": "another"}}
+    toll().path.write_text(json.dumps({**told, "holds_for": other}), encoding="utf-8")
+    assert toll().kept() is None
+
+
+@pytest.mark.parametrize("of_disk", [True, False])
+@pytest.mark.usefixtures("_own_costs")
+def test_costs_of_the_disk_hold_until_it_is_calibrated_anew(*, of_disk: bool) -> None:
+    toll(of_disk=of_disk).run()
+    own = devices.device("nvme").but(name=devices.THIS_MACHINE)
+    devices.save_calibrated(own, title="A disk", source="a test")
+    assert (toll(of_disk=of_disk).kept() is None) == of_disk
 
 
 @pytest.mark.parametrize("value", ["x", None, 1e308, float("nan"), float("inf"), -5, True, 10**400], ids=str)
-@pytest.mark.parametrize("of", ["engine", "cache"])
-def test_costs_that_no_weighing_finds_count_as_none(
-    value: object, of: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("READAHEAD_CACHE", str(tmp_path))
-    keep = {"weighed": calibrate.weighed_on()}
-    path, costs, saved = {
-        "engine": (tmp_path / "engine-comments.json", Costs(), lambda: saved_costs("comments")),
-        "cache": (tmp_path / "engine-comments-cache.json", CacheCosts(), calibrate_cache._saved),
-    }[of]
-    path.write_text(json.dumps({**keep, "costs": asdict(costs)}), encoding="utf-8")
-    assert saved() == costs
-    path.write_text(json.dumps({**keep, "costs": {**asdict(costs), "row_s": value}}), encoding="utf-8")
-    assert saved() is None
-    for text in ("[" * 100_000, "5", json.dumps({**keep, "costs": [5]})):
-        path.write_text(text, encoding="utf-8")
-        assert saved() is None
+@pytest.mark.usefixtures("_own_costs")
+def test_a_time_that_no_run_takes_counts_as_none(value: object) -> None:
+    toll().run()
+    told = json.loads(toll().path.read_text(encoding="utf-8"))
+    costs = {**told["costs"], "row_s": value}
+    toll().path.write_text(json.dumps({**told, "costs": costs}), encoding="utf-8")
+    assert toll().kept() is None
+    for text in ("{", "[" * 100_000, "5", json.dumps({**told, "costs": [5]})):
+        toll().path.write_text(text, encoding="utf-8")
+        assert toll().kept() is None
 
 
-def test_a_cupboard_that_can_only_be_read_keeps_the_costs_in_memory(
+def test_a_folder_that_can_only_be_read_keeps_the_costs_in_memory(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "file").write_text("no folder", encoding="utf-8")
     monkeypatch.setenv("READAHEAD_CACHE", str(tmp_path / "file"))
-    kept = Costs(row_s=3e-9)
-    calibrate.keep_costs("comments_narrow", kept, here="")
-    assert engine_costs("comments_narrow") == kept
+    toll().keep(Toll(row_s=3e-9))
+    assert toll().costs() == Toll(row_s=3e-9)
     monkeypatch.setenv("READAHEAD_CACHE", str(tmp_path / "other"))
-    assert saved_costs("comments_narrow") is None
+    assert toll().kept() is None
 
 
-def test_this_disk_is_weighed_apart_and_anew_after_a_calibration(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("READAHEAD_CACHE", str(tmp_path))
-    costs = calibrate.ensure_costs("comments_narrow", here="cold")
-    assert saved_costs("comments_narrow", here="cold") == costs
-    assert saved_costs("comments_narrow", here="warm") is not None
-    assert saved_costs("comments_narrow") != costs
+@pytest.mark.usefixtures("_own_costs")
+def test_the_engine_s_costs_are_positive() -> None:
+    assert engine("comments_narrow").costs() == Costs()
+    costs = engine("comments_narrow").run(2)
+    assert all(value > 0 for value in asdict(costs).values())
+
+
+@pytest.mark.usefixtures("_own_costs")
+def test_this_disk_is_calibrated_apart() -> None:
+    cold = engine("comments_narrow", COLD).ensure()
+    assert cold == engine("comments_narrow", WARM).kept()  # the disk's own share is not known yet
+    assert cold != engine("comments_narrow").kept()
     own = devices.device("nvme").but(name=devices.THIS_MACHINE)
     devices.save_calibrated(own, title="A disk", source="a test")
-    assert saved_costs("comments_narrow", here="cold") is None  # its share in the old costs is not known
-    assert saved_costs("comments_narrow", here="warm") is not None
+    assert engine("comments_narrow", COLD).kept() is None
+    assert engine("comments_narrow", COLD).ensure().row_s >= cold.row_s
 
 
 def one_by_one(rows: int, pause_s: float) -> Trial:
     """Return a trial of one read at a time, as measured, but with a clock of ours: each pause is as told."""
     (case,) = (
         case
-        for case in calibrate.calibration_cases("comments_narrow")
+        for case in calibrate._engine_cases("comments_narrow")
         if case.engine.queue_depth == 1 and case.recipe.row_group_rows == rows
     )
     sample = case.measure(repeats=1)
@@ -130,8 +172,8 @@ def test_noise_makes_no_cost_negative(points: list[tuple[float, float]], found: 
     assert line(points) == pytest.approx(found, abs=1e-8)
 
 
-def test_weighing_can_be_cancelled() -> None:
+def test_it_can_be_cancelled() -> None:
     stop = threading.Event()
     stop.set()
     with pytest.raises(Cancelled), listening(stop=stop):
-        weigh_engine("comments_narrow")
+        engine("comments_narrow").run()

@@ -1,4 +1,4 @@
-"""Raw seconds stay raw; medians, intervals and doubts are ways to look at them."""
+"""Raw seconds stay raw; medians, intervals and warnings are ways to look at them."""
 
 from __future__ import annotations
 
@@ -26,22 +26,23 @@ def test_the_median_lies_in_its_interval_and_the_interval_in_the_range(seconds: 
 
 
 def test_a_steady_sample_leaves_no_doubt() -> None:
-    assert SAMPLE.doubts() == ()
+    assert SAMPLE.warnings() == ()
 
 
 def test_too_few_and_too_far_apart_are_told_with_numbers_and_advice() -> None:
     assert (
-        "Measured 2 times: for a claim, repeat at least 5" in replace(SAMPLE, seconds=(0.1, 0.2)).doubts()[0]
+        "Measured 2 times: for a claim, repeat at least 5"
+        in replace(SAMPLE, seconds=(0.1, 0.2)).warnings()[0]
     )
-    loose = replace(SAMPLE, seconds=(0.10, 0.12, 0.10, 0.14, 0.13)).doubts()
+    loose = replace(SAMPLE, seconds=(0.10, 0.12, 0.10, 0.14, 0.13)).warnings()
     assert "close other programs, or repeat about" in loose[0]
-    wild = replace(SAMPLE, seconds=(0.1, 0.5, 0.1, 0.9, 0.4)).doubts()
+    wild = replace(SAMPLE, seconds=(0.1, 0.5, 0.1, 0.9, 0.4)).warnings()
     assert "measure again when it is quiet" in wild[0]
 
 
 def test_slow_motion_with_a_busy_processor_is_doubted() -> None:
     busy = replace(SAMPLE, time_scale=10.0, cpu_s=(0.5,) * 5)
-    assert "its share is understated" in busy.doubts()[-1]
+    assert "its share is understated" in busy.warnings()[-1]
 
 
 @pytest.mark.parametrize(("ends", "most"), [((1.0, 2.0), 1), ((3.0, 4.0), 2)])

@@ -45,7 +45,7 @@ def test_errors_are_fractions_of_what_was_measured() -> None:
 
 
 def test_a_machine_that_is_not_steady_is_told_apart_from_a_model_that_is_wrong() -> None:
-    rows = [replace(ROW, beat_s=beat_s) for beat_s in (0.010, 0.010, 0.010, 0.014, 0.009)]
+    rows = [replace(ROW, control_s=control_s) for control_s in (0.010, 0.010, 0.010, 0.014, 0.009)]
     assert validate.report(rows)["machine"] == pytest.approx({"n": 5, "median": 0, "p90": 0.28, "worst": 0.4})
     assert validate.steadiness([ROW]) == {"n": 0, "median": None, "p90": None, "worst": None}
 
@@ -59,7 +59,7 @@ def test_the_command_writes_what_it_prints(tmp_path: Path, capsys: pytest.Captur
     assert all(row["reads_modeled"] == row["reads_measured"] for row in told["rows"])
     said = capsys.readouterr().out
     assert "relative error of 2 settings" in said and "one and the same scan" in said
-    assert all(row["beat_s"] > 0 for row in told["rows"])
+    assert all(row["control_s"] > 0 for row in told["rows"])
     assert list(target.parent.iterdir()) == [target]
 
 

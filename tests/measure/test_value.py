@@ -1,4 +1,4 @@
-"""Fog adds up, and never clears by dividing."""
+"""Intervals add up, and never narrow by dividing."""
 
 import pytest
 from hypothesis import given
@@ -8,14 +8,14 @@ from readahead.errors import BadValue
 from readahead.measure.value import Value, exactly
 
 amounts = st.floats(min_value=1e-6, max_value=1e6)
-fogs = st.floats(min_value=1.0, max_value=3.0)
+widths = st.floats(min_value=1.0, max_value=3.0)
 
 
 def foggy(median: float, down: float, up: float) -> Value:
     return Value(median=median, low=median / down, high=median * up, repeats=5)
 
 
-@given(amounts, fogs, fogs, amounts, fogs, fogs)
+@given(amounts, widths, widths, amounts, widths, widths)
 def test_a_ratio_is_at_least_as_foggy_as_each_side(
     a: float, d: float, u: float, b: float, e: float, v: float
 ) -> None:
@@ -27,7 +27,7 @@ def test_a_ratio_is_at_least_as_foggy_as_each_side(
     assert ratio.high / ratio.median <= u * e * (1 + 1e-9)
 
 
-@given(amounts, fogs, fogs)
+@given(amounts, widths, widths)
 def test_turning_over_twice_changes_nothing(a: float, d: float, u: float) -> None:
     value = foggy(a, d, u)
     back = value.inverse().inverse()
@@ -41,10 +41,10 @@ def test_exact_numbers_stay_exact_and_say_no_interval() -> None:
     assert foggy(1.0, 2.0, 2.0).text("s") == "1 s (500 ms to 2 s)"
 
 
-def test_repeats_and_doubts_travel_with_the_ratio() -> None:
-    one = Value(median=1, low=1, high=1, repeats=9, doubts=("noisy",))
-    other = Value(median=1, low=1, high=1, repeats=3, doubts=("noisy",))
-    assert ((one / other).repeats, (one / other).doubts) == (3, ("noisy",))
+def test_repeats_and_warnings_travel_with_the_ratio() -> None:
+    one = Value(median=1, low=1, high=1, repeats=9, warnings=("noisy",))
+    other = Value(median=1, low=1, high=1, repeats=3, warnings=("noisy",))
+    assert ((one / other).repeats, (one / other).warnings) == (3, ("noisy",))
     assert (one / exactly(2)).repeats == 9
     assert (one / other).few and not exactly(1).few
 

@@ -36,7 +36,7 @@ def test_it_prints_chart_sentence_and_table_and_writes_the_result(
     assert len(measured["seconds"]) == 5 and measured["reads"] == 8 and measured["bytes_read"] == 1_048_576
     low, high = measured["interval_s"]
     assert low <= measured["median_s"] <= high
-    assert found["machine"]["cores"] >= 1 and isinstance(measured["doubts"], list)
+    assert found["machine"]["cores"] >= 1 and isinstance(measured["warnings"], list)
     panels.run(FERRY, measure=False)
     assert json.loads((tmp_path / "ferry.2.json").read_text(encoding="utf-8"))["measured"] is None
     assert sorted(path.name for path in tmp_path.iterdir()) == ["ferry.2.json", "ferry.json"]

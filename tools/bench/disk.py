@@ -14,7 +14,7 @@ from readahead import devices, paths, units
 from readahead.datasets.recipe import Recipe
 from readahead.devices import Device
 from readahead.measure import disk
-from readahead.measure.calibrate import engine_costs, weigh_engine, weigh_here
+from readahead.measure.calibrate import COLD, WARM, engine
 from readahead.measure.case import Case
 from readahead.storage import page_cache
 from tools.bench.figure import Figure
@@ -80,13 +80,13 @@ def cold_scan() -> list[Figure]:
         ]
     own: Device = disk.fit(disk.probe())
     devices.save_calibrated(own, title="This machine's disk", source="make bench")
-    weigh_engine("comments_narrow")
-    weigh_here("comments_narrow")
+    for here in ("", WARM, COLD):
+        costs = engine("comments_narrow", here).run()
     figures = []
     for rows in (2_048, 8_192, 32_768, 122_880, 1_048_576):
         case = Case(recipe=Recipe(table="comments_narrow", size="small", row_group_rows=rows), device=own)
         sample = case.measure_here(cold=True, repeats=7)
-        ratio = case.predict(engine_costs("comments_narrow", here="cold")).finished_s / sample.median_s
+        ratio = case.predict(costs).finished_s / sample.median_s
         figures.append(
             Figure(
                 name=f"model of this disk against a cold scan, groups of {rows:,} rows",

@@ -1,8 +1,8 @@
 """The proof of the pudding. A sample is written as it lies and as it was advised, both are read by DuckDB on the
 device, and the gain that was promised is laid beside the gain that was had.
 
-The promise is made first: the engine is weighed on a copy of the sample, in memory, and nothing of the second file is
-known when its time is told.
+The promise is made first: the engine is calibrated on a copy of the sample, in memory, and nothing of the second file
+is known when its time is told.
 """
 
 from __future__ import annotations
@@ -69,12 +69,12 @@ class Proof:
         elif self.held:
             yield "The prediction held."
         else:
-            yield "The prediction did not hold: " + "; ".join(self.doubts())
+            yield "The prediction did not hold: " + "; ".join(self.warnings())
         yield "The sample is removed; the original was only read."
 
-    def doubts(self) -> Iterator[str]:
+    def warnings(self) -> Iterator[str]:
         """Yield why it may not have held."""
-        found = [doubt for sample in self.measured for doubt in sample.doubts()]
+        found = [warning for sample in self.measured for warning in sample.warnings()]
         yield from found or ["measure again on a quiet machine, then trust the measurement."]
 
 
@@ -90,25 +90,25 @@ def verify(seen: Survey, told: Advice, *, here: bool = False, repeats: int = 5) 
         rewritten.write(seen, first, group_rows=seen.table.usual_rows, in_order=False)
         lies = survey(str(first), columns=seen.wanted, by=seen.by)
         clause = sample_run.clause(lies, asked.workload)
-        stand = sample_run.Stand(
+        runner = sample_run.Runner(
             settings=EngineSettings(threads=asked.threads, queue_depth=asked.queue_depth),
             here=here, repeats=repeats,
         )  # fmt: skip
-        tell(1, 5, "weighing the engine on it")
+        tell(1, 5, "calibrating the engine on it")
         with quietly():
-            weights = sample_run.weigh(lies, asked.workload, stand, clause)
-        advised = advise(lies, told.device, asked, weights.whole)
+            costs = sample_run.calibrate(lies, asked.workload, runner, clause)
+        advised = advise(lies, told.device, asked, costs.whole)
         option = _chosen(advised)
-        promised = _promised(lies, advised, option, weights)
+        promised = _promised(lies, advised, option, costs)
         tell(2, 5, f"writing it again: {option.says}")
         second = folder / "as-advised.parquet"
         rewritten.write(lies, second, group_rows=option.rows, in_order=option.sorted, rows=lies.table.rows)
         tell(3, 5, "measuring it as it lies")
         with quietly():
-            before = stand.measure(sample_run.query(lies, first, clause), told.device)
+            before = runner.measure(sample_run.query(lies, first, clause), told.device)
         tell(4, 5, "measuring it as advised")
         with quietly():
-            after = stand.measure(sample_run.query(lies, second, clause), told.device)
+            after = runner.measure(sample_run.query(lies, second, clause), told.device)
     return Proof(
         rows=lies.table.rows,
         says=option.says,
@@ -133,7 +133,7 @@ def _chosen(advised: Advice) -> Option:
 
 
 def _promised(
-    lies: Survey, advised: Advice, option: Option, weights: sample_run.Weights
+    lies: Survey, advised: Advice, option: Option, costs: sample_run.SampleCosts
 ) -> tuple[float, float]:
     """Return the seconds of both layouts with the filter where the query has it: in the middle."""
     asked = advised.asked
@@ -147,7 +147,7 @@ def _promised(
         ),
     )
     first, second = (
-        table_layout.seconds(plan, advised.device, at, weights.of(in_order=in_order))
+        table_layout.seconds(plan, advised.device, at, costs.of(in_order=in_order))
         for plan, in_order in plans
     )
     return first, second

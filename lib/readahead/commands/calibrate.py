@@ -8,7 +8,7 @@ import numpy as np
 from readahead import devices, units
 from readahead.datasets.tables import TABLES
 from readahead.measure import disk
-from readahead.measure.calibrate import engine_costs, weigh_engine, weigh_here
+from readahead.measure.calibrate import COLD, WARM, engine
 from readahead.measure.machine import this_machine
 
 
@@ -41,10 +41,9 @@ def calibrate(*, quick: bool) -> None:
     )
     where = devices.save_calibrated(own, title=title, source=f"Calibrated here; {found.how}")
     for table in TABLES:
-        costs = weigh_engine(table)
-        weigh_here(table)
+        costs, _, cold = (engine(table, here).run() for here in ("", WARM, COLD))
         click.echo(
             f"DuckDB on {table}: {units.text(costs.dispatch_s, 's')} a read, {units.text(costs.row_s, 's')} a row;"
-            f" on this disk {units.text(engine_costs(table, here='cold').group_s, 's')} a row group"
+            f" on this disk {units.text(cold.group_s, 's')} a row group"
         )
     click.echo(f"Kept in {where.parent}")

@@ -28,7 +28,7 @@ def validate(seed: int, configs: int, repeats: int, json_path: Path | None, topi
     """Draw settings, model each, measure each on the emulated device, and print how far apart they are."""
     if json_path is not None:
         paths.require_place(json_path)
-    click.echo("Weighing the engine on this machine ...", err=True)
+    click.echo("Calibrating the engine on this machine ...", err=True)
     rows: list[Row] = []
     click.echo(f"{'modeled':>10} {'measured':>10} {'ratio':>6}  bound   setting")
     with listening(_progress):

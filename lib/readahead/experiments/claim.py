@@ -97,10 +97,12 @@ class Claim:
             few = f"Measured {ratio.repeats} times: repeat at least {FEW} times before believing it."
             return self._finding(NOISY, seen, (few,), mine, theirs)
         if low <= ratio.low and ratio.high <= high:
-            return self._finding(AGREES, seen, ratio.doubts, mine, theirs)
+            return self._finding(AGREES, seen, ratio.warnings, mine, theirs)
         if ratio.high < low or ratio.low > high:
             return self._finding(DIFFERS, seen, self._why(mine, theirs, bench), mine, theirs)
-        todo = ratio.doubts or ("The interval reaches over the limit: repeat more often on a quiet machine.",)
+        todo = ratio.warnings or (
+            "The interval reaches over the limit: repeat more often on a quiet machine.",
+        )
         return self._finding(NOISY, seen, todo, mine, theirs)
 
     def _allowed(self) -> tuple[float, float]:

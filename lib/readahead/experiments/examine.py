@@ -6,14 +6,13 @@ import random
 from collections.abc import Iterator
 
 from readahead.experiments.experiment import Experiment
-from readahead.measure import control_run
-from readahead.measure.validate import DEVICE_BOUND, LONGEST_S, Row
+from readahead.measure.validate import DEVICE_BOUND, LONGEST_S, Row, control_s
 from readahead.running import tell
 
 
 def examine(experiment: Experiment, *, seed: int, configs: int, repeats: int = 3) -> Iterator[Row]:
-    """Weigh the engine, then yield one row a setting. Raises `Cancelled` when asked to stop."""
-    experiment.weigh()
+    """Calibrate the engine, then yield one row a setting. Raises `Cancelled` when asked to stop."""
+    experiment.calibrate()
     rng, done = random.Random(seed), 0
     while done < configs:
         settings = experiment.draw(rng)
@@ -25,7 +24,7 @@ def examine(experiment: Experiment, *, seed: int, configs: int, repeats: int = 3
             if experiment.in_sight(knob)
         )
         tell(done, configs, said)
-        beat_s = control_run.beat_s()
+        steady_s = control_s()
         sample = experiment.measure(settings, repeats=repeats)
         estimate = experiment.model(settings)  # the file is built now, so the model knows its exact reads
         terms = {**estimate.terms_s}
@@ -42,6 +41,6 @@ def examine(experiment: Experiment, *, seed: int, configs: int, repeats: int = 3
             bytes_measured=sample.bytes_read,
             groups_modeled=experiment.groups_read(settings),
             groups_measured=sample.row_groups_scanned,
-            beat_s=beat_s,
+            control_s=steady_s,
         )
         done += 1

@@ -130,9 +130,9 @@ class Experiment(ABC):
         small = {"size": "tiny"} if any(knob.name == "size" for knob in self.knobs) else {}
         return self.settings(**small, **drawn)
 
-    def weigh(self) -> None:
+    def calibrate(self) -> None:
         """Measure anew what the model takes from this machine, before an examination. Raises `Cancelled`."""
-        tell(1, 1, "nothing to weigh")
+        tell(1, 1, "nothing to calibrate")
 
     def in_sight(self, knob: Knob) -> bool:
         """Return whether an examination turns this knob and names it."""

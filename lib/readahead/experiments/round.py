@@ -52,7 +52,7 @@ class Model(Witness):
         return self.bench.experiment.model(self.bench.settings(**changes))
 
     def seconds(self, **changes: Any) -> Value:
-        """Return the predicted time, without fog."""
+        """Return the predicted time, exactly."""
         return exactly(self.estimate(**changes).seconds)
 
 
@@ -64,7 +64,7 @@ class Measurement(Witness):
         return self.bench.sample(**changes)
 
     def seconds(self, **changes: Any) -> Value:
-        """Return the measured time with its interval and doubts."""
+        """Return the measured time with its interval and warnings."""
         return seconds(self.sample(**changes))
 
 

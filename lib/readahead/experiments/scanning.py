@@ -14,7 +14,8 @@ from readahead.datasets.recipe import Recipe
 from readahead.devices import THIS_MACHINE, Device, calibrated, device
 from readahead.experiments.experiment import Experiment, Settings
 from readahead.experiments.knobs import DISK_COLD, DISK_WARM, EMULATED, USUAL
-from readahead.measure.calibrate import MEMORY, engine_costs, ensure_costs, weigh_engine
+from readahead.measure import calibrate
+from readahead.measure.calibrate import MEMORY
 from readahead.measure.case import Case
 from readahead.measure.engine import EngineSettings
 from readahead.measure.sample import Sample
@@ -82,18 +83,13 @@ class Scanning(Experiment):
             time_scale=float(self.value(settings, "time_scale")),
         )
 
-    def weigh(self) -> None:
-        """Weigh the engine on the table that the chapter opens with."""
-        weigh_engine(self.value(self.settings(), "dataset"))
+    def calibrate(self) -> None:
+        """Calibrate the engine on the table that the chapter opens with."""
+        calibrate.engine(self.value(self.settings(), "dataset")).run()
 
     def costs(self, settings: Settings) -> Costs:
-        """Return what the engine takes for the table, as weighed where it is measured."""
-        return engine_costs(self.value(settings, "dataset"), here=self.here(settings))
-
-    def here(self, settings: Settings) -> str:
-        """Return 'cold' or 'warm' for this machine's own disk, and nothing for an emulated device."""
-        where = self.value(settings, "where")
-        return "" if where == EMULATED else str(where)
+        """Return what the engine takes for the table, as calibrated where it is measured."""
+        return calibrate.engine(self.value(settings, "dataset"), self.value(settings, "where")).costs()
 
     # -- the three sources ---------------------------------------------------------------------------
     def model(self, settings: Settings) -> Estimate:
@@ -103,7 +99,7 @@ class Scanning(Experiment):
     def measure(self, settings: Settings, repeats: int = 3) -> Sample:
         """Run the query in DuckDB, on the emulated device or on this machine's disk."""
         case, where = self.case(settings), self.value(settings, "where")
-        ensure_costs(case.recipe.table, here=self.here(settings))
+        calibrate.engine(case.recipe.table, where).ensure()
         if where == EMULATED:
             return case.measure(repeats=repeats, facts=settings)
         return case.measure_here(cold=where == DISK_COLD, repeats=repeats, facts=settings)

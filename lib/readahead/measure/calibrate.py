@@ -1,26 +1,29 @@
-"""Weighing the engine before asking it to carry something. A handful of short runs on emulated devices, on this
-machine, tell what DuckDB itself takes: to plan, to open a file, to issue a read, to decode a row.
+"""What DuckDB itself takes on this machine, read off a few short runs and kept.
 
-Each cost is read off the runs that show it, not fitted all at once: one read at a time shows the pause between an
-arrival and the next request, which grows with the rows to decode; many in flight show the narrowest hand.
+A `Calibration` is data: the runs to make, and how the costs are read off them. The engine's runs on emulated devices
+show what it takes to plan, to open a file, to issue a read, to decode a row. Each cost is read off the runs that show
+it, not fitted all at once: one read at a time shows the pause between an arrival and the next request, which grows
+with the rows to decode; many in flight show the slowest step that all reads pass.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 
 from readahead import paths
 from readahead.datasets.recipe import Recipe
 from readahead.devices import Device, calibrated
+from readahead.errors import require_range
 from readahead.measure.case import Case
 from readahead.measure.engine import EngineSettings, spare_threads
-from readahead.measure.kept import keep, kept
 from readahead.measure.machine import this_machine
 from readahead.measure.sample import Sample
 from readahead.models.schedule import Costs
@@ -29,6 +32,147 @@ from readahead.storage import page_cache
 
 MEMORY = Device(name="memory", latency_s=1e-6, bandwidth_bytes_per_s=1e10, channels=64)
 """What a warm file is read from."""
+
+CostsT = TypeVar("CostsT")
+_unwritten: dict[Path, dict[str, Any]] = {}
+"""Costs whose folder can only be read, as one that a class shares: they are kept until this kernel ends."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Calibration(Generic[CostsT]):
+    """Costs that a few runs on this machine show."""
+
+    name: str
+    kind: type[CostsT]
+    """A dataclass of seconds, and of whatever else the runs show."""
+    cases: Callable[[], Sequence[Callable[[], Any]]]
+    """Returns the runs to make, one call each."""
+    read_off: Callable[[list[Any]], CostsT]
+    """Returns the costs that the results of the runs show, turn after turn."""
+    typical: Callable[[], CostsT]
+    """Returns what is usual, before anything was run."""
+    turns: int = 6
+    """How often all runs are made. Each cost is a median over the turns: a machine that is slow for a second then
+    spoils one turn, not one cost."""
+    of_disk: bool = False
+    """Whether the costs hold only for this machine's disk as it is calibrated."""
+
+    def run(self, turns: int = 0) -> CostsT:
+        """Make the runs, keep the costs and return them. Raises `Cancelled`; what was kept before then stays."""
+        runs = [*self.cases()] * (turns or self.turns)
+        seen = []
+        for number, one in enumerate(runs):
+            tell(number, len(runs), f"calibrating on this machine: {self.name}")
+            with quietly():
+                seen.append(one())
+        costs = self.read_off(seen)
+        self.keep(costs)
+        tell(len(runs), len(runs), "done")
+        return costs
+
+    def costs(self) -> CostsT:
+        """Return what was last calibrated on this very machine, or what is typical before that."""
+        return self.kept() or self.typical()
+
+    def ensure(self) -> CostsT:
+        """Return what was calibrated on this machine, calibrating now, in half the turns, if that was never done."""
+        return self.kept() or self.run(max(1, self.turns // 2))
+
+    def kept(self) -> CostsT | None:
+        """Return the costs if they were kept for this machine, these versions and this disk, else None.
+
+        A damaged file counts as none, and so does a time that no run takes.
+        """
+        try:
+            told = _unwritten.get(self.path) or json.loads(self.path.read_text(encoding="utf-8"))
+            for name, value in told["costs"].items():
+                high = 10.0 if name.endswith("_s") else 1e9
+                require_range(name, value, low=0, high=high, advice="Calibrate again.")
+            return self.kind(**told["costs"]) if told["holds_for"] == self._holds_for() else None
+        except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+            return None
+
+    def keep(self, costs: CostsT) -> None:
+        """Keep the costs for this machine, these versions and this disk."""
+        facts = {"holds_for": self._holds_for(), "costs": asdict(costs)}  # type: ignore[call-overload]
+        _unwritten.pop(self.path, None)
+        try:
+            paths.write_whole(self.path, json.dumps(facts, indent=1), make_folder=True)
+        except OSError:
+            _unwritten[self.path] = facts
+
+    @property
+    def path(self) -> Path:
+        """Return the file of the costs."""
+        return paths.cache_dir() / f"costs-{self.name}.json"
+
+    def _holds_for(self) -> dict[str, Any]:
+        own = calibrated() if self.of_disk else None
+        return {"machine": asdict(this_machine()), "device": asdict(own.device) if own else None}
+
+
+TYPICAL = {"comments": Costs(dispatch_s=250e-6, group_s=1e-6, row_s=110e-9)}
+"""As calibrated on a machine of 2 cores with one worker, where that is far from the usual: text takes its time."""
+WARM, COLD = "warm", "cold"
+"""This machine's own disk, its page cache full or emptied. DuckDB reads it by itself, where a read of the emulated
+device passes through Python."""
+
+
+def engine(table: str, where: str = "emulated") -> Calibration[Costs]:
+    """Return the calibration of the engine on `table`: on the emulated device, or `WARM` or `COLD` on this disk."""
+    if where == WARM:
+        return Calibration(
+            name=f"{table}-{WARM}",
+            kind=Costs,
+            cases=lambda: [partial(_trial_here, case) for case in _disk_cases(table)],
+            read_off=partial(_warm_costs, table),
+            typical=engine(table).costs,
+        )
+    if where == COLD:
+        return Calibration(
+            name=f"{table}-{COLD}",
+            kind=Costs,
+            cases=partial(_cold_cases, table),
+            read_off=partial(_cold_costs, table),
+            typical=engine(table).costs,
+            of_disk=True,
+        )
+    return Calibration(
+        name=table,
+        kind=Costs,
+        cases=lambda: [partial(_trial, case) for case in _engine_cases(table)],
+        read_off=_engine_costs,
+        typical=lambda: TYPICAL.get(table, Costs()),
+        turns=5,
+    )
+
+
+def query(case: Case, name: str, typical: Callable[[], Costs]) -> Calibration[Costs]:
+    """Return the calibration of one query, `case`: a row's price from a warm run, the rest as for its table."""
+    alone = replace(case, engine=replace(case.engine, threads=1))
+    return Calibration(
+        name=f"{case.recipe.table}-{name}",
+        kind=Costs,
+        cases=lambda: [partial(alone.measure_here, cold=False, repeats=7)],
+        read_off=partial(_query_costs, case),
+        typical=typical,
+        turns=1,
+    )
+
+
+def _query_costs(case: Case, samples: Sequence[Sample]) -> Costs:
+    base = engine(case.recipe.table).ensure()
+    cpu_s = np.concatenate([sample.cpu_s for sample in samples])
+    # The table's own price of a row group holds for all of its columns; most of it is the columns'.
+    share = len(case.columns or case.recipe.columns) / len(case.recipe.columns)
+    # Passing out a read is no matter of columns; with a wide table it cannot be told from decoding.
+    dispatch_s = min(base.dispatch_s, engine("comments_narrow").costs().dispatch_s)
+    return replace(
+        base,
+        row_s=max(1e-10, (float(np.median(cpu_s)) - base.plan_s) / case.recipe.rows),
+        group_s=max(1e-6, base.group_s * share),
+        dispatch_s=dispatch_s,
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,94 +214,27 @@ class Trial:
         return self.case.recipe.rows % self.group_rows or self.group_rows
 
 
-TYPICAL = {"comments": Costs(dispatch_s=250e-6, group_s=1e-6, row_s=110e-9)}
-"""As weighed on a machine of 2 cores with one worker, where that is far from the usual: text takes its time."""
+def _trial(case: Case) -> Trial:
+    return Trial(case=case, sample=case.measure(repeats=1))
 
 
-def engine_costs(table: str, *, here: str = "") -> Costs:
-    """Return what the engine takes for `table` on this machine: as last weighed, or typical figures before that.
-
-    `here` is "cold" or "warm" for reads of this machine's own disk, which do not pass through the emulated device.
-    """
-    return saved_costs(table, here=here) or saved_costs(table) or TYPICAL.get(table, Costs())
+def _trial_here(case: Case, *, cold: bool = False) -> Trial:
+    return Trial(case=case, sample=case.measure_here(cold=cold, repeats=1))
 
 
-def saved_costs(table: str, *, here: str = "") -> Costs | None:
-    """Return the costs as last weighed on this machine, with these versions and this calibration, or None."""
-    return kept(_costs_path(table, here=here), Costs, weighed_on(here))
-
-
-def weighed_on(here: str = "") -> dict[str, Any]:
-    """Return what costs hold for: a cold read's are told from the disk as it is calibrated."""
-    own = calibrated() if here == "cold" else None
-    return {"machine": asdict(this_machine()), "device": asdict(own.device) if own else None}
-
-
-def ensure_costs(table: str, *, here: str = "") -> Costs:
-    """Return the costs as weighed on this machine, weighing the engine now if that was never done."""
-    known = saved_costs(table) or weigh_engine(table, repeats=2)
-    if here:
-        if saved_costs(table, here=here) is None:
-            weigh_here(table, repeats=3)
-        return engine_costs(table, here=here)
-    return known
-
-
-def _costs_path(table: str, *, here: str) -> Path:
-    return paths.cache_dir() / f"engine-{table}{f'-{here}' if here else ''}.json"
-
-
-def keep_costs(table: str, costs: Costs, *, here: str) -> None:
-    """Keep the costs for this machine, these versions and this calibration."""
-    keep(_costs_path(table, here=here), costs, weighed_on(here))
-
-
-def weigh_engine(table: str, *, repeats: int = 5) -> Costs:
-    """Run the calibration cases for `table` in turns, fit the engine's costs, keep them and return them.
-
-    Each of the `repeats` rounds runs every case once, and each cost is a median over the rounds: a machine that is
-    slow for a second then spoils one round, not one cost.
-    Takes a few seconds. Raises `Cancelled` when asked to stop; what was kept before then stays.
-    """
-    cases = calibration_cases(table) * repeats
-    trials = []
-    for number, case in enumerate(cases):
-        tell(number, len(cases), "weighing the engine on this machine")
-        with quietly():
-            trials.append(Trial(case=case, sample=case.measure(repeats=1)))
-    costs = read_costs(trials)
-    keep_costs(table, costs, here="")
-    tell(len(cases), len(cases), "done")
-    return costs
-
-
-def weigh_here(table: str, *, repeats: int = 5) -> None:
-    """Weigh what row groups and rows cost on this machine's own disk, warm and cold, and keep both.
-
-    DuckDB reads its own disk by itself, where a read of the emulated device passes through Python. Warm scans of many
-    small groups and of fewer large ones tell the price of a group and of a row. What a cold scan takes beyond the
-    calibrated device and these costs is the price of fetching its pages, and is laid on the rows: it is read off one
-    row-group size, and `make bench` holds the others to it. Takes a few seconds more than `weigh_engine`, which it
-    needs. Raises `Cancelled` when asked to stop.
-    """
-    known = ensure_costs(table)
+def _disk_cases(table: str) -> list[Case]:
+    """Return scans of many small row groups and of fewer large ones: they tell the price of a group and of a row."""
     size = "small" if table == "comments_narrow" else "tiny"
-    cases = [
-        Case(
-            recipe=Recipe(table=table, size=size, row_group_rows=rows),
-            device=MEMORY,
-            engine=EngineSettings(threads=1),
-        )
-        for rows in (2_048, 16_384, 122_880)
-    ]
-    seen = []
-    for number, case in enumerate(cases):
-        tell(number, len(cases) + 1, "weighing the engine on this machine's own disk")
-        with quietly():
-            seen.append(case.measure_here(cold=False, repeats=repeats).median_s - known.plan_s)
-    groups, rows = [case.recipe.row_groups for case in cases], cases[0].recipe.rows
-    row_s, group_s = line([(count / rows, took / rows) for count, took in zip(groups, seen, strict=True)])
-    warm = replace(
+    recipes = [Recipe(table=table, size=size, row_group_rows=rows) for rows in (2_048, 16_384, 122_880)]
+    return [Case(recipe=recipe, device=MEMORY, engine=EngineSettings(threads=1)) for recipe in recipes]
+
+
+def _warm_costs(table: str, trials: Sequence[Trial]) -> Costs:
+    known = engine(table).ensure()
+    rows = trials[0].case.recipe.rows
+    took = [(t.case.recipe.row_groups / rows, (t.sample.median_s - known.plan_s) / rows) for t in trials]
+    row_s, group_s = line(took)
+    return replace(
         known,
         dispatch_s=min(known.dispatch_s, group_s),
         read_s=min(known.read_s, group_s),
@@ -165,18 +242,31 @@ def weigh_here(table: str, *, repeats: int = 5) -> None:
         group_s=group_s,
         row_s=row_s,
     )
-    keep_costs(table, warm, here="warm")
-    own, more_s = calibrated(), 0.0
-    if own is not None and page_cache.can_evict():
-        middle = replace(cases[1], device=own.device)
-        with quietly():
-            cold_s = middle.measure_here(cold=True, repeats=repeats).median_s
-        more_s = max(0.0, cold_s - middle.predict(warm).finished_s)
-    keep_costs(table, replace(warm, row_s=row_s + more_s / rows), here="cold")
-    tell(len(cases) + 1, len(cases) + 1, "done")
 
 
-def calibration_cases(table: str) -> list[Case]:
+def _cold_cases(table: str) -> list[Callable[[], Trial]]:
+    """Return a cold scan of one row-group size; none before the disk is calibrated, or where nothing can be cold."""
+    own = calibrated()
+    if own is None or not page_cache.can_evict():
+        return []
+    return [partial(_trial_here, replace(_disk_cases(table)[1], device=own.device), cold=True)]
+
+
+def _cold_costs(table: str, trials: Sequence[Trial]) -> Costs:
+    """Return the warm costs, and on each row its share of what fetching the pages takes.
+
+    That is what a cold scan takes beyond the calibrated device and the warm costs.
+    """
+    warm = engine(table, WARM).ensure()
+    if not trials:
+        return warm
+    case = trials[0].case
+    cold_s = float(np.median([trial.sample.median_s for trial in trials]))
+    more_s = max(0.0, cold_s - case.predict(warm).finished_s)
+    return replace(warm, row_s=warm.row_s + more_s / case.recipe.rows)
+
+
+def _engine_cases(table: str) -> list[Case]:
     """Return short cases that between them show each cost: one read at a time, many in flight, and lookups."""
     busy = "small" if table == "comments_narrow" else "tiny"  # the wide tables keep the engine busy enough
     grid = [
@@ -196,8 +286,8 @@ def calibration_cases(table: str) -> list[Case]:
     ]
 
 
-def read_costs(trials: Sequence[Trial]) -> Costs:
-    """Return the costs that the trials of `calibration_cases` show, each case tried once or more."""
+def _engine_costs(trials: Sequence[Trial]) -> Costs:
+    """Return the costs that the trials of `_engine_cases` show, each case tried once or more."""
     one_by_one = [t for t in trials if t.case.engine.queue_depth == 1]
     crowded = [t for t in trials if t.case.engine.queue_depth > 1 and not t.case.keys]
     in_flight = {

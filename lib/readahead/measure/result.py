@@ -66,7 +66,7 @@ def _measured(sample: Sample, work: float) -> dict[str, Any]:
         "row_groups_total": sample.row_groups_total,
         "where": sample.where,
         "time_scale": sample.time_scale,
-        "doubts": list(sample.doubts()),
+        "warnings": list(sample.warnings()),
     }
 
 

@@ -1,5 +1,5 @@
-"""What was seen, kept as it was seen. Raw seconds stay raw; a median and an interval are ways to look at
-them, and a doubt is said in words."""
+"""The raw seconds, reads and facts of repeated runs. A median and an interval are ways to look at them, and what makes
+them doubtful is said in words."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ FEW = 5
 MANY = 50
 """Repeats above which repeating is no advice."""
 UNSTEADY = 0.10
-"""Half-width of the interval, as a share of the median, above which a result is in doubt."""
+"""Half-width of the interval, as a share of the median, above which a result carries a warning."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,8 +77,8 @@ class Sample:
         marks = sorted([(r.submitted_s, 1) for r in self.reads] + [(r.done_s, -1) for r in self.reads])
         return int(max(np.cumsum([step for _, step in marks]), default=0))
 
-    def doubts(self) -> tuple[str, ...]:
-        """Say what makes this result doubtful and what to do; nothing said is no doubt."""
+    def warnings(self) -> tuple[str, ...]:
+        """Return what makes this result doubtful and what to do, in words; nothing if nothing does."""
         said = []
         low, high = self.interval_s()
         width = (high - low) / 2 / self.median_s if self.median_s else 0.0

@@ -1,6 +1,4 @@
-"""A taster at work. He gives the same dish, from two kitchens, to the same guest: one query that reads every wanted
-column of a sample, run by DuckDB, and what the engine itself takes for it.
-"""
+"""One query that reads every wanted column of a sample, run by DuckDB, and what the engine itself takes for it."""
 
 from __future__ import annotations
 
@@ -17,7 +15,7 @@ from readahead.datasets.tables import TABLES
 from readahead.devices import Device
 from readahead.errors import DataError
 from readahead.measure import rewritten
-from readahead.measure.calibrate import MEMORY, engine_costs
+from readahead.measure.calibrate import MEMORY, engine
 from readahead.measure.engine import EngineSettings
 from readahead.measure.run import Query, run_emulated, run_local
 from readahead.measure.sample import Sample
@@ -28,7 +26,7 @@ from readahead.storage import page_cache
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Stand:
+class Runner:
     """Where a sample is measured: on an emulated device, or on this machine's own disk."""
 
     settings: EngineSettings
@@ -52,11 +50,11 @@ class Stand:
 
 
 def guessed_costs(survey: Survey) -> Costs:
-    """Return what the engine takes for these columns, from the tables weighed on this machine.
+    """Return what the engine takes for these columns, from the tables calibrated on this machine.
 
     A row costs what lies on the line through the narrow table and the one with text, by compressed bytes a row.
     """
-    narrow, wide = engine_costs("comments_narrow"), engine_costs("comments")
+    narrow, wide = engine("comments_narrow").costs(), engine("comments").costs()
     thin, thick = (TABLES[name].bytes_per_row for name in ("comments_narrow", "comments"))
     here = survey.table.wanted_bytes / max(1, survey.table.rows)
     slope = max(0.0, wide.row_s - narrow.row_s) / (thick - thin)
@@ -65,12 +63,12 @@ def guessed_costs(survey: Survey) -> Costs:
     )
 
 
-WEIGHED_ROWS = 122_880
+CALIBRATED_ROWS = 122_880
 """Row groups large enough that a row's price is seen and not a group's."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Weights:
+class SampleCosts:
     """What the engine takes for a sample."""
 
     whole: Costs
@@ -83,29 +81,29 @@ class Weights:
         return self.whole if in_order else self.sieved
 
 
-def weigh(lies: Survey, workload: Workload, stand: Stand, filtered: str) -> Weights:
-    """Weigh the engine on a third copy of the sample, in memory, with row groups of middling size.
+def calibrate(lies: Survey, workload: Workload, runner: Runner, filtered: str) -> SampleCosts:
+    """Calibrate the engine on a third copy of the sample, in memory, with row groups of middling size.
 
-    A row's price is set so that the schedule from memory takes what DuckDB takes; all else is as weighed before.
+    A row's price is set so that the schedule from memory takes what DuckDB takes; all else is as calibrated before.
     """
     known = guessed_costs(lies)
-    path = lies.found.files[0].with_name("weighing.parquet")
+    path = lies.found.files[0].with_name("calibration.parquet")
     try:
-        rewritten.write(lies, path, group_rows=WEIGHED_ROWS, in_order=False, rows=lies.table.rows)
+        rewritten.write(lies, path, group_rows=CALIBRATED_ROWS, in_order=False, rows=lies.table.rows)
         again = survey(str(path), columns=lies.wanted, by=lies.by)
-        whole = _row_price(again, Workload(), known, stand, "")
+        whole = _row_price(again, Workload(), known, runner, "")
         sieved = (
-            _row_price(again, replace(workload, place=0.5), known, stand, filtered) if filtered else whole
+            _row_price(again, replace(workload, place=0.5), known, runner, filtered) if filtered else whole
         )
     finally:
         path.unlink(missing_ok=True)
-    return Weights(whole=whole, sieved=sieved)
+    return SampleCosts(whole=whole, sieved=sieved)
 
 
-def _row_price(seen: Survey, workload: Workload, known: Costs, stand: Stand, filtered: str) -> Costs:
-    aim = stand.in_memory(query(seen, seen.found.files[0], filtered)).median_s
+def _row_price(seen: Survey, workload: Workload, known: Costs, runner: Runner, filtered: str) -> Costs:
+    aim = runner.in_memory(query(seen, seen.found.files[0], filtered)).median_s
     plan = table_layout.today(seen.table, workload)
-    at = table_layout.window(stand.settings.queue_depth, stand.settings.threads)
+    at = table_layout.window(runner.settings.queue_depth, runner.settings.threads)
     low, high = 0.0, 1e-3
     for _ in range(50):
         middle = (low + high) / 2
@@ -118,9 +116,9 @@ def query(lies: Survey, path: Path, clause: str) -> Query:
     """Return a query that reads every wanted column and cannot be answered from metadata."""
     listed = ", ".join(database.identifier(name) for name in lies.wanted)
     if "{table}" in listed + clause:
-        raise DataError("A column is called '{table}', which stands for the file here. Rename it in a copy.")
+        raise DataError("A column is called '{table}', which runners for the file here. Rename it in a copy.")
     return Query(
-        sql=f"SELECT bit_xor(hash({listed})), count(*) FROM {{table}}{clause}".replace("{table}", "{table}"),
+        sql=f"SELECT bit_xor(hash({listed})), count(*) FROM {{table}}{clause}",
         path=path,
     )
 

@@ -1,5 +1,5 @@
-"""An examination with questions nobody has seen. Settings are drawn at random, the model answers first, then DuckDB
-is measured on the emulated device, and the errors are added up: for all, and for those that the device bounds."""
+"""The model against measurements: settings are drawn at random, the model answers first, then DuckDB is measured on
+the emulated device. The errors are summed up for all settings, and for those that the device bounds."""
 
 from __future__ import annotations
 
@@ -12,8 +12,7 @@ import numpy as np
 
 from readahead.datasets.recipe import Recipe
 from readahead.devices import Device
-from readahead.measure import control_run
-from readahead.measure.calibrate import weigh_engine
+from readahead.measure import calibrate
 from readahead.measure.case import Case
 from readahead.measure.engine import EngineSettings
 from readahead.models.schedule import Timeline
@@ -47,8 +46,8 @@ class Row:
     groups_modeled: float | None = None
     """Row groups that the model expects to be read; None where it says nothing of them."""
     groups_measured: int = 0
-    beat_s: float = 0.0
-    """What one and the same scan took just before it: see `measure.pulse`."""
+    control_s: float = 0.0
+    """What one and the same scan took just before it: see `control_s`."""
 
     @property
     def ratio(self) -> float:
@@ -59,6 +58,21 @@ class Row:
     def error(self) -> float:
         """Return the relative error, as a fraction."""
         return abs(self.ratio - 1)
+
+
+CONTROL = Case(
+    recipe=Recipe(table="comments_narrow", size="tiny", row_group_rows=65_536),
+    device=calibrate.MEMORY,
+    engine=EngineSettings(threads=1),
+)
+"""One and the same short scan, run between other measurements. The engine alone bounds it: what varies in it is the
+machine's own, and no model can be nearer to a measurement than the measurement is to itself."""
+
+
+def control_s() -> float:
+    """Return the median seconds of the control run, now. Raises `Cancelled` when asked to stop."""
+    with quietly():
+        return CONTROL.measure(repeats=3).median_s
 
 
 def draw(rng: random.Random) -> Case:
@@ -92,11 +106,11 @@ def device_bound(timeline: Timeline) -> bool:
 
 
 def examine(*, seed: int, configs: int, repeats: int = 3) -> Iterator[Row]:
-    """Weigh the engine on this machine, then yield one row a setting. Raises `Cancelled` when asked to stop.
+    """Calibrate the engine on this machine, then yield one row a setting. Raises `Cancelled` when asked to stop.
 
-    `repeats` is how often each setting is measured; the engine is weighed in two rounds more.
+    `repeats` is how often each setting is measured; the engine is calibrated in two turns more.
     """
-    costs = {table: weigh_engine(table, repeats=repeats + 2) for table in TABLES}
+    costs = {table: calibrate.engine(table).run(repeats + 2) for table in TABLES}
     rng = random.Random(seed)
     done = 0
     while done < configs:
@@ -112,7 +126,7 @@ def examine(*, seed: int, configs: int, repeats: int = 3) -> Iterator[Row]:
 
 
 def _row(case: Case, timeline: Timeline, repeats: int) -> Row:
-    beat_s = control_run.beat_s()
+    steady_s = control_s()
     with quietly():
         sample = case.measure(repeats=repeats)
     return Row(
@@ -125,7 +139,7 @@ def _row(case: Case, timeline: Timeline, repeats: int) -> Row:
         reads_measured=len(sample.reads),
         bytes_modeled=timeline.bytes_read,
         bytes_measured=sample.bytes_read,
-        beat_s=beat_s,
+        control_s=steady_s,
     )
 
 
@@ -136,9 +150,9 @@ def summary(rows: Sequence[Row]) -> dict[str, float | int | None]:
 
 def steadiness(rows: Sequence[Row]) -> dict[str, float | int | None]:
     """Return the same of how far the scan between the settings was from its own median: what no model can better."""
-    beats = [row.beat_s for row in rows if row.beat_s > 0]
-    usual = float(np.median(beats)) if beats else 1.0
-    return _levels([abs(beat / usual - 1) for beat in beats])
+    seen = [row.control_s for row in rows if row.control_s > 0]
+    usual = float(np.median(seen)) if seen else 1.0
+    return _levels([abs(one_s / usual - 1) for one_s in seen])
 
 
 def _levels(errors: Sequence[float]) -> dict[str, float | int | None]:

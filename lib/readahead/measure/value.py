@@ -1,5 +1,6 @@
-"""A number with its fog around it. A measurement is never a point: it is a median and how far the truth may
-be to either side. A modeled or published number is one without fog, so that all three compare alike.
+"""A number with its interval: a measurement is a median and how far the truth may be to either side.
+
+A modeled or published number has an interval of no width, so that all three compare alike.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ class Value:
     high: float
     repeats: int = 0
     """How often it was measured; 0 for a number that was not."""
-    doubts: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
     """Why it may be wrong, in words, each with what to do."""
 
     def __post_init__(self) -> None:
@@ -52,7 +53,7 @@ class Value:
             low=self.low * factor,
             high=self.high * factor,
             repeats=self.repeats,
-            doubts=self.doubts,
+            warnings=self.warnings,
         )
 
     def inverse(self, amount: float = 1.0) -> Value:
@@ -60,7 +61,7 @@ class Value:
         return exactly(amount) / self
 
     def __truediv__(self, other: Value) -> Value:
-        """Return the ratio; the relative fogs add as squares, on a log scale (first-order propagation).
+        """Return the ratio; the intervals' relative widths add as squares, on a log scale (first order).
 
         Raises `BadValue` unless both are above 0.
         """
@@ -78,17 +79,17 @@ class Value:
             low=ratio * math.exp(-down),
             high=ratio * math.exp(up),
             repeats=min(counts, default=0),
-            doubts=tuple(dict.fromkeys(self.doubts + other.doubts)),
+            warnings=tuple(dict.fromkeys(self.warnings + other.warnings)),
         )
 
 
 def exactly(number: float) -> Value:
-    """Return a number without fog: modeled, published, or agreed."""
+    """Return a number with an interval of no width: modeled, published, or agreed."""
     return Value(median=float(number), low=float(number), high=float(number))
 
 
 def seconds(sample: Sample) -> Value:
-    """Return the time of a sample: its median, interval, repeats and doubts."""
+    """Return the time of a sample: its median, interval, repeats and warnings."""
     low, high = sample.interval_s()
     median = sample.median_s
     return Value(
@@ -96,7 +97,7 @@ def seconds(sample: Sample) -> Value:
         low=min(low, median),
         high=max(high, median),
         repeats=len(sample.seconds),
-        doubts=sample.doubts(),
+        warnings=sample.warnings(),
     )
 
 

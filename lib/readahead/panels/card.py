@@ -7,7 +7,7 @@ from dataclasses import asdict
 from readahead import units
 from readahead.devices import CatalogueEntry, calibrated
 from readahead.errors import ReadaheadError
-from readahead.measure.calibrate import ensure_costs
+from readahead.measure import calibrate
 from readahead.measure.machine import Machine, this_machine
 from readahead.panels import paper
 from readahead.questions.progress import Facts
@@ -26,13 +26,13 @@ def disk_text(entry: CatalogueEntry | None) -> str:
 
 
 def engine_text(table: str = "comments_narrow") -> str:
-    """Return what DuckDB itself takes here, weighing it now if that was never done: a few seconds, once."""
+    """Return what DuckDB itself takes here, calibrating it now if that was never done: a few seconds, once."""
     try:
-        costs = ensure_costs(table)
+        costs = calibrate.engine(table).ensure()
     except ReadaheadError as error:
-        return f"not weighed: {error}"
+        return f"not calibrated: {error}"
     read, row = units.text(costs.dispatch_s, "s"), units.text(costs.row_s, "s")
-    return f"{read} to hand out a read, {row} to decode a row (weighed on this machine)"
+    return f"{read} to hand out a read, {row} to decode a row (calibrated on this machine)"
 
 
 def rows(machine: Machine, entry: CatalogueEntry | None, engine: str) -> list[tuple[str, str]]:

@@ -92,10 +92,10 @@ class Answers:
         """Return chart, sentence and table; the same with and without a kernel."""
         said = self.sentence()
         chart = "" if self.prediction.choices else strip(self.marks(), self.prediction.kind, said)
-        doubts = self.measured.doubts if self.measured is not None else ()
+        warnings = self.measured.warnings if self.measured is not None else ()
         because = paper.words(f"**Why.** {self.prediction.because}") if self.prediction.because else ""
         head = ("Source", "Value", "Your guess against it")
-        return paper.words(said) + chart + paper.table(head, self.rows()) + paper.listing(doubts) + because
+        return paper.words(said) + chart + paper.table(head, self.rows()) + paper.listing(warnings) + because
 
     def _plain(self, number: float) -> float | str:
         return self.prediction.choice_of(number) if self.prediction.choice_of is not None else number
@@ -224,7 +224,7 @@ def remember(progress: Progress, topic: str, name: str, found: Value, machine: F
         "low": found.low,
         "high": found.high,
         "repeats": found.repeats,
-        "doubts": list(found.doubts),
+        "warnings": list(found.warnings),
         "machine": machine,
         "base": {k: str(v) for k, v in bench.base.items()},
     }
@@ -245,7 +245,7 @@ def recall(
             low=kept["low"],
             high=kept["high"],
             repeats=kept["repeats"],
-            doubts=tuple(kept["doubts"]),
+            warnings=tuple(kept.get("warnings", ())),
         )
         return found, str(kept["at"])
     except (KeyError, TypeError, ReadaheadError):

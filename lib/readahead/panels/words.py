@@ -84,11 +84,11 @@ def numbers(view: View) -> str:
         (f"{name} (meanwhile)", units.text(value, "s"), "hidden")
         for name, value in view.estimate.overlapped_s.items()
     ]
-    doubts = paper.listing(view.here.sample.doubts()) if view.here else ""
+    warnings = paper.listing(view.here.sample.warnings()) if view.here else ""
     side_by_side = "display:flex;flex-wrap:wrap;gap:0 40px;align-items:flex-start"
     return (
         paper.table(HEAD, rows(view))
-        + doubts
+        + warnings
         + f"<div style='{side_by_side}'>"
         + paper.table(("The model's terms", "Time", "Share"), terms)
         + paper.table(("Setting", "Value"), settings_rows(view))

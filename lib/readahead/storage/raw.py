@@ -16,7 +16,7 @@ ALIGNMENT = 4_096
 
 
 class RawFile(Descriptor):
-    """A file opened for timing. `how` says in words what its reads go past: a doubt is better said than hidden."""
+    """A file opened for timing. `how` says in words what its reads go past."""
 
     def __init__(self, path: Path, largest_bytes: int) -> None:
         self.path = path

@@ -10,7 +10,7 @@ import pytest
 
 from readahead import paths
 from readahead.chapters.cache_tiers.cached_run import Cache, CachedSample, run_cached
-from readahead.chapters.cache_tiers.calibrate_cache import cache_costs, group_queries, weigh_cache
+from readahead.chapters.cache_tiers.calibrate_cache import CACHE, group_queries
 from readahead.datasets import store
 from readahead.datasets.recipe import Recipe
 from readahead.devices import Device
@@ -79,15 +79,14 @@ def test_it_can_be_cancelled_and_leaves_nothing() -> None:
     assert left_behind() == []
 
 
-def test_the_costs_are_weighed_and_kept() -> None:
-    kept = paths.cache_dir() / "engine-comments-cache.json"
-    before = kept.read_text(encoding="utf-8") if kept.exists() else None
+def test_the_costs_are_calibrated_and_kept() -> None:
+    before = CACHE.path.read_text(encoding="utf-8") if CACHE.path.exists() else None
     try:
-        costs = weigh_cache(repeats=1)
-        assert cache_costs() == costs
+        costs = CACHE.run(1)
+        assert CACHE.costs() == costs
         assert costs.query_s > 0
         assert all(value >= 0 for value in asdict(costs).values())
-    finally:  # one repeat is enough to test it, and not to go by
-        kept.unlink()
+    finally:  # one turn is enough to test it, and not to go by
+        CACHE.path.unlink()
         if before is not None:
-            kept.write_text(before, encoding="utf-8")
+            CACHE.path.write_text(before, encoding="utf-8")

@@ -10,7 +10,7 @@ import pytest
 from readahead import devices
 from readahead.chapters.loading import writers
 from readahead.chapters.loading.crash_test import kill_a_load
-from readahead.chapters.loading.writers import EMULATED_FILES, TARGETS, load_costs, run_writers, weigh_writers
+from readahead.chapters.loading.writers import EMULATED_FILES, TARGETS, load_calibration, run_writers
 from readahead.errors import Cancelled, DataError
 from readahead.running import listening
 
@@ -71,10 +71,10 @@ def test_a_failing_writer_is_one_clear_error(cupboard: Path, monkeypatch: pytest
     assert list(cupboard.iterdir()) == []
 
 
-def test_a_batch_and_a_row_have_a_price() -> None:
-    costs = weigh_writers(EMULATED_FILES, anew=True)
+def test_a_batch_and_a_row_have_a_price(cupboard: Path) -> None:
+    costs = load_calibration(EMULATED_FILES).run()
     assert costs.batch_s > 0 and costs.row_s > 0 and 5 < costs.bytes_per_row < 60
-    assert load_costs(EMULATED_FILES) == costs == weigh_writers(EMULATED_FILES)
+    assert load_calibration(EMULATED_FILES).costs() == costs == load_calibration(EMULATED_FILES).ensure()
 
 
 def test_a_killed_loader_has_lost_nothing_it_told_of(cupboard: Path) -> None:

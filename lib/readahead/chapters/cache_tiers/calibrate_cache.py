@@ -1,25 +1,23 @@
-"""Weighing the librarian: what a query of one row group takes when it lies on the desk, on the shelf, or far away on a
+"""What DuckDB's cache itself takes: queries of one row group, timed from memory, from the spill folder, and from a
 device whose wait is known. What is left of the time is DuckDB's own.
 """
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
-from pathlib import Path
+from collections.abc import Callable, Sequence
+from functools import partial
 
 import numpy as np
 
-from readahead import paths
 from readahead.chapters.cache_tiers.cached_run import Cache, run_cached, workspace_bytes
 from readahead.chapters.cache_tiers.laws import CacheCosts
 from readahead.datasets import inspect, store
 from readahead.datasets.recipe import Recipe
 from readahead.devices import Device
-from readahead.measure.calibrate import line, weighed_on
+from readahead.measure.calibrate import Calibration, line
 from readahead.measure.engine import EngineSettings
-from readahead.measure.kept import keep, kept
-from readahead.running import quietly, tell
+from readahead.models.shapes import RowGroup
 from readahead.units import MiB
 
 TABLE = "comments"
@@ -59,62 +57,43 @@ def scan_query(recipe: Recipe, groups: int) -> str:
     return f"SELECT {recipe.source.every_column} FROM {{table}} WHERE file_row_number < {rows}"
 
 
-def cache_costs() -> CacheCosts:
-    """Return what was last weighed on this very machine, or typical costs before that."""
-    return _saved() or CacheCosts()
-
-
-def ensure_cache_costs() -> CacheCosts:
-    """Return the costs as weighed on this machine, weighing now if that was never done."""
-    return _saved() or weigh_cache(repeats=1)
-
-
-def _path() -> Path:
-    return paths.cache_dir() / f"engine-{TABLE}-cache.json"
-
-
-def _saved() -> CacheCosts | None:
-    return kept(_path(), CacheCosts, weighed_on())
-
-
-def weigh_cache(*, repeats: int = 3) -> CacheCosts:
-    """Time queries of one row group from memory, from a device and from the spill folder; keep and return the costs.
-
-    Each of the `repeats` rounds runs every cell, and each time is a median over the rounds: a machine that is slow for
-    a second then spoils one round, not one cost. A round takes about five seconds. Raises `Cancelled` when asked to
-    stop; nothing is kept then.
-    """
+def _cases() -> list[Callable[[], float]]:
+    """Return one run for each cell and row-group size, the files built."""
     recipes = [Recipe(table=TABLE, size="tiny", row_group_rows=rows) for rows in GROUPS]
     for recipe in recipes:
         store.path(recipe)
-    groups = [inspect.shape(store.location(recipe)).row_groups[:QUERIES] for recipe in recipes]
-    sizes = np.array([np.mean([group.size_bytes for group in some]) for some in groups])
-    cells = list(itertools.product(range(repeats), range(len(CELLS)), range(len(GROUPS))))
-    seconds = np.empty((repeats, len(CELLS), len(GROUPS)))
-    for number, (turn, cell, which) in enumerate(cells):
-        tell(number, len(cells), "weighing the engine's cache on this machine")
-        has_room, spill, before, scan = CELLS[cell]
-        small = workspace_bytes(GROUPS[which], remote=True) + int(3 * sizes[which])
-        with quietly():
-            sample = run_cached(
-                [scan_query(recipes[which], QUERIES)] if scan else group_queries(recipes[which])[:QUERIES],
-                store.location(recipes[which]),
-                PROBE,
-                EngineSettings(threads=1, queue_depth=1, column_gap_bytes=MiB),
-                Cache(memory_limit_bytes=512 * MiB if has_room else small, block_bytes=2 * MiB, spill=spill),
-                wanted_bytes=1,
-                runs_before=before,
-                repeats=3,
-            )
-        seconds[turn, cell, which] = sample.median_s / len(groups[which])
-    costs = _costs(np.median(seconds, axis=0), sizes)
-    keep(_path(), costs, weighed_on())
-    tell(len(cells), len(cells), "done")
-    return costs
+    return [partial(_group_s, cell, recipe) for cell, recipe in itertools.product(CELLS, recipes)]
 
 
-def _costs(seconds: np.ndarray, sizes: np.ndarray) -> CacheCosts:
-    """Read each cost off a line through two points: seconds (cell, row-group size), mean bytes of a row group."""
+def _groups(recipe: Recipe) -> Sequence[RowGroup]:
+    return inspect.shape(store.location(recipe)).row_groups[:QUERIES]
+
+
+def _group_bytes(recipe: Recipe) -> float:
+    return float(np.mean([group.size_bytes for group in _groups(recipe)]))
+
+
+def _group_s(cell: tuple[bool, bool, int, bool], recipe: Recipe) -> float:
+    """Return the seconds of a query of one row group in one cell."""
+    has_room, spill, before, scan = cell
+    small = workspace_bytes(recipe.effective_row_group_rows, remote=True) + int(3 * _group_bytes(recipe))
+    sample = run_cached(
+        [scan_query(recipe, QUERIES)] if scan else group_queries(recipe)[:QUERIES],
+        store.location(recipe),
+        PROBE,
+        EngineSettings(threads=1, queue_depth=1, column_gap_bytes=MiB),
+        Cache(memory_limit_bytes=512 * MiB if has_room else small, block_bytes=2 * MiB, spill=spill),
+        wanted_bytes=1,
+        runs_before=before,
+        repeats=3,
+    )
+    return sample.median_s / len(_groups(recipe))
+
+
+def _costs(seen: Sequence[float]) -> CacheCosts:
+    """Read each cost off a line through two points: the seconds of a cell at both row-group sizes."""
+    sizes = np.array([_group_bytes(Recipe(table=TABLE, size="tiny", row_group_rows=rows)) for rows in GROUPS])
+    seconds = np.median(np.reshape(seen, (-1, len(CELLS), len(GROUPS))), axis=0)
     memory, first, again, spilled, written, scan, fetched, recalled = seconds
 
     def along(what: Sequence[float] | np.ndarray, took: np.ndarray) -> tuple[float, float]:
@@ -141,3 +120,9 @@ def _costs(seconds: np.ndarray, sizes: np.ndarray) -> CacheCosts:
         copy_byte_s=float(np.min(copied_s / sizes)),  # of two, for what disturbs only adds
         recall_byte_s=float(np.min(recalled_s / sizes)),
     )
+
+
+CACHE = Calibration(
+    name=f"{TABLE}-cache", kind=CacheCosts, cases=_cases, read_off=_costs, typical=CacheCosts, turns=3
+)
+"""Queries of one row group, timed from memory, from a device and from the spill folder; a turn takes five seconds."""

@@ -104,7 +104,7 @@ def hit_ratio(reuse: Array, wanted: Array, room_bytes: ArrayLike) -> Array:
 # -- what the tiers take ---------------------------------------------------------------------------------
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CacheCosts:
-    """What DuckDB itself takes for a query of one row group, in seconds; weighed by `measure.weigh_cache`."""
+    """What DuckDB itself takes for a query of one row group, in seconds; calibrated by `calibrate_cache`."""
 
     query_s: float = 1.8e-3
     """Parsing, planning and answering, with all of it in memory."""

@@ -11,7 +11,7 @@ import numpy as np
 from readahead.chapters.cache_tiers import access_trace as who
 from readahead.chapters.cache_tiers import laws
 from readahead.chapters.cache_tiers.access_trace import SCAN, ZIPF, Shelf
-from readahead.chapters.cache_tiers.calibrate_cache import cache_costs
+from readahead.chapters.cache_tiers.calibrate_cache import CACHE
 from readahead.datasets import inspect, store
 from readahead.devices import Device
 from readahead.experiments.experiment import Settings
@@ -64,7 +64,7 @@ class TierTimes(Scanning):
         """Return the time of one run of which such shares are found in (memory, the spill folder, the device)."""
         if settings["access"] == SCAN:
             return self._scan(settings, found)
-        shelf, costs, case = self.shelf(settings), cache_costs(), self.case(settings)
+        shelf, costs, case = self.shelf(settings), CACHE.costs(), self.case(settings)
         size, rows = float(np.mean(shelf.wanted)), float(np.mean(shelf.rows))
         count, block = len(shelf.asked), settings["block_bytes"]
         blocks = max(1.0, size / block)
@@ -98,7 +98,7 @@ class TierTimes(Scanning):
         own_s = costs.plan_s + costs.open_s + costs.close_s
         own_s += sum(costs.group_s + rows * costs.row_s for rows in shelf.rows)
         _, spilled, missed = found
-        disk_s = spilled * wanted * cache_costs().recall_byte_s
+        disk_s = spilled * wanted * CACHE.costs().recall_byte_s
         if depth > 1:
             disk_s = max(0.0, disk_s - own_s)
         io_s, waits, moves = 0.0, 1.0, 1.0
@@ -137,7 +137,7 @@ class TierTimes(Scanning):
             return simulate(device, [], spans, shelf.rows, window=window, costs=per_read).finished_s
 
         device, slots = case.device, case.engine.in_flight
-        copied = 1 / (1 / device.bandwidth_bytes_per_s + cache_costs().copy_byte_s)
+        copied = 1 / (1 / device.bandwidth_bytes_per_s + CACHE.costs().copy_byte_s)
         kept_s = took_s(device.but(bandwidth_bytes_per_s=copied), slots)
         plain_s = took_s(device, max(1, slots // 2) if settings["spill"] == SPILL else slots)
         return plain_s, max(plain_s, kept_s)

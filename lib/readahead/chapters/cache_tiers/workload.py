@@ -18,14 +18,13 @@ from readahead.chapters.cache_tiers.cached_run import (
     workspace_bytes,
 )
 from readahead.chapters.cache_tiers.calibrate_cache import (
-    ensure_cache_costs,
+    CACHE,
     group_queries,
     scan_query,
-    weigh_cache,
 )
 from readahead.chapters.cache_tiers.tier_times import SPILL, TierTimes
 from readahead.experiments.experiment import Settings
-from readahead.measure.calibrate import ensure_costs
+from readahead.measure import calibrate
 from readahead.measure.sample import Sample
 from readahead.models.estimate import Estimate
 
@@ -90,8 +89,8 @@ class Remembering(TierTimes):
     def remembered(self, settings: Settings, repeats: int = 3) -> CachedSample:
         """Measure, and tell what the cache held. Raises `Cancelled` when asked to stop."""
         case = self.case(settings)
-        ensure_costs("comments")
-        ensure_cache_costs()
+        calibrate.engine("comments").ensure()
+        CACHE.ensure()
         path = case.build()
         shelf, each = self.shelf(settings), group_queries(case.recipe)
         queries = [each[item] for item in shelf.asked]
@@ -124,10 +123,10 @@ class Remembering(TierTimes):
         memory, spilled, _ = self.found(settings)
         return f"hits {sample.hit_ratio:.1%} (LRU {memory + spilled:.1%}, long run {self.expected(settings):.1%})"
 
-    def weigh(self) -> None:
-        """Weigh the engine on comments, and what its cache takes."""
-        super().weigh()
-        weigh_cache()
+    def calibrate(self) -> None:
+        """Calibrate the engine on comments, and what its cache takes."""
+        super().calibrate()
+        CACHE.run()
 
     # -- turning knobs -------------------------------------------------------------------------------
     def draw(self, rng: random.Random) -> dict[str, Any]:

@@ -25,8 +25,8 @@ from readahead.datasets import inspect, star, store
 from readahead.experiments.experiment import Knob, Settings
 from readahead.experiments.knobs import knob, powers
 from readahead.experiments.scanning import Scanning
+from readahead.measure import calibrate
 from readahead.measure.case import Case
-from readahead.measure.cpu_cost import query_costs, weigh_query
 from readahead.measure.engine import EngineSettings, engine
 from readahead.measure.run import Query
 from readahead.measure.sample import Sample
@@ -164,13 +164,11 @@ class Eliminating(Scanning):
         return self.case(settings).expected()
 
     def costs(self, settings: Settings) -> Costs:
-        """Return what the engine takes for the query's flight, as weighed or as is usual."""
-        name = self.value(settings, "flight")[:2]
-        usual = super().costs(settings)
-        return query_costs(self.case(settings), name) or replace(usual, row_s=20e-9)
+        """Return what the engine takes for the query's flight, as calibrated or as is usual."""
+        return self._flight(settings).costs()
 
-    def _weigh(self, settings: Settings, *, anew: bool) -> None:
-        """Weigh the flight of a query by its first one, in the generator's order, where every row is looked at."""
+    def _flight(self, settings: Settings) -> calibrate.Calibration[Costs]:
+        """Return the calibration of a flight by its first query, which looks at every row in the generator's order."""
         name = self.value(settings, "flight")[:2]
         whole = {
             **settings,
@@ -179,13 +177,14 @@ class Eliminating(Scanning):
             "row_group_rows": 16_384,
             "size": "tiny",
         }
-        weigh_query(self.case(whole), name, anew=anew)
+        usual = super().costs
+        return calibrate.query(self.case(whole), name, lambda: replace(usual(settings), row_s=20e-9))
 
-    def weigh(self) -> None:
-        """Weigh the engine on the order lines, and each flight."""
-        super().weigh()
+    def calibrate(self) -> None:
+        """Calibrate the engine on the order lines, and each flight."""
+        super().calibrate()
         for number in "1234":
-            self._weigh(self.settings(flight=f"Q{number}.1"), anew=True)
+            self._flight(self.settings(flight=f"Q{number}.1")).run()
 
     def draw(self, rng: random.Random) -> dict[str, Any]:
         """Draw a query, an order and its disorder among the knobs in sight."""
@@ -194,8 +193,8 @@ class Eliminating(Scanning):
         return {**drawn, **also, "row_group_rows": min(drawn["row_group_rows"], 32_768)}
 
     def measure(self, settings: Settings, repeats: int = 3) -> Sample:
-        """Run the query in DuckDB, building the file and weighing the flight first if need be."""
-        self._weigh(settings, anew=False)
+        """Run the query in DuckDB, building the file and calibrating the flight first if need be."""
+        self._flight(settings).ensure()
         return super().measure(settings, repeats)
 
     def work(self, settings: Settings) -> float:

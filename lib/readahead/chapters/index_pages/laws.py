@@ -37,7 +37,7 @@ SAMPLE_EVERY, SAMPLE_FROM_PAGES = 100, 10_000
 """SAMPLED reads every hundredth leaf page of an index with at least so many, and else all of them."""
 READER_S, GATE_S = 60e-6, 45e-6
 """What a plain reader takes from one page to asking for the next; and many readers from one read to the next, for they
-share one interpreter. As weighed on a machine of 2 cores."""
+share one interpreter. As calibrated on a machine of 2 cores."""
 READER = Costs(
     plan_s=0.0, open_s=0.0, open_group_s=0.0, read_s=READER_S, dispatch_s=GATE_S, group_s=0.0, row_s=0.0, close_s=0.0
 )  # fmt: skip

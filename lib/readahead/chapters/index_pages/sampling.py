@@ -17,7 +17,7 @@ from readahead.datasets import expected, inspect, store
 from readahead.datasets.recipe import ROW_GROUP_HIGH, VECTOR_ROWS, Recipe
 from readahead.experiments.experiment import Settings
 from readahead.experiments.scanning import Scanning
-from readahead.measure.calibrate import ensure_costs
+from readahead.measure import calibrate
 from readahead.measure.case import Case
 from readahead.measure.run import Query, run_emulated
 from readahead.measure.sample import Sample
@@ -146,7 +146,7 @@ class Sampling(Scanning):
     def measure(self, settings: Settings, repeats: int = 3) -> Sample:
         """Run the query in DuckDB on the emulated device."""
         case = self.case(settings)
-        ensure_costs(case.recipe.table)
+        calibrate.engine(case.recipe.table).ensure()
         case.build()
         return run_emulated(self.query(settings), case.device, case.engine, repeats=repeats, facts=settings)
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from readahead.chapters.io_cpu import laws
 from readahead.chapters.io_cpu.chapter import cores, on_bandwidth
+from readahead.chapters.io_cpu.cpu_time import cpu_value
 from readahead.chapters.io_cpu.printed import printed, sigma
 from readahead.chapters.io_cpu.workload import EVERY, ONE, REPORT
 from readahead.experiments.claim import Sides
 from readahead.experiments.knobs import DISK_WARM
-from readahead.measure.cpu_cost import cpu_value
 from readahead.questions.exercise import Computed
 from readahead.units import MB
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from readahead import devices, published
 from readahead.chapters.io_cpu import laws
+from readahead.chapters.io_cpu.cpu_time import Run, cpu_more, cpu_value
 from readahead.chapters.io_cpu.laws import PAGE_BYTES
 from readahead.chapters.io_cpu.printed import (
     FITTED,
@@ -27,7 +28,6 @@ from readahead.experiments.figure import Axis, Line, Picture, Traces
 from readahead.experiments.knobs import DISK_WARM, knob
 from readahead.experiments.residuals import against_print
 from readahead.experiments.round import Bench, Round, traces
-from readahead.measure.cpu_cost import Run, cpu_more, cpu_value
 from readahead.measure.engine import EngineSettings
 from readahead.measure.machine import this_machine
 from readahead.measure.run import Query

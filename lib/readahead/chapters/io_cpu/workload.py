@@ -11,8 +11,8 @@ from typing import Any
 from readahead.datasets import expected
 from readahead.experiments.experiment import Knob, Settings
 from readahead.experiments.scanning import Scanning
+from readahead.measure import calibrate
 from readahead.measure.case import Case
-from readahead.measure.cpu_cost import query_costs, weigh_query
 from readahead.measure.machine import this_machine
 from readahead.measure.run import Query
 from readahead.measure.sample import Sample
@@ -33,7 +33,7 @@ _SELECT = {
 }
 _TAIL = {REPORT: " GROUP BY ALL ORDER BY l_returnflag, l_linestatus"}
 _ROW_S = {ONE: 4e-9, REPORT: 40e-9}
-"""A row's price on a machine of 2 cores, before this one was weighed."""
+"""A row's price on a machine of 2 cores, before this one was calibrated."""
 
 QUERY = Knob(
     name="report", label="Query", kind="choice", default=EVERY, choices=(EVERY, ONE, REPORT),
@@ -70,20 +70,22 @@ class Working(Scanning):
         )
 
     def costs(self, settings: Settings) -> Costs:
-        """Return what the engine takes for the query, as weighed or as is usual."""
-        report = self.value(settings, "report")
-        usual = super().costs(settings)
-        if report == EVERY:
-            return usual
-        own = query_costs(self.case(settings), report)
-        return own or replace(usual, row_s=_ROW_S[report])
+        """Return what the engine takes for the query, as calibrated or as is usual."""
+        if self.value(settings, "report") == EVERY:
+            return super().costs(settings)
+        return self._query(settings).costs()
 
-    def weigh(self) -> None:
-        """Weigh the engine on the order lines, and each query on it."""
-        super().weigh()
+    def _query(self, settings: Settings) -> calibrate.Calibration[Costs]:
+        report, usual = self.value(settings, "report"), super().costs
+        return calibrate.query(
+            self.case(settings), report, lambda: replace(usual(settings), row_s=_ROW_S[report])
+        )
+
+    def calibrate(self) -> None:
+        """Calibrate the engine on the order lines, and each query on it."""
+        super().calibrate()
         for report in (ONE, REPORT):
-            case = self.case(self.settings(report=report))
-            weigh_query(case, report, anew=True)
+            self._query(self.settings(report=report)).run()
 
     def draw(self, rng: random.Random) -> dict[str, Any]:
         """Draw a query and a bandwidth, and no more workers than this machine has cores."""
@@ -91,10 +93,9 @@ class Working(Scanning):
         return {**super().draw(rng), "report": self.knob("report").draw(rng), "threads": workers}
 
     def measure(self, settings: Settings, repeats: int = 3) -> Sample:
-        """Run the query in DuckDB, weighing it first if that was never done."""
-        case, report = self.case(settings), self.value(settings, "report")
-        if report != EVERY:
-            weigh_query(case, report)
+        """Run the query in DuckDB, calibrating it first if that was never done."""
+        if self.value(settings, "report") != EVERY:
+            self._query(settings).ensure()
         return super().measure(settings, repeats)
 
     def _work(self, case: Case) -> float:

@@ -24,7 +24,7 @@ from readahead.chapters.loading.writers import (
     EMULATED_FILES,
     FILES,
     TARGETS,
-    load_costs,
+    load_calibration,
 )
 from readahead.experiments.experiment import Knob
 from readahead.experiments.figure import Axis, Line, Picture, Traces
@@ -161,7 +161,7 @@ def _law(bench: Bench) -> Picture:
 def _durability(bench: Bench) -> Picture:
     sizes = (10, 100, 1_000, 10_000)
     seen = [(float(n), per_row(bench.measured, n).median) for n in sizes]
-    costs = load_costs(DATABASE)
+    costs = load_calibration(DATABASE).costs()
     modeled = [
         (float(n), float(laws.commit_time_s(n, n, commit_s=costs.batch_s, row_s=costs.row_s)) / n)
         for n in np.geomspace(10, 10_000, 30).round()

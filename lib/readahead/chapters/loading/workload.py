@@ -7,7 +7,7 @@ from typing import Any
 
 from readahead import devices
 from readahead.chapters.loading import laws
-from readahead.chapters.loading.writers import EMULATED_FILES, load_costs, run_writers, weigh_writers
+from readahead.chapters.loading.writers import EMULATED_FILES, load_calibration, run_writers
 from readahead.experiments.experiment import Experiment, Settings
 from readahead.measure.sample import Sample
 from readahead.models.estimate import Estimate
@@ -30,7 +30,7 @@ class Loading(Experiment):
 
     def model(self, settings: Settings) -> Estimate:
         """Return the predicted time; into one database, or on this disk, one batch after the other."""
-        costs, batches = load_costs(settings["target"]), BATCHES[settings["size"]]
+        costs, batches = load_calibration(settings["target"]).costs(), BATCHES[settings["size"]]
         cpu_s = batches * (costs.batch_s + settings["commit_rows"] * costs.row_s)
         if settings["target"] != EMULATED_FILES:
             return Estimate(
@@ -47,8 +47,8 @@ class Loading(Experiment):
         return Estimate(terms_s={"device": seconds - shown_s, "cpu": shown_s})
 
     def measure(self, settings: Settings, repeats: int = 3) -> Sample:
-        """Let the writers write, weighing a batch first if that was never done."""
-        weigh_writers(settings["target"])
+        """Let the writers write, calibrating a batch first if that was never done."""
+        load_calibration(settings["target"]).ensure()
         return run_writers(
             settings["target"],
             self.device(settings),
@@ -59,9 +59,9 @@ class Loading(Experiment):
             facts=settings,
         )
 
-    def weigh(self) -> None:
-        """Weigh a batch and a row into files on an emulated device."""
-        weigh_writers(EMULATED_FILES, anew=True)
+    def calibrate(self) -> None:
+        """Calibrate a batch and a row into files on an emulated device."""
+        load_calibration(EMULATED_FILES).run()
 
     def draw(self, rng: random.Random) -> dict[str, Any]:
         """Draw a load onto an emulated device, no batch so large that only the processor counts."""

@@ -10,8 +10,9 @@ import shutil
 import tempfile
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
 import duckdb
@@ -21,6 +22,7 @@ from readahead.chapters.loading.emulated_writes import WritingFileSystem
 from readahead.chapters.loading.laws import LoadCosts
 from readahead.devices import Device
 from readahead.errors import DataError
+from readahead.measure.calibrate import Calibration
 from readahead.measure.engine import quoted
 from readahead.measure.machine import this_machine
 from readahead.measure.sample import Sample
@@ -191,38 +193,40 @@ def _explained(error: BaseException, folder: Path) -> DataError:
     )
 
 
-_weighed: dict[str, LoadCosts] = {}
 _FEW_ROWS, _MANY_ROWS, _BATCHES = 100, 4_000, 24
 TYPICAL = {
     EMULATED_FILES: LoadCosts(batch_s=1.2e-3, row_s=3e-7, bytes_per_row=13.0),
     FILES: LoadCosts(batch_s=1.0e-3, row_s=3e-7, bytes_per_row=13.0),
     DATABASE: LoadCosts(batch_s=1.0e-3, row_s=3e-7, bytes_per_row=0.0),
 }
-"""As weighed on a machine of 2 cores."""
+"""As calibrated on a machine of 2 cores."""
+_NONE = Device(name="none", latency_s=0.0, bandwidth_bytes_per_s=1e12, channels=64)
 
 
-def load_costs(target: str) -> LoadCosts:
-    """Return what a batch and a row take besides the device: as weighed in this kernel, or what is usual."""
-    return _weighed.get(target, TYPICAL[target])
+def load_calibration(target: str) -> Calibration[LoadCosts]:
+    """Return what one writer takes for short and for long batches on a device that takes nothing.
 
-
-def weigh_writers(target: str, *, anew: bool = False) -> LoadCosts:
-    """Weigh what a batch and a row take, by one writer with short and with long batches, and keep it in this kernel.
-
-    On the emulated device the device takes nothing; on this disk its sync is in the batch. Raises as `run_writers`.
+    On this disk its sync is in the batch.
     """
-    if target in _weighed and not anew:
-        return _weighed[target]
-    none = Device(name="none", latency_s=0.0, bandwidth_bytes_per_s=1e12, channels=64)
-    took, size = [], 0.0
-    for commit_rows in (_FEW_ROWS, _MANY_ROWS):
-        rows = commit_rows * _BATCHES
-        sample = run_writers(target, none, writers=1, commit_rows=commit_rows, rows=rows, repeats=5)
-        took.append(sample.median_s / _BATCHES)
-        size = sum(read.size_bytes for read in sample.reads) / rows
-    row_s = max(1e-10, (took[1] - took[0]) / (_MANY_ROWS - _FEW_ROWS))
-    batch_s = max(1e-6, took[0] - _FEW_ROWS * row_s)
-    _weighed[target] = LoadCosts(
-        batch_s=batch_s, row_s=row_s, bytes_per_row=size or TYPICAL[target].bytes_per_row
+    return Calibration(
+        name=f"load {target}",
+        kind=LoadCosts,
+        cases=lambda: [
+            partial(run_writers, target, _NONE, writers=1, commit_rows=rows, rows=rows * _BATCHES, repeats=5)
+            for rows in (_FEW_ROWS, _MANY_ROWS)
+        ],
+        read_off=partial(_load_costs, target),
+        typical=lambda: TYPICAL[target],
+        turns=1,
     )
-    return _weighed[target]
+
+
+def _load_costs(target: str, samples: Sequence[Sample]) -> LoadCosts:
+    few_s, many_s = (sample.median_s / _BATCHES for sample in samples)
+    row_s = max(1e-10, (many_s - few_s) / (_MANY_ROWS - _FEW_ROWS))
+    size = sum(read.size_bytes for read in samples[-1].reads) / (_MANY_ROWS * _BATCHES)
+    return LoadCosts(
+        batch_s=max(1e-6, few_s - _FEW_ROWS * row_s),
+        row_s=row_s,
+        bytes_per_row=size or TYPICAL[target].bytes_per_row,
+    )

@@ -97,7 +97,7 @@ class Fetching(Scanning):
             plan_s=costs.plan_s + (PROBE_S if case.walks else 0.0),
             open_s=0.0,
             open_group_s=0.0,
-            read_s=(LOCAL_BLOCK_S if self.here(settings) else BLOCK_S)
+            read_s=(BLOCK_S if self.value(settings, "where") == EMULATED else LOCAL_BLOCK_S)
             + BLOCK_BYTE_S * case.recipe.block_bytes,
         )
 

@@ -11,7 +11,7 @@ from readahead.datasets import expected, store
 from readahead.experiments.experiment import Settings
 from readahead.experiments.knobs import DISK_COLD, EMULATED
 from readahead.experiments.scanning import Scanning
-from readahead.measure.calibrate import ensure_costs
+from readahead.measure import calibrate
 from readahead.measure.case import Case
 from readahead.measure.engine import Setting
 from readahead.measure.run import Query, run_emulated, run_local
@@ -148,7 +148,7 @@ class Switching(Scanning):
         case.build()
         query = self.query(settings)
         if where != EMULATED:
-            ensure_costs(case.recipe.table, here=self.here(settings))
+            calibrate.engine(case.recipe.table, self.value(settings, "where")).ensure()
             cold = where == DISK_COLD
             return run_local(query, case.engine, cold=cold, repeats=repeats, facts=settings)
         return run_emulated(query, case.device, case.engine, repeats=repeats, facts=settings)

@@ -21,7 +21,7 @@ from readahead.experiments.figure import Axis, Line, Picture, Traces
 from readahead.experiments.knobs import DISK_COLD, DISK_WARM
 from readahead.experiments.residuals import against_print
 from readahead.experiments.round import Bench, Question, Round, along, traces
-from readahead.measure.calibrate import engine_costs
+from readahead.measure import calibrate
 from readahead.measure.case import Case
 from readahead.measure.engine import EngineSettings
 from readahead.models.schedule import Costs
@@ -70,7 +70,9 @@ def latency_moves(queue_depth: int = 1, table: str = "comments") -> float:
 def _smallest_good(latency_s: float, queue_depth: int, table: str) -> float:
     """Return the smallest good row group of the full table on the drive with another latency."""
     rows = laws.sizes(points=40)
-    seconds = [scan_s(latency_s, int(count), queue_depth, table, engine_costs(table)) for count in rows]
+    seconds = [
+        scan_s(latency_s, int(count), queue_depth, table, calibrate.engine(table).costs()) for count in rows
+    ]
     return laws.smallest_good(rows, seconds)
 
 

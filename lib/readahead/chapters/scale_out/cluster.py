@@ -34,7 +34,7 @@ POLL_S = 0.1
 START_S = 60.0
 """How long to wait for workers."""
 ROUNDS = 9
-"""Empty questions with which a cluster is weighed."""
+"""Empty questions with which a cluster is timed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,7 +67,7 @@ class Cluster:
         self._lock = threading.RLock()
         self._struck: set[tuple[str, str]] = set()
         self.coordination_s: float | None = None
-        """An empty question to all nodes and back, as weighed when the cluster was opened."""
+        """An empty question to all nodes and back, as timed when the cluster was opened."""
 
     # -- coming and going ----------------------------------------------------------------------------
     def open(self) -> Self:

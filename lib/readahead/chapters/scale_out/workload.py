@@ -21,7 +21,7 @@ from readahead.chapters.scale_out.node import Columns, Module
 from readahead.datasets.recipe import Recipe
 from readahead.experiments.experiment import Settings
 from readahead.experiments.scanning import Scanning
-from readahead.measure.calibrate import ensure_costs
+from readahead.measure import calibrate
 from readahead.measure.case import Case
 from readahead.measure.engine import EngineSettings
 from readahead.measure.machine import this_machine
@@ -45,7 +45,7 @@ JOINED = ("score", "user_id")
 ROW_BYTES, KNOWN = 8, 0.98
 """Of either side of the join: two integers; and the share of comments whose author is known."""
 TYPICAL_S = 0.015
-"""An empty question to all nodes and back, before a cluster was weighed."""
+"""An empty question to all nodes and back, before a cluster was opened."""
 SHUFFLE_ROUNDS = 2
 """Empty rounds for each node that dealing rows out takes beyond the first: each hands something to all others."""
 MIDDLE = 0.5
@@ -127,7 +127,7 @@ class Spreading(Scanning):
         return [case.predict(costs).finished_s for case in self.cases(settings)]
 
     def coordination_s(self, settings: Settings) -> float:
-        """Return what an empty question takes on this cluster, as weighed when it was opened."""
+        """Return what an empty question takes on this cluster, as timed when it was opened."""
         return cluster(settings["scheduler"]).coordination_s or TYPICAL_S
 
     def link_s(self, settings: Settings) -> float:
@@ -167,7 +167,7 @@ class Spreading(Scanning):
     # -- the measurement -----------------------------------------------------------------------------
     def measure(self, settings: Settings, repeats: int = 3) -> Sample:
         """Run the query on the nodes. Raises `DataError` when a node dies whose part nobody else has."""
-        ensure_costs("comments_narrow")
+        calibrate.engine("comments_narrow").ensure()
         at, parts, small = cluster(settings["scheduler"]), self.parts(settings), self.small(settings)
         killed = settings["failing"] == KILLED
         answers: list[Answer] = []
@@ -206,9 +206,9 @@ class Spreading(Scanning):
             small_bytes=rng.choice((64 * KiB, 1 * MiB, 4 * MiB)),
         )
 
-    def weigh(self) -> None:
-        """Weigh the engine, and the cluster's empty rounds."""
-        super().weigh()
+    def calibrate(self) -> None:
+        """Calibrate the engine, and the cluster's empty rounds."""
+        super().calibrate()
         cluster().open()
 
     # -- the rest ------------------------------------------------------------------------------------

@@ -135,7 +135,7 @@ class YourData(Experiment):
         """Write the sample in this layout, read it on the emulated device, and remove it."""
         seen = self.survey(settings)
         engine = EngineSettings(threads=spare_threads(), queue_depth=settings["queue_depth"])
-        stand = sample_run.Stand(settings=engine, repeats=repeats, facts=dict(settings))
+        runner = sample_run.Runner(settings=engine, repeats=repeats, facts=dict(settings))
         workload = self.workload(settings)
         with rewritten.folder_beside(seen) as folder:
             lies = folder / "as-it-lies.parquet"
@@ -144,7 +144,7 @@ class YourData(Experiment):
             asked = sample_run.clause(sample, workload)
             key = (seen.asked, seen.by, settings["selectivity"])
             if key not in _weights:
-                _weights[key] = sample_run.weigh(sample, workload, stand, asked)
+                _weights[key] = sample_run.calibrate(sample, workload, runner, asked)
             path, layout = lies, settings["layout"]
             if layout != AS_IT_LIES:
                 path = folder / "packed.parquet"
@@ -152,7 +152,7 @@ class YourData(Experiment):
                 rewritten.write(
                     sample, path, group_rows=rows, in_order=layout == SORTED, rows=sample.table.rows
                 )
-            return stand.measure(sample_run.query(sample, path, asked), self.device(settings))
+            return runner.measure(sample_run.query(sample, path, asked), self.device(settings))
 
     def work(self, settings: Settings) -> float:
         """Return the bytes of the sample."""
@@ -174,7 +174,7 @@ def _surveyed(path: str, by: str, _changed: int) -> Survey:
     return survey(path, by=by)
 
 
-_weights: dict[tuple[str, str, float], sample_run.Weights] = {}
+_weights: dict[tuple[str, str, float], sample_run.SampleCosts] = {}
 """What the engine takes for each sample that was measured, until the kernel ends."""
 
 EXPERIMENT = YourData(
