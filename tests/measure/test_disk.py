@@ -1,4 +1,4 @@
-"""Knocking at a disk: real files, real reads, and a fit that finds a device it knows."""
+"""This machine's disk: real files, real reads, and a fit that finds a device it knows."""
 
 from __future__ import annotations
 
@@ -17,16 +17,17 @@ from readahead.__main__ import run
 from readahead.devices import Device
 from readahead.errors import Cancelled, DataError
 from readahead.measure import disk
-from readahead.measure.disk import Knock, Probe
+from readahead.measure.disk import Cell, Probe
 from readahead.models.queue import DeviceQueue
 from readahead.running import listening
 from readahead.storage.raw import RawFile
 from readahead.units import KiB, MiB
 
 BLOCKS = (4 * KiB, 64 * KiB, 1 * MiB)
+ORDERS = (disk.SEQUENTIAL, disk.SHUFFLED)
 
 
-def knock(device: Device, block: int, depth: int, order: str, reads: int = 400) -> Knock:
+def cell(device: Device, block: int, depth: int, order: str, reads: int = 400) -> Cell:
     """Return what a disk would answer that is exactly `device`: the physics of the emulated device, without waiting."""
     queue, rng = DeviceQueue(device), random.Random(1)
     slots, latencies = [0.0] * depth, []
@@ -36,7 +37,7 @@ def knock(device: Device, block: int, depth: int, order: str, reads: int = 400) 
         due_s, _ = queue.book(now_s, offset, block)
         slots[slots.index(now_s)] = due_s
         latencies.append(due_s - now_s)
-    return Knock(
+    return Cell(
         block_bytes=block, depth=depth, order=order, elapsed_s=max(slots), latencies_s=tuple(latencies)
     )
 
@@ -48,18 +49,17 @@ def test_the_fit_finds_flash_again(latency_s: float, link: float, channels: int,
         name="true", latency_s=latency_s, bandwidth_bytes_per_s=link,
         channel_bandwidth_bytes_per_s=link / wider, channels=channels,
     )  # fmt: skip
-    knocks = tuple(knock(true, b, d, o) for b in disk.BLOCKS for d in disk.DEPTHS for o in disk.ORDERS)
-    found = disk.fit(Probe(knocks=knocks, how="cold"))
-    for one in knocks:
-        modeled = disk.modeled_reads_per_s(found, one.block_bytes, one.depth, one.order)
+    cells = tuple(cell(true, b, d, o) for b in disk.BLOCKS for d in disk.DEPTHS for o in ORDERS)
+    found = disk.fit(Probe(cells=cells, how="cold"))
+    for one, modeled in zip(cells, disk.modeled_reads_per_s(found, cells), strict=True):
         assert modeled == pytest.approx(one.reads_per_s, rel=0.35)
     assert found.seek_s == 0
 
 
 def test_the_fit_sees_the_head_of_a_disk_with_one() -> None:
     spinning = devices.device("sas-15k")
-    knocks = tuple(knock(spinning, b, 1, o) for b in disk.BLOCKS for o in disk.ORDERS)
-    found = disk.fit(Probe(knocks=knocks, how="cold"))
+    cells = tuple(cell(spinning, b, 1, o) for b in disk.BLOCKS for o in ORDERS)
+    found = disk.fit(Probe(cells=cells, how="cold"))
     assert found.seek_s == pytest.approx(spinning.seek_s, rel=0.1)
     assert found.channels == 1
 
@@ -69,12 +69,11 @@ def test_a_real_disk_is_read_with_every_block_depth_and_order_and_left_clean(
 ) -> None:
     monkeypatch.setenv("READAHEAD_CACHE", str(tmp_path))
     found = disk.probe(file_bytes=4 * MiB, seconds_each=0.01, blocks=BLOCKS, depths=(1, 3))
-    assert len(found.knocks) == 3 * 2 * 2
-    assert all(k.latencies_s and k.reads_per_s > 0 for k in found.knocks)
+    assert len(found.cells) == 3 * 2 * 2
+    assert all(one.latencies_s and one.reads_per_s > 0 for one in found.cells)
     assert found.how.startswith(("cold", "warm"))
     assert list(tmp_path.iterdir()) == []
-    rates = disk.misfits(disk.fit(found), found)
-    assert all(ratio > 0 for _, _, ratio in rates)
+    assert all(rate > 0 for rate in disk.modeled_reads_per_s(disk.fit(found), found.cells))
 
 
 def test_a_cancelled_probe_leaves_no_file_and_no_thread(

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import threading
 
-from readahead.storage.clock import FakeClock, RealClock
+from fake_clock import FakeClock
+
+from readahead.storage.clock import RealClock
 
 
 def test_a_fake_clock_moves_only_when_someone_waits() -> None:

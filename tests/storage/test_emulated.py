@@ -10,13 +10,13 @@ from pathlib import Path
 
 import duckdb
 import pytest
+from fake_clock import FakeClock
 
 from readahead.devices import Device
 from readahead.errors import BadValue
 from readahead.measure.engine import EngineSettings
 from readahead.measure.run import Query, run_emulated
 from readahead.models.queue import DeviceQueue
-from readahead.storage.clock import FakeClock
 from readahead.storage.emulated import EmulatedFileSystem
 
 SLOW = Device(name="slow", latency_s=0.01, seek_s=0.005, bandwidth_bytes_per_s=1e6)

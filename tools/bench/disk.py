@@ -37,9 +37,9 @@ def against_fio() -> list[Figure]:
     theirs: dict[tuple[int, int], list[float]] = {}
     for _ in range(TURNS):
         found = disk.probe(file_bytes=FILE_BYTES, seconds_each=SECONDS_EACH, blocks=BLOCKS, depths=DEPTHS)
-        for knock in found.knocks:
-            if knock.order == "shuffled":
-                ours.setdefault((knock.block_bytes, knock.depth), []).append(knock.reads_per_s)
+        for cell in found.cells:
+            if cell.order == "shuffled":
+                ours.setdefault((cell.block_bytes, cell.depth), []).append(cell.reads_per_s)
         for key in ours:
             theirs.setdefault(key, []).append(_fio(fio, *key))
     figures = []

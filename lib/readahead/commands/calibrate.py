@@ -13,7 +13,7 @@ from readahead.measure.machine import this_machine
 
 
 @click.command()
-@click.option("--quick", is_flag=True, help="Knock at the disk for a few seconds only.")
+@click.option("--quick", is_flag=True, help="Read the disk for a few seconds only.")
 def calibrate(*, quick: bool) -> None:
     """Measure this machine's disk and engine, and keep what was found for the models and the machine card."""
     click.echo("Reading this machine's disk ...", err=True)
@@ -22,17 +22,16 @@ def calibrate(*, quick: bool) -> None:
     machine = this_machine()
     title = f"This machine's disk ({machine.file_system}, {machine.cpu})"
     click.echo(f"{'block':>9} {'in flight':>9}  {'order':<10} {'measured':>10} {'modeled':>10}  ratio")
-    ratios = []
-    for knock, rate, ratio in disk.misfits(own, found):
-        ratios.append(ratio)
+    errors = []
+    for cell, rate in zip(found.cells, disk.modeled_reads_per_s(own, found.cells), strict=True):
+        errors.append(abs(rate / cell.reads_per_s - 1))
         measured, modeled = (
-            units.text(r * knock.block_bytes, "bytes_per_s") for r in (knock.reads_per_s, rate)
+            units.text(each * cell.block_bytes, "bytes_per_s") for each in (cell.reads_per_s, rate)
         )
         click.echo(
-            f"{units.text(knock.block_bytes, 'bytes'):>9} {knock.depth:>9}  {knock.order:<10}"
-            f" {measured:>10} {modeled:>10}  {ratio:.2f}"
+            f"{units.text(cell.block_bytes, 'bytes'):>9} {cell.depth:>9}  {cell.order:<10}"
+            f" {measured:>10} {modeled:>10}  {rate / cell.reads_per_s:.2f}"
         )
-    errors = np.abs(np.array(ratios) - 1)
     click.echo(f"\n{found.how}; median misfit {units.text(float(np.median(errors)), '1')}")
     click.echo(
         f"{own.name}: latency {units.text(own.latency_s, 's')}, seek {units.text(own.seek_s, 's')},"

@@ -1,8 +1,7 @@
-"""A doctor's hammer for this machine's disk: short knocks of every size, in a row and all over, alone and many at a
-time. From the answers comes the device that stands in the catalogue as `this-machine`.
+"""Reads this machine's disk in many sizes, in a row and all over, alone and many in flight, and fits a `Device` to it.
 
-The device is fitted with the same physics that the models use: a read occupies a channel for
-latency (+ seek, if it does not continue the last) + size / channel bandwidth, and all channels share one link.
+It stands in the catalogue as `this-machine`. The fit uses the same physics as the models: a read occupies a channel
+for latency (+ seek, if it does not continue the last) + size / channel bandwidth, and all channels share one link.
 """
 
 from __future__ import annotations
@@ -25,19 +24,19 @@ from readahead import paths, units
 from readahead.devices import THIS_MACHINE, Device
 from readahead.errors import DataError
 from readahead.running import carried, check, stopped, tell
-from readahead.storage.raw import RawFile
+from readahead.storage.raw import EVICTED, RawFile
 from readahead.units import KiB, MiB
 
 BLOCKS = (4 * KiB, 16 * KiB, 64 * KiB, 256 * KiB, 1 * MiB, 8 * MiB)
 DEPTHS = (1, 2, 4, 8, 16)
-ORDERS = ("sequential", "shuffled")
+SEQUENTIAL, SHUFFLED = "sequential", "shuffled"
 SEEK_SHARE = 0.25
 """A disk has a head if a read elsewhere takes this much longer than the next one in a row."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Knock:
-    """One combination, and every answer to it."""
+class Cell:
+    """The reads of one block size, depth and order."""
 
     block_bytes: int
     depth: int
@@ -54,9 +53,9 @@ class Knock:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Probe:
-    """All answers of one disk."""
+    """All cells of one disk."""
 
-    knocks: tuple[Knock, ...]
+    cells: tuple[Cell, ...]
     how: str
     """What the reads went past: cold or warm, in words."""
 
@@ -68,26 +67,21 @@ def probe(
     blocks: Sequence[int] = BLOCKS,
     depths: Sequence[int] = DEPTHS,
 ) -> Probe:
-    """Knock at this machine's disk with every block, depth and order.
+    """Read this machine's disk with every block size, depth and order.
 
     Raises `DataError` when the disk is full or cannot be written, `Cancelled` when asked to stop; the file that is
     read is made for it and removed in any case.
     """
-    combinations = [(b, d, o) for o in ORDERS for b in blocks for d in depths]
+    grid = list(itertools.product((SEQUENTIAL, SHUFFLED), blocks, depths))
+    cells = []
     with _file(file_bytes) as path, RawFile(path, max(blocks)) as file:
-        knocks = []
-        for number, (block, depth, order) in enumerate(combinations):
+        for number, (order, block, depth) in enumerate(grid):
             check()
-            tell(
-                number,
-                len(combinations),
-                f"reading {units.text(block, 'bytes')}, {depth} in flight",
-            )
+            tell(number, len(grid), f"reading {units.text(block, 'bytes')}, {depth} in flight")
             file.forget()
-            knocks.append(_knock(file, block, depth, order, seconds_each))
-        check()
-        tell(len(combinations), len(combinations), "done")
-        return Probe(knocks=tuple(knocks), how=file.how)
+            cells.append(_cell(file, block, depth, order, seconds_each))
+        tell(len(grid), len(grid), "done")
+        return Probe(cells=tuple(cells), how=file.how)
 
 
 @contextmanager
@@ -97,7 +91,12 @@ def _file(size_bytes: int) -> Iterator[Path]:
     path = folder / f"probe-{random.randrange(16**8):08x}.part"
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        _require_room(folder, 2 * size_bytes)
+        need, free = 2 * size_bytes, shutil.disk_usage(folder).free
+        if free < need:
+            raise DataError(
+                f"Reading the disk needs {units.text(need, 'bytes')} in {folder}, and {units.text(free, 'bytes')} is"
+                " free. Free some space or set READAHEAD_CACHE to another disk."
+            )
         generator = random.Random(1)
         with path.open("wb") as file:
             for _ in range(0, size_bytes, MiB):
@@ -115,38 +114,24 @@ def _file(size_bytes: int) -> Iterator[Path]:
             path.unlink(missing_ok=True)
 
 
-def _require_room(folder: Path, need_bytes: int) -> None:
-    free = shutil.disk_usage(folder).free
-    if free < need_bytes:
-        raise DataError(
-            f"Reading the disk needs {units.text(need_bytes, 'bytes')} in {folder}, and {units.text(free, 'bytes')} is"
-            " free. Free some space or set READAHEAD_CACHE to another disk."
-        )
-
-
-def _offsets(size: int, block: int, order: str) -> Iterator[int]:
-    """Return the offsets of a run, the first of them again when the file is at its end."""
-    places = list(range(0, size - block + 1, block))
-    if order == "shuffled":
-        random.Random(block).shuffle(places)
-    return itertools.cycle(places)
-
-
-def _knock(file: RawFile, block: int, depth: int, order: str, seconds: float) -> Knock:
+def _cell(file: RawFile, block: int, depth: int, order: str, seconds: float) -> Cell:
     """Keep `depth` threads reading for a while; they take their offsets from one list. None reads on afterwards."""
-    over, offsets, lock = threading.Event(), _offsets(file.size, block, order), threading.Lock()
+    places = list(range(0, file.size - block + 1, block))
+    if order == SHUFFLED:
+        random.Random(block).shuffle(places)
+    # A second pass over the file would find it in memory where only evicting makes it cold.
+    offsets = iter(places) if file.how == EVICTED else itertools.cycle(places)
+    over, lock = threading.Event(), threading.Lock()
     found: list[list[float]] = [[] for _ in range(depth)]
     clock = time.perf_counter
     start_s = clock()
     over_s = start_s + seconds
-    passes = max(1, file.size // block)
-    left = itertools.count(passes if file.how.startswith("cold: the page") else 10**9, -1)
 
     def read_on(mine: list[float]) -> None:
         while not (over.is_set() or stopped() or (mine and clock() >= over_s)):  # one read at the least
             with lock:
-                offset, more = next(offsets), next(left)
-            if more <= 0:
+                offset = next(offsets, None)
+            if offset is None:
                 return
             asked_s = clock()
             file.read(offset, block)
@@ -165,7 +150,7 @@ def _knock(file: RawFile, block: int, depth: int, order: str, seconds: float) ->
             over.set()
     elapsed_s = clock() - start_s
     check()
-    return Knock(
+    return Cell(
         block_bytes=block,
         depth=depth,
         order=order,
@@ -174,39 +159,49 @@ def _knock(file: RawFile, block: int, depth: int, order: str, seconds: float) ->
     )
 
 
-def modeled_reads_per_s(device: Device, block_bytes: float, depth: float, order: str) -> float:
-    """Return the rate the device sustains: its busy channels over a read's service time, or its link."""
-    seek_s = device.seek_s if order == "shuffled" else 0.0
-    service_s = device.latency_s + seek_s + block_bytes / device.channel_bandwidth_bytes_per_s
-    return min(min(depth, device.channels) / service_s, device.bandwidth_bytes_per_s / block_bytes)
+def _rates(numbers: Sequence[float], channels: int, at: np.ndarray) -> np.ndarray:
+    """Return the reads a second that a device sustains: its busy channels over a read's service time, or its link.
+
+    `numbers` are its latency, its seek, and the bandwidths of a channel and of the link; `at` has the block sizes, the
+    depths, and whether the reads are shuffled.
+    """
+    latency_s, seek_s, channel, link = numbers
+    block, depth, shuffled = at
+    service_s = latency_s + shuffled * seek_s + block / channel
+    return np.asarray(np.minimum(np.minimum(depth, channels) / service_s, link / block), float)
+
+
+def _grid(cells: Sequence[Cell]) -> np.ndarray:
+    return np.array([(c.block_bytes, c.depth, c.order == SHUFFLED) for c in cells], float).T
+
+
+def modeled_reads_per_s(device: Device, cells: Sequence[Cell]) -> list[float]:
+    """Return for each cell the rate that the device sustains."""
+    rates = device.channel_bandwidth_bytes_per_s, device.bandwidth_bytes_per_s
+    found = _rates((device.latency_s, device.seek_s, *rates), device.channels, _grid(cells))
+    return [float(rate) for rate in found]
 
 
 def fit(found: Probe) -> Device:
     """Return the device whose rates come closest to the probe's, in the least squares of their logarithms."""
     from scipy.optimize import least_squares
 
-    knocks = found.knocks
-    measured = np.log([knock.reads_per_s for knock in knocks])
-    block = np.array([knock.block_bytes for knock in knocks], float)
-    depth = np.array([knock.depth for knock in knocks], float)
-    far = np.array([knock.order == "shuffled" for knock in knocks], float)
+    at = _grid(found.cells)
+    measured = np.log([cell.reads_per_s for cell in found.cells])
 
     def errors(logs: np.ndarray, channels: int) -> np.ndarray:
-        latency_s, seek_s, channel, link = np.exp(logs)
-        service_s = latency_s + far * seek_s + block / channel
-        rates = np.minimum(np.minimum(depth, channels) / service_s, link / block)
-        return np.asarray(np.log(rates) - measured, float)
+        return np.asarray(np.log(_rates(np.exp(logs), channels, at)) - measured, float)
 
-    alone = [k for k in knocks if k.depth == min(depth)]
-    small = min(alone, key=lambda k: (k.block_bytes, k.order == "shuffled"))
-    large = max(alone, key=lambda k: k.block_bytes)
+    alone = [cell for cell in found.cells if cell.depth == min(at[1])]
+    small = min(alone, key=lambda cell: (cell.block_bytes, cell.order == SHUFFLED))
+    large = max(alone, key=lambda cell: cell.block_bytes)
     latency_s = float(np.median(small.latencies_s))
-    link = max(k.reads_per_s * k.block_bytes for k in knocks)
+    link = max(cell.reads_per_s * cell.block_bytes for cell in found.cells)
     channel = large.block_bytes / max(1e-9, float(np.median(large.latencies_s)) - latency_s)
     low, high = np.log([1e-7, 1e-9, 1e5, 1e5]), np.log([1.0, 1.0, 1e12, 1e12])
     start = np.clip(np.log([latency_s, latency_s * 0.1, channel, link]), low + 1e-6, high - 1e-6)
     best = None
-    for channels in range(1, int(max(depth)) + 1):  # whole numbers are tried one by one, the fewest win a tie
+    for channels in range(1, int(max(at[1])) + 1):  # whole numbers are tried one by one, the fewest win a tie
         tried = least_squares(
             errors, start, bounds=(low, high), loss="soft_l1", f_scale=0.1, args=(channels,)
         )
@@ -222,9 +217,3 @@ def fit(found: Probe) -> Device:
         channel_bandwidth_bytes_per_s=min(channel, link),
         channels=best[1],
     )
-
-
-def misfits(device: Device, found: Probe) -> list[tuple[Knock, float, float]]:
-    """Return for each knock the modeled rate (reads/s) and modeled / measured."""
-    rates = [modeled_reads_per_s(device, k.block_bytes, k.depth, k.order) for k in found.knocks]
-    return [(k, rate, rate / k.reads_per_s) for k, rate in zip(found.knocks, rates, strict=True)]

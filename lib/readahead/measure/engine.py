@@ -1,4 +1,4 @@
-"""A DuckDB on a test stand: the same few settings every time, nothing left running when it is taken down."""
+"""Opens DuckDB with the settings of a run, and reads its own account of a query."""
 
 from __future__ import annotations
 

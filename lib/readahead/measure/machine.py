@@ -1,4 +1,4 @@
-"""The plate on the machine's side: who measured, so that numbers of two machines are never mixed."""
+"""The machine that measures, so that numbers of two machines are never mixed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The slip that goes into the file: one measurement beside its prediction, for a machine to read.
+"""One measurement beside its prediction, as JSON for a machine to read.
 
 It is written into the folder that READAHEAD_OUT names, beside the executed notebook and under its name; a second
 one of the same run gets a number.
@@ -20,8 +20,12 @@ from readahead.measure.machine import this_machine
 from readahead.measure.sample import Sample
 from readahead.models.estimate import Estimate
 
+_MEASURED = (
+    "seconds", "median_s", "cpu_s", "bytes_read", "max_in_flight", "row_groups_scanned", "row_groups_total", "where",
+    "time_scale",
+)  # fmt: skip
 _written: list[Path] = []
-"""The slips of this process."""
+"""The files of this process."""
 
 
 def facts(
@@ -34,6 +38,14 @@ def facts(
     work: float,
 ) -> dict[str, Any]:
     """Return everything as plain values: seconds, bytes, and the throughput in `throughput_unit`."""
+    measured = None
+    if sample is not None:
+        measured = {name: getattr(sample, name) for name in _MEASURED} | {
+            "interval_s": sample.interval_s(),
+            "throughput": work / sample.median_s,
+            "reads": len(sample.reads),
+            "warnings": sample.warnings(),
+        }
     return {
         "topic": topic,
         "settings": dict(settings),
@@ -46,32 +58,13 @@ def facts(
             "overlapped_s": dict(estimate.overlapped_s),
             "bottleneck": estimate.bottleneck,
         },
-        "measured": None if sample is None else _measured(sample, work),
+        "measured": measured,
         "machine": asdict(this_machine()),
     }
 
 
-def _measured(sample: Sample, work: float) -> dict[str, Any]:
-    low_s, high_s = sample.interval_s()
-    return {
-        "seconds": list(sample.seconds),
-        "median_s": sample.median_s,
-        "interval_s": [low_s, high_s],
-        "throughput": work / sample.median_s,
-        "cpu_s": list(sample.cpu_s),
-        "bytes_read": sample.bytes_read,
-        "reads": len(sample.reads),
-        "max_in_flight": sample.max_in_flight,
-        "row_groups_scanned": sample.row_groups_scanned,
-        "row_groups_total": sample.row_groups_total,
-        "where": sample.where,
-        "time_scale": sample.time_scale,
-        "warnings": list(sample.warnings()),
-    }
-
-
 def write(found: Mapping[str, Any], name: str) -> Path | None:
-    """Write the slip of notebook `name` and return its path, or None where READAHEAD_OUT names no folder.
+    """Write the result of notebook `name` and return its path, or None where READAHEAD_OUT names no folder.
 
     Raises `DataError` if the folder cannot be written.
     """

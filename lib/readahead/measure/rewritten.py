@@ -1,6 +1,4 @@
-"""A slice of the cake, baked again in another tin. The first rows of a table are written twice: with row groups as they
-are today, and as they might be. The table itself is only read.
-"""
+"""Writes the first rows of a table anew, with other row groups or in another order. The table itself is only read."""
 
 from __future__ import annotations
 

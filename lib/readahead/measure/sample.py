@@ -10,7 +10,7 @@ import numpy as np
 
 from readahead import units
 from readahead.measure.machine import Machine
-from readahead.storage.trace import Read
+from readahead.storage.trace import Read, in_flight
 
 FEW = 5
 """Repeats below which no claim is printed."""
@@ -74,8 +74,7 @@ class Sample:
     @property
     def max_in_flight(self) -> int:
         """Return the largest number of reads that were under way at once."""
-        marks = sorted([(r.submitted_s, 1) for r in self.reads] + [(r.done_s, -1) for r in self.reads])
-        return int(max(np.cumsum([step for _, step in marks]), default=0))
+        return max(in_flight(self.reads)[1])
 
     def warnings(self) -> tuple[str, ...]:
         """Return what makes this result doubtful and what to do, in words; nothing if nothing does."""

@@ -1,4 +1,4 @@
-"""A clock that is handed over, never looked up on the wall, so that a test can own the time."""
+"""The clock of the emulated device: an argument, so that a test can own the time."""
 
 from __future__ import annotations
 
@@ -58,23 +58,6 @@ class RealClock:
             if left_s > HOLD_S:
                 time.sleep(0)
         return time.thread_time() - before_s
-
-
-class FakeClock:
-    """A clock that a test sets. Waiting moves it forward at once."""
-
-    def __init__(self, now_s: float = 0.0) -> None:
-        self._now_s = now_s
-
-    def now_s(self) -> float:
-        """Return the time that was set."""
-        return self._now_s
-
-    def wait_until(self, due_s: float, hurry: Callable[[], bool] = lambda: False) -> float:
-        """Move to `due_s` if it lies ahead and nobody hurries."""
-        if not hurry():
-            self._now_s = max(self._now_s, due_s)
-        return 0.0
 
 
 def _sharpen() -> None:

@@ -1,4 +1,4 @@
-"""A ticket from the cloakroom: the system's number for an open file, to be given back exactly once."""
+"""Owns the system's number for an open file, and gives it back exactly once."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Self
 
 
 class Descriptor:
-    """Owns an open file's number; closing twice is fine."""
+    """An open file's number; closing twice is fine."""
 
     _fd = -1
 

@@ -1,5 +1,4 @@
-"""A slow device made of a fast one: a filesystem whose reads arrive when the emulated device would have
-delivered them, and which writes each of them down.
+"""An emulated device: a filesystem whose reads arrive when the device would have delivered them, and are traced.
 
 DuckDB reads Parquet and attached native files through it as `dev://<absolute path>`. One rule keeps it right:
 DuckDB calls `seek` and then `read` on one handle that all its threads share, without a lock, so the position
@@ -81,7 +80,7 @@ class EmulatedFileSystem(AbstractFileSystem):  # type: ignore[misc]
             self.spun_s += self.clock.wait_until(due_s, lambda: not self._waiting)
 
     def book(self, offset: int, size_bytes: int) -> tuple[float, float, int]:
-        """Give a read its ticket: (submitted, due) on the clock's own scale, and its seeks."""
+        """Queue a read; return when it was submitted and is due, on the clock's own scale, and its seeks."""
         with self._lock:
             submitted_s = self.clock.now_s()
             virtual_s = (submitted_s - self._start_s) / self.time_scale

@@ -1,10 +1,8 @@
-"""The system's memory of files. A file read a moment ago comes from memory, not from the disk, so a claim
-about a disk needs a way to make the system forget, and a way to see whether it has."""
+"""Empties the operating system's page cache of one file: what was read a moment ago comes from memory, not from the
+disk."""
 
 from __future__ import annotations
 
-import ctypes
-import mmap
 import os
 import sys
 from pathlib import Path
@@ -38,27 +36,3 @@ def evict(path: Path) -> None:
         os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_DONTNEED)
     finally:
         os.close(descriptor)
-
-
-def cached_share(path: Path) -> float | None:
-    """Return the share of the file's pages in memory, from 0 to 1, or None where the system does not tell."""
-    size = path.stat().st_size
-    if sys.platform != "linux" or size == 0:
-        return None
-    pages = -(-size // mmap.PAGESIZE)
-    libc = ctypes.CDLL(None, use_errno=True)
-    libc.mmap.restype = ctypes.c_void_p
-    libc.mmap.argtypes = (ctypes.c_void_p, ctypes.c_size_t, *(ctypes.c_int,) * 3, ctypes.c_long)
-    libc.mincore.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_char_p]
-    libc.munmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t]
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        address = libc.mmap(None, size, mmap.PROT_READ, mmap.MAP_SHARED, descriptor, 0)
-        if address in (None, ctypes.c_void_p(-1).value):
-            return None
-        resident = ctypes.create_string_buffer(pages)
-        found = libc.mincore(address, size, resident)
-        libc.munmap(address, size)
-    finally:
-        os.close(descriptor)
-    return sum(byte & 1 for byte in resident.raw) / pages if found == 0 else None

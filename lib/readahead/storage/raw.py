@@ -1,5 +1,4 @@
-"""A bare wire to the disk. Reads of a file that go past the system's memory of it where the system allows that, so
-that what is timed is the disk."""
+"""Reads of a file past the page cache, where the system allows that, so that what is timed is the disk."""
 
 from __future__ import annotations
 
@@ -13,6 +12,7 @@ from readahead.storage.descriptor import Descriptor
 
 ALIGNMENT = 4_096
 """O_DIRECT wants offsets, lengths and addresses in multiples of the disk's sector; this serves all."""
+EVICTED = "cold: the page cache is emptied before each run"
 
 
 class RawFile(Descriptor):
@@ -37,7 +37,7 @@ class RawFile(Descriptor):
 
     def forget(self) -> None:
         """Empty the page cache of the file where reads do go through it."""
-        if self.how == "cold: the page cache is emptied before each run":
+        if self.how == EVICTED:
             page_cache.evict(self.path)
 
 
@@ -55,5 +55,5 @@ def _open(path: Path) -> tuple[int, str]:
             return descriptor, "cold: reads go past the page cache (O_DIRECT)"
     descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_BINARY", 0))
     if page_cache.can_evict():
-        return descriptor, "cold: the page cache is emptied before each run"
+        return descriptor, EVICTED
     return descriptor, "warm: this system gives no way past the page cache, so this is memory, not the disk"

@@ -1,5 +1,4 @@
-"""A log book at the device's gate: each read that came by, when it was asked for, when the device would
-have it ready, and when the engine got it."""
+"""The trace of a device: each read, when it was asked for, when the device has it ready, and when the engine got it."""
 
 from __future__ import annotations
 
@@ -25,7 +24,7 @@ class Read:
 
 
 class Trace:
-    """The log book itself. Adding a line costs a fraction of a microsecond and needs no lock."""
+    """All reads so far. Adding one costs a fraction of a microsecond and needs no lock."""
 
     def __init__(self) -> None:
         self._lines: list[tuple[int, int, int, float, float, float, int]] = []
@@ -33,12 +32,12 @@ class Trace:
     def note(
         self, offset: int, size_bytes: int, submitted_s: float, due_s: float, done_s: float, seeks: int = 0
     ) -> None:
-        """Write down one read of the calling thread. Times are on one clock, whatever its zero."""
+        """Add one read of the calling thread. Times are on one clock, whatever its zero."""
         line = (offset, size_bytes, threading.get_ident(), submitted_s, due_s, done_s, seeks)
         self._lines.append(line)
 
     def clear(self) -> None:
-        """Begin a new page."""
+        """Forget all reads."""
         self._lines = []
 
     def __len__(self) -> int:

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import duckdb
 import pytest
+from fake_clock import FakeClock
 
 from readahead.chapters.loading.emulated_writes import WritingFileSystem
 from readahead.devices import Device
-from readahead.storage.clock import FakeClock
 from readahead.storage.emulated import PROTOCOL
 
 SLOW = Device(name="slow", latency_s=0.01, bandwidth_bytes_per_s=1_000.0, channels=1)
