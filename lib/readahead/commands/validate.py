@@ -59,9 +59,9 @@ def _examine(topic: str | None, **asked: Any) -> Iterator[Row]:
     if topic is None:
         return examine(**asked)
     from readahead.chapters import chapter
-    from readahead.experiments import examine as oral
+    from readahead.experiments import examine as of_chapter
 
-    return oral.examine(chapter(topic).experiment, **asked)
+    return of_chapter.examine(chapter(topic).experiment, **asked)
 
 
 def _progress(event: Event) -> None:

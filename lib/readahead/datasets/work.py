@@ -1,5 +1,6 @@
-"""A cook who listens. Whatever takes long, a query or another program, runs beside the one who asked for it, who
-tells how far it is and can call it off at any moment; when the call returns, nothing of it is running any more.
+"""Runs a query or another program in the background, tells how far it is, and stops it when asked to.
+
+When a call returns, nothing of it is running any more.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""An oral examination of one chapter: its own knobs, turned at random, the model first and then DuckDB."""
+"""The model of one chapter against measurements: its knobs drawn at random, the model first and then DuckDB."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""A case on the bench: one file, one query, one device, one engine. It can be predicted, and it can be measured,
-and both see the very same numbers."""
+"""One file, one query, one device, one engine. A case can be predicted and measured, and both see the same numbers."""
 
 from __future__ import annotations
 

@@ -6,7 +6,7 @@ A modeled or published number has an interval of no width, so that all three com
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from readahead import units
 from readahead.errors import BadValue
@@ -48,13 +48,7 @@ class Value:
         """Return it `factor` times as large. Raises `BadValue` for a factor that is not above 0."""
         if not factor > 0:
             raise BadValue(f"factor={factor!r} must be above 0. Give the size of the change, such as 0.5.")
-        return Value(
-            median=self.median * factor,
-            low=self.low * factor,
-            high=self.high * factor,
-            repeats=self.repeats,
-            warnings=self.warnings,
-        )
+        return replace(self, median=self.median * factor, low=self.low * factor, high=self.high * factor)
 
     def inverse(self, amount: float = 1.0) -> Value:
         """Return `amount` divided by it: a throughput from a time."""
