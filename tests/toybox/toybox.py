@@ -154,7 +154,7 @@ CLAIMS = (
     Claim(
         id="rope_costs",
         relation="faster than",
-        left=lambda bench: bench.measured.seconds(rope_s=1e-4),
+        left={"rope_s": 1e-4},
         right=lambda bench: bench.measured.seconds(rope_s=1e-2),
         left_name="short rope",
         right_name="long rope",

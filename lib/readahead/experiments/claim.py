@@ -17,8 +17,9 @@ from readahead.measure.value import Value, value
 RELATIONS = ("at least", "at most", "within", "faster than")
 AGREES, DIFFERS, NOISY = "agrees", "differs", "too noisy to say"
 
-Side = Callable[[Any], "Value | Sample | float"]
-"""What a claim compares: a function of the bench (see `experiments.round.Bench`)."""
+Side = Callable[[Any], "Value | Sample | float"] | Mapping[str, Any]
+"""What a claim compares: a function of the bench (see `experiments.round.Bench`), or the knobs to change: then it is
+the measured time with them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,7 +83,11 @@ class Claim:
 
     def on(self, bench: Any) -> Finding:
         """Test the claim on a bench, measuring what was not measured yet."""
-        return self.test(self.left(bench), self.right(bench), bench)
+        left, right = (
+            side(bench) if callable(side) else bench.measured.seconds(**side)
+            for side in (self.left, self.right)
+        )
+        return self.test(left, right, bench)
 
     def test(self, left: Value | Sample | float, right: Value | Sample | float, bench: Any = None) -> Finding:
         """Test the claim on two values; a `Sample` counts as its seconds."""

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from readahead import units
-from readahead.measure.machine import Machine
+from readahead.measure.machine import Machine, this_machine
 from readahead.storage.trace import Read, in_flight
 
 FEW = 5
@@ -33,11 +33,11 @@ class Sample:
     wrote: bool = False
     """Whether what is listed as reads were writes."""
     bytes_read: int
-    row_groups_scanned: int
-    row_groups_total: int
+    row_groups_scanned: int = 0
+    row_groups_total: int = 0
     where: str
     """'emulated device', 'this disk, cold' or 'this disk, warm'."""
-    machine: Machine
+    machine: Machine = field(default_factory=this_machine)
     settings: Mapping[str, object] = field(default_factory=dict)
     answer: tuple[object, ...] = ()
     """The first row that the query returned: two samples of one query must agree on it."""

@@ -9,16 +9,17 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from readahead.chapters import chapter
 from readahead.chapters.index_pages.chapter import (
     EXPERIMENT,
     FIGURES,
     FITTED,
     ROUNDS,
-    give_or_take,
+    UNEXPLAINED,
+    half_width,
     residuals,
 )
-from readahead.chapters.index_pages.laws import DETAILED, INDEX_WAYS, LIMITED
-from readahead.chapters.index_pages.printed import eight
+from readahead.chapters.index_pages.page_chain import DETAILED, INDEX_WAYS, LIMITED
 from readahead.chapters.index_pages.sampling import (
     CHOSEN,
     IN_ORDER,
@@ -28,9 +29,9 @@ from readahead.chapters.index_pages.sampling import (
     SHUFFLED,
     TABLE,
     TABLESAMPLE,
-    half_width,
+    table,
 )
-from readahead.chapters.index_pages.workload import WAYS, links, table
+from readahead.chapters.index_pages.workload import DEEP, SHALLOW, WAYS
 from readahead.experiments.round import Bench
 from readahead.units import KiB
 
@@ -42,20 +43,23 @@ def bench() -> Bench:
 
 
 def test_randals_figures_agree_but_for_those_that_are_named() -> None:
-    errors = {name: abs(model / said - 1) for name, model, said in eight()}
-    assert float(np.median(list(errors.values()))) <= 0.03
-    free = [error for error in errors.values() if error > 1e-9]
-    assert len(free) == len(errors) - FITTED
+    errors = {name: abs(model / said - 1) for name, model, said in residuals()}
+    free = [
+        error
+        for name, error in errors.items()
+        if error > 1e-9 and not name.startswith(("entry", "fan", "exa"))
+    ]
+    assert len(free) == 8 - FITTED  # the times and rates that nothing was fitted to
     assert float(np.median(free)) <= 0.03
-    far = {name for name, model, said in residuals() if abs(model / said - 1) > 0.1}
-    assert far == {"elapsed_s.count", "limited_read_latency_s", "entry_bytes.bigint"}
+    assert {name for name, error in errors.items() if error > 0.1} == set(UNEXPLAINED)
 
 
 @pytest.mark.parametrize("way", INDEX_WAYS)
 @pytest.mark.parametrize("more", [{}, {"read_bytes": 8 * KiB, "fanout": 9, "leaf_pages": 1_024}], ids=str)
 def test_the_readers_send_the_very_reads_that_were_planned(bench: Bench, way: str, more: dict) -> None:
     changes = {"way": way, "bandwidth_bytes_per_s": 1e9, **more}
-    chain, known = EXPERIMENT.spans(bench.settings(**changes))
+    inspection = EXPERIMENT.inspection(bench.settings(**changes))
+    chain, known = inspection.reads()
     sample = bench.sample(**changes)
     assert sorted((read.offset, read.size_bytes) for read in sample.reads) == sorted(chain + known)
 
@@ -65,7 +69,7 @@ def test_the_readers_send_the_very_reads_that_were_planned(bench: Bench, way: st
 def test_duckdb_reads_what_was_planned_of_a_parquet_file(bench: Bench, way: str, order: str) -> None:
     changes = table(way, order=order, latency_s=0.001)
     settings, sample = bench.settings(**changes), bench.sample(**changes)
-    told = EXPERIMENT.timeline(settings, EXPERIMENT.costs(settings))
+    told = EXPERIMENT.case(settings).predict(EXPERIMENT.costs(settings))
     assert (len(sample.reads), sample.bytes_read) == (told.reads, told.bytes_read)
 
 
@@ -85,7 +89,7 @@ def test_what_was_drawn_are_whole_groups_and_the_truth_is_in_the_table(bench: Be
     whole = bench.sample(**table(TABLE, latency_s=0.001))
     rows, early, _ = whole.answer
     assert sum(early) / sum(rows) == pytest.approx(0.5, abs=0.01)
-    drawn = EXPERIMENT.chosen(bench.settings(**table(CHOSEN)))
+    drawn = EXPERIMENT.case(bench.settings(**table(CHOSEN))).chosen()
     part = bench.sample(**table(CHOSEN, latency_s=0.001))
     assert len(part.answer[0]) == len(drawn)
     assert part.row_groups_scanned == len(drawn)
@@ -93,14 +97,16 @@ def test_what_was_drawn_are_whole_groups_and_the_truth_is_in_the_table(bench: Be
 
 @pytest.mark.parametrize("order", [IN_ORDER, SHUFFLED])
 def test_the_arithmetic_of_a_sample_is_near_what_was_drawn(bench: Bench, order: str) -> None:
-    assert give_or_take(bench.measured, order) == pytest.approx(give_or_take(bench.model, order), rel=0.6)
-    share, give = half_width(bench.sample(**table(CHOSEN, order=order)), 128)
+    assert half_width(bench.measured, order) == pytest.approx(half_width(bench.model, order), rel=0.6)
+    changes = table(CHOSEN, order=order)
+    share, give = EXPERIMENT.case(bench.settings(**changes)).early_share(bench.sample(**changes))
     assert abs(share - 0.5) <= 1.5 * give
 
 
 def test_a_sample_that_drew_nothing_claims_nothing(bench: Bench) -> None:
-    empty = bench.sample(**table(TABLESAMPLE, stored=NATIVE, sample_share=0.02, latency_s=0.001))
-    share, give = half_width(replace(empty, answer=(None, None, None)), 128)
+    changes = table(TABLESAMPLE, stored=NATIVE, sample_share=0.02, latency_s=0.001)
+    empty = replace(bench.sample(**changes), answer=(None, None, None))
+    share, give = EXPERIMENT.case(bench.settings(**changes)).early_share(empty)
     assert np.isnan(share) and give == np.inf
 
 
@@ -113,22 +119,16 @@ def test_it_pays_and_both_witnesses_answer(bench: Bench, name: str) -> None:
 
 
 def test_the_model_of_a_chain_does_not_know_the_queue_depth() -> None:
-    one, many = (
-        EXPERIMENT.model(EXPERIMENT.settings(**links(8 * KiB, queue_depth=depth))) for depth in (1, 128)
-    )
+    one, many = (EXPERIMENT.model(EXPERIMENT.settings(**run)) for run in (SHALLOW, DEEP))
     assert one.seconds == many.seconds
     assert "queue_depth" in EXPERIMENT.disabled(EXPERIMENT.settings(way=LIMITED))
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_there_is_a_model_and_a_curve_at_both_ends_of_every_number(way: str) -> None:
+def test_there_is_a_model_at_both_ends_of_every_number(way: str) -> None:
     settings = EXPERIMENT.settings(**(table(way) if way not in INDEX_WAYS else {"way": way}))
     for knob in EXPERIMENT.knobs:
-        if knob.kind == "choice":
-            continue
-        curve = EXPERIMENT.curve(settings, knob.name, knob.grid(12))
-        assert curve.shape == (12,) and np.all(curve > 0)
-        for end in (knob.low, knob.high):
+        for end in () if knob.kind == "choice" else (knob.low, knob.high):
             assert EXPERIMENT.model({**settings, knob.name: knob.check(end)}).seconds > 0
 
 
@@ -141,13 +141,13 @@ def test_an_examination_is_about_the_index() -> None:
 
 @pytest.mark.parametrize("name", FIGURES)
 def test_every_figure_can_be_drawn(bench: Bench, name: str) -> None:
-    picture = FIGURES[name](bench)
+    picture = chapter("index_pages").figure(name)(bench)
     assert picture.sentence and picture.rows
 
 
 def test_the_two_halves_are_a_chain_and_a_flood(bench: Bench) -> None:
     sample = bench.sample(way=DETAILED)
-    upper = EXPERIMENT.index(bench.settings(way=DETAILED)).upper_pages
+    upper = EXPERIMENT.inspection(bench.settings(way=DETAILED)).index.upper_pages
     chain = sample.reads[: upper + 1]
     assert all(after.submitted_s >= before.done_s for before, after in itertools.pairwise(chain))
     assert sample.max_in_flight > 4

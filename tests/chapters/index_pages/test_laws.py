@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ from hypothesis import strategies as st
 
 from readahead.chapters.index_pages import laws
 from readahead.chapters.index_pages.laws import READER_S
+from readahead.chapters.index_pages.page_chain import scheduled
 from readahead.devices import Device
 from readahead.units import KiB
 
@@ -42,7 +44,7 @@ def test_a_chain_is_the_sum_of_its_reads(reads: int, size: int, latency_s: float
     device = FAR.but(latency_s=latency_s, bandwidth_bytes_per_s=bandwidth)
     spans = [(n * 64 * KiB, size * KiB) for n in range(reads)]
     law = laws.chain_s(reads, size * KiB, latency_s=latency_s, bandwidth_bytes_per_s=bandwidth)
-    assert laws.walk_s(device, spans) == pytest.approx(float(law), rel=1e-9)
+    assert scheduled(device, spans, 1).seconds == pytest.approx(law, rel=1e-9)
 
 
 @given(st.integers(20, 300), st.integers(1, 64), st.floats(1e-3, 1e-2), st.floats(2e7, 1e9))
@@ -51,31 +53,35 @@ def test_a_list_is_never_slower_than_a_chain_and_its_law_is_near_the_schedule(
 ) -> None:
     device = FAR.but(latency_s=latency_s, bandwidth_bytes_per_s=bandwidth)
     spans = [(n * 64 * KiB, 16 * KiB) for n in range(reads)]
-    exact = laws.spread_s(device, spans, depth)
-    assert exact <= laws.walk_s(device, spans) + reads * READER_S
-    law = laws.map_s(reads, 16 * KiB, depth, latency_s=latency_s, bandwidth_bytes_per_s=bandwidth)
+    exact = scheduled(device, spans, depth).seconds
+    assert exact <= scheduled(device, spans, 1).seconds + reads * READER_S
+    law = laws.list_s(reads, 16 * KiB, depth, latency_s=latency_s, bandwidth_bytes_per_s=bandwidth)
     wave = latency_s + 16 * KiB / bandwidth + READER_S  # what a last wave that is not full may add
-    assert abs(exact - float(law)) <= wave + 0.02 * exact
+    assert abs(exact - law) <= wave + 0.02 * exact
 
 
 def test_a_deeper_list_is_never_slower() -> None:
-    times = laws.map_s(200, 8 * KiB, np.arange(1, 129), latency_s=0.004, bandwidth_bytes_per_s=1e8)
-    assert np.all(np.diff(times) <= 0.004)
+    times = [
+        laws.list_s(200, 8 * KiB, depth, latency_s=0.004, bandwidth_bytes_per_s=1e8)
+        for depth in range(1, 129)
+    ]
+    assert times == sorted(times, reverse=True)
+    assert times[0] == laws.chain_s(200, 8 * KiB, latency_s=0.004, bandwidth_bytes_per_s=1e8)
     assert times[-1] < times[0] / 10
 
 
 def test_groups_that_agree_leave_no_doubt_and_groups_that_do_not_leave_much() -> None:
-    share, give = laws.share_in([100] * 8, [50] * 8, of_groups=64, quantile=2.0)
+    share, give = laws.share_of([100] * 8, [50] * 8, of_groups=64)
     assert (share, give) == (0.5, 0.0)
-    share, give = laws.share_in([100] * 8, [100, 0] * 4, of_groups=64, quantile=2.0)
+    share, give = laws.share_of([100] * 8, [100, 0] * 4, of_groups=64)
     assert share == 0.5
-    assert give == pytest.approx(laws.sorted_half_width(8, 64, 2.0))
+    assert give == pytest.approx(laws.sorted_half_width(8, 64))
 
 
 def test_one_group_says_nothing_of_the_spread_and_all_of_them_say_everything() -> None:
-    assert laws.share_in([100], [40], of_groups=64, quantile=2.0) == (0.4, np.inf)
-    assert laws.share_in([100] * 4, [0, 100, 0, 100], of_groups=4, quantile=2.0)[1] == 0
-    assert np.isnan(laws.share_in([], [], of_groups=64, quantile=2.0)[0])
+    assert laws.share_of([100], [40], of_groups=64) == (0.4, math.inf)
+    assert laws.share_of([100] * 4, [0, 100, 0, 100], of_groups=4)[1] == 0
+    assert math.isnan(laws.share_of([], [], of_groups=64)[0])
 
 
 @pytest.mark.parametrize("in_order", [True, False])
@@ -86,6 +92,6 @@ def test_the_interval_holds_the_truth_about_as_often_as_it_says(in_order: bool) 
     held = 0
     for _ in range(400):
         drawn = rng.choice(64, 16, replace=False)
-        share, give = laws.share_in([256] * 16, groups[drawn], of_groups=64, quantile=2.131)
+        share, give = laws.share_of([256] * 16, groups[drawn], of_groups=64)
         held += abs(share - 0.5) <= give
     assert 0.90 <= held / 400 <= 0.99

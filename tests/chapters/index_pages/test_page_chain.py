@@ -1,19 +1,32 @@
-"""Readers that learn the next address from the bytes they read: the same pages either way, nothing left behind."""
+"""A file of linked pages, and readers that learn the next address from the bytes they read."""
 
 from __future__ import annotations
 
 import itertools
 import threading
+from typing import Any
 
 import numpy as np
 import pytest
 
 from readahead import paths
-from readahead.chapters.index_pages.laws import COUNT, DETAILED, INDEX_WAYS, LIMITED, MAP
-from readahead.chapters.index_pages.page_chain import run_index
-from readahead.chapters.index_pages.page_index import PageIndex
+from readahead.chapters.index_pages.laws import PAGE_BYTES
+from readahead.chapters.index_pages.page_chain import (
+    COUNT,
+    DETAILED,
+    INDEX_WAYS,
+    LIMITED,
+    MAP,
+    SAMPLED,
+    Inspection,
+    PageIndex,
+    layout,
+    page_in,
+    write,
+)
 from readahead.devices import Device
 from readahead.errors import Cancelled, DataError
+from readahead.measure.sample import Sample
 from readahead.running import Event, listening
 from readahead.units import KiB
 
@@ -21,9 +34,14 @@ INDEX = PageIndex(leaf_pages=1_024, fanout=40)
 QUICK = Device(name="quick", latency_s=0.0005, bandwidth_bytes_per_s=1e9, channels=64)
 
 
+def inspect(device: Device, *, repeats: int = 1, index: PageIndex = INDEX, **more: Any) -> Sample:
+    """Return the sample of an inspection."""
+    return Inspection(index=index, device=device, **more).measure(repeats=repeats)
+
+
 def leftovers() -> list[str]:
     """Return index files that are still there."""
-    return [path.name for path in paths.cache_dir().glob("index-*.part")]
+    return [path.name for path in paths.cache_dir().glob("index-*")]
 
 
 @pytest.fixture(autouse=True)
@@ -32,15 +50,15 @@ def _own_cache(tmp_path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_chain_has_one_read_under_way_however_deep_the_queue() -> None:
-    sample = run_index(INDEX, QUICK, way=LIMITED, queue_depth=64, repeats=1)
+    sample = inspect(QUICK, way=LIMITED, queue_depth=64)
     assert sample.max_in_flight == 1
     assert len(sample.reads) == INDEX.upper_pages + 1
     assert leftovers() == []
 
 
 def test_links_and_map_read_the_same_pages() -> None:
-    linked = run_index(INDEX, QUICK, way=LIMITED, read_bytes=16 * KiB, repeats=1)
-    listed = run_index(INDEX, QUICK, way=MAP, read_bytes=16 * KiB, queue_depth=8, repeats=1)
+    linked = inspect(QUICK, way=LIMITED, read_bytes=16 * KiB)
+    listed = inspect(QUICK, way=MAP, read_bytes=16 * KiB, queue_depth=8)
     assert sorted(r.offset for r in linked.reads) == sorted(r.offset for r in listed.reads)
     assert linked.bytes_read == listed.bytes_read
     assert 1 < listed.max_in_flight <= 8
@@ -48,7 +66,7 @@ def test_links_and_map_read_the_same_pages() -> None:
 
 
 def test_all_ways_that_see_it_agree_on_what_they_see() -> None:
-    told = {way: run_index(INDEX, QUICK, way=way, queue_depth=16, repeats=1).answer for way in INDEX_WAYS}
+    told = {way: inspect(QUICK, way=way, queue_depth=16).answer for way in INDEX_WAYS}
     assert {answer[1] for answer in told.values()} == {INDEX.leaf_pages}
     assert told[LIMITED][0] == told[DETAILED][0] > 0
     assert told[COUNT][2] == pytest.approx(told[DETAILED][2])
@@ -58,9 +76,9 @@ def test_all_ways_that_see_it_agree_on_what_they_see() -> None:
 def test_a_sample_of_a_large_index_is_near_the_whole() -> None:
     large = PageIndex(leaf_pages=10_240, fanout=404)
     device = QUICK.but(latency_s=0.0, bandwidth_bytes_per_s=1e11)
-    sampled = run_index(large, device, way=INDEX_WAYS[2], queue_depth=4, repeats=1)
+    sampled = inspect(device, way=SAMPLED, queue_depth=4, index=large)
     assert len(sampled.reads) == 1 + large.upper_pages + 103
-    whole = run_index(large, device, way=COUNT, read_bytes=64 * KiB, queue_depth=4, repeats=1)
+    whole = inspect(device, way=COUNT, read_bytes=64 * KiB, queue_depth=4, index=large)
     assert sampled.answer[2] == pytest.approx(whole.answer[2], rel=0.2)
 
 
@@ -75,26 +93,70 @@ def test_it_can_be_stopped_and_leaves_nothing(way: str) -> None:
 
     slow = QUICK.but(latency_s=0.05, channels=1)
     with pytest.raises(Cancelled), listening(listen, stop):
-        run_index(INDEX, slow, way=way, queue_depth=2)
+        inspect(slow, way=way, queue_depth=2, repeats=3)
     assert len(heard) < 20
     assert leftovers() == []
-    assert not [t for t in threading.enumerate() if t.name.startswith("readahead-hand")]
+    assert not [t for t in threading.enumerate() if t.name.startswith("readahead-reader")]
 
 
 def test_a_folder_that_cannot_be_used_is_said_in_one_sentence(tmp_path, monkeypatch) -> None:
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("READAHEAD_CACHE", str(tmp_path / "file"))
     with pytest.raises(DataError, match="READAHEAD_CACHE"):
-        run_index(INDEX, QUICK, way=LIMITED)
+        inspect(QUICK, way=LIMITED)
 
 
 def test_the_clock_of_the_trace_is_the_clock_of_the_seconds() -> None:
-    sample = run_index(
-        INDEX, QUICK.but(latency_s=0.002), way=DETAILED, read_bytes=64 * KiB, queue_depth=8, repeats=2
-    )
+    sample = inspect(QUICK.but(latency_s=0.002), way=DETAILED, read_bytes=64 * KiB, queue_depth=8, repeats=2)
     ends = max(read.done_s for read in sample.reads)
     assert ends <= sample.seconds[-1]
     assert np.all(np.diff([read.submitted_s for read in sample.reads]) >= 0)
     chain = list(sample.reads)[: INDEX.upper_pages + 1]
     for before, after in itertools.pairwise(chain):
         assert after.submitted_s >= before.done_s
+
+
+# -- the file --------------------------------------------------------------------------------------------
+SMALL = PageIndex(leaf_pages=1_000, fanout=37)
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> bytes:
+    """Return the bytes of the small index."""
+    path = tmp_path_factory.mktemp("index") / "small.part"
+    write(SMALL, path)
+    return path.read_bytes()
+
+
+def test_the_links_lead_through_every_upper_page_and_list_every_leaf_once(data: bytes) -> None:
+    front = page_in(data, 0, 0)
+    seen, listed, page = [], [], front.next
+    while page >= 0:
+        seen.append(page)
+        read = page_in(data, 0, page)
+        listed += read.listed.tolist()
+        page = read.next
+    upper, leaves = front.map()
+    assert sorted(seen) == upper.tolist() and len(seen) == SMALL.upper_pages
+    assert sorted(listed) == leaves.tolist() and len(leaves) == SMALL.leaf_pages
+    assert [seen, listed] == [part.tolist() for part in layout(SMALL)]
+    assert len(data) == SMALL.size_bytes == SMALL.pages * PAGE_BYTES
+
+
+def test_the_chain_does_not_lie_in_order() -> None:
+    upper, leaves = layout(SMALL)
+    assert np.any(np.diff(upper) < 0) and np.any(np.diff(leaves) < 0)
+
+
+@pytest.mark.parametrize("read_bytes", [8_192, 65_536])
+def test_a_read_has_its_page_in_it_and_stays_in_the_file(data: bytes, read_bytes: int) -> None:
+    for page in (0, 1, SMALL.pages // 2, SMALL.pages - 1):
+        offset, size = SMALL.block(page, read_bytes)
+        assert offset % read_bytes == 0 and offset + size <= SMALL.size_bytes
+        assert page_in(data[offset : offset + size], offset, page).room.size == PAGE_BYTES // 8 - 4
+
+
+def test_another_page_and_a_short_file_are_noticed(data: bytes) -> None:
+    for piece, page in ((data[PAGE_BYTES : 2 * PAGE_BYTES], 0), (data[:100], 0), (bytes(PAGE_BYTES), 0)):
+        with pytest.raises(DataError, match="damaged"):
+            page_in(piece, 0, page)

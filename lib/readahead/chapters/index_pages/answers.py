@@ -2,52 +2,36 @@
 
 from __future__ import annotations
 
-from readahead.chapters.index_pages.chapter import give_or_take
-from readahead.chapters.index_pages.laws import DETAILED, MAP
-from readahead.chapters.index_pages.printed import printed
-from readahead.chapters.index_pages.sampling import IN_ORDER, NATIVE, SHUFFLED, TABLE, TABLESAMPLE
-from readahead.chapters.index_pages.workload import links, table
+from readahead.chapters.index_pages import sampling
+from readahead.chapters.index_pages.chapter import LEAVES, half_width, printed
+from readahead.chapters.index_pages.sampling import IN_ORDER, SHUFFLED
+from readahead.chapters.index_pages.workload import CHAIN, DEEP, EVERYTHING, LIST, SHALLOW
 from readahead.experiments.claim import Sides
 from readahead.measure.value import exactly
 from readahead.questions.exercise import Computed
-from readahead.units import KiB
-
-_LEAVES, _UPPER = printed("leaf_pages"), printed("upper_pages")
 
 
 def _waits_s() -> float:
     """Return Little's wait of a read in a queue 500 deep at the pace of the leaf scan in reads of 64 KB."""
-    seconds = printed("elapsed_s.detailed") - printed("elapsed_s.limited")
-    return 500 / (_LEAVES / 8 / seconds)
+    return 500 / (LEAVES / 8 / (printed("elapsed_s.detailed") - printed("elapsed_s.limited")))
 
 
 CLAIMS: dict[str, Sides] = {
-    "deaf": Sides(
-        left=lambda bench: bench.measured.seconds(**links(8 * KiB, queue_depth=128)),
-        right=lambda bench: bench.measured.seconds(**links(8 * KiB, queue_depth=1)),
-    ),
+    "deaf": Sides(left=DEEP, right=SHALLOW),
     "map_pays": Sides(
-        left=lambda bench: bench.measured.seconds(**links(8 * KiB, way=MAP)),
-        right=lambda bench: bench.measured.seconds(**links(8 * KiB)),
-        when={
-            "with_so_few": lambda left, right, bench: bench.base["queue_depth"] < 6,
-        },
+        left=LIST,
+        right=CHAIN,
+        when={"with_so_few": lambda left, right, bench: bench.base["queue_depth"] < 6},
     ),
     "same_reads": Sides(
-        left=lambda bench: exactly(bench.sample(**table(TABLESAMPLE)).bytes_read),
-        right=lambda bench: exactly(bench.sample(**table(TABLE)).bytes_read),
+        left=lambda bench: exactly(bench.sample(**sampling.SAMPLE).bytes_read),
+        right=lambda bench: exactly(bench.sample(**sampling.WHOLE).bytes_read),
     ),
-    "longer": Sides(
-        left=lambda bench: bench.measured.seconds(**table(TABLESAMPLE, stored=NATIVE)),
-        right=lambda bench: bench.measured.seconds(**table(TABLE, stored=NATIVE)),
-    ),
-    "model_holds": Sides(
-        left=lambda bench: bench.measured.seconds(way=DETAILED),
-        right=lambda bench: bench.model.seconds(way=DETAILED),
-    ),
+    "longer": Sides(left=sampling.NATIVE_SAMPLE, right=sampling.NATIVE_WHOLE),
+    "model_holds": Sides(left=EVERYTHING, right=lambda bench: bench.model.seconds(**EVERYTHING)),
     "stirred": Sides(
-        left=lambda bench: exactly(give_or_take(bench.measured, IN_ORDER)),
-        right=lambda bench: exactly(give_or_take(bench.measured, SHUFFLED)),
+        left=lambda bench: exactly(half_width(bench.measured, IN_ORDER)),
+        right=lambda bench: exactly(half_width(bench.measured, SHUFFLED)),
     ),
 }
 

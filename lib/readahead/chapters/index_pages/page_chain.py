@@ -1,176 +1,274 @@
-"""A treasure hunt, and a shopping list. In the hunt each note says where the next one lies, so nobody can run ahead;
-with a list everybody can go at once. Both fetch the same pages.
+"""An index of linked pages: its file, the plain readers that inspect it, and the schedule of their reads.
 
-Plain readers inspect a real file of pages (`datasets.page_index`) through the emulated device's own open and read, as
-a database inspects an index. What is read next comes from the bytes that were read, never from what we know.
+The file is the lower part of a B-tree as a database keeps it: leaf pages; above them pages that list the leaves in the
+order of their keys, each with the address of the next; and in front a map of which page is which. Whoever follows the
+links must have a page before the next address is known; whoever reads the map knows all of them. The readers use the
+emulated device's own open and read, and what is read next comes from the bytes that were read.
 """
 
 from __future__ import annotations
 
-import os
-import tempfile
+import functools
 import threading
-import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
-from readahead import paths
-from readahead.chapters.index_pages.laws import COUNT, DETAILED, LIMITED, MAP, leaves_to_sample
-from readahead.chapters.index_pages.page_index import PAGE_BYTES, Page, PageIndex, page_in, write
+from readahead.chapters.index_pages.laws import DISPATCH_S, PAGE_BYTES, READER_S, leaves_to_sample
 from readahead.devices import Device
 from readahead.errors import DataError
-from readahead.measure.machine import this_machine
 from readahead.measure.sample import Sample
+from readahead.measure.stopwatch import Stopwatch
+from readahead.models.estimate import Estimate
 from readahead.models.parquet_reads import Span
+from readahead.models.schedule import Costs, Window, explain
 from readahead.running import carried, check, interrupts, tell
 from readahead.storage.emulated import EmulatedFile, EmulatedFileSystem
+from readahead.storage.work_folder import work_folder
 
-_NEWS = 64
-"""Pages from one piece of news to the next."""
+LIMITED, MAP, SAMPLED, DETAILED, COUNT = "limited", "map", "sampled", "detailed", "count"
+INDEX_WAYS = {
+    LIMITED: "links",
+    MAP: "map",
+    SAMPLED: "links, 1 leaf in 100",
+    DETAILED: "links, all leaves",
+    COUNT: "all leaves",
+}
+"""The pages above the leaves by their links (LIMITED), the same pages by the map, LIMITED with a sample of the leaves
+(SAMPLED) or with all of them (DETAILED); all leaves by the map alone, as COUNT(*) has to."""
+MAGIC = 0x52454144_50414745
+FRAGMENTED = 0.4
+"""The share of leaf pages that page splits have put elsewhere."""
+READER = Costs(
+    plan_s=0, open_s=0, open_group_s=0, read_s=READER_S, dispatch_s=DISPATCH_S, group_s=0, row_s=0, close_s=0
+)
+"""What a plain reader takes: nothing but the time to ask."""
+_HEADER = 4
+"""Numbers of eight bytes: the magic, this page's number, a number of its own kind, how many entries."""
+Numbers = np.ndarray
 
 
-def run_index(
-    index: PageIndex,
-    device: Device,
-    *,
-    way: str,
-    read_bytes: int = PAGE_BYTES,
-    queue_depth: int = 1,
-    repeats: int = 3,
-    facts: Mapping[str, object] | None = None,
-) -> Sample:
-    """Measure how long it takes to inspect an index one of the `INDEX_WAYS`.
+# -- the file --------------------------------------------------------------------------------------------
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PageIndex:
+    """An index of so many leaf pages, with so many of them listed on a page above."""
 
-    The answer is (share of leaf pages out of order, or None, leaf pages counted, mean share of a leaf page in use, or
-    None). Raises `Cancelled` when asked to stop, `DataError` if there is no room; the file goes away in any case.
-    """
-    filesystem = EmulatedFileSystem(device)
-    seconds, cpu = [], []
-    with _file(index) as path, filesystem.open(str(path)) as file, _hands(queue_depth) as pool:
-        walk = _Walk(index, file, pool, queue_depth, way, read_bytes)
-        with interrupts(filesystem.hurry):
-            with filesystem.instant():
-                walk.run()
-            for repeat in range(repeats):
+    leaf_pages: int
+    fanout: int
+
+    @property
+    def upper_pages(self) -> int:
+        """Return how many pages list the leaf pages."""
+        return -(-self.leaf_pages // self.fanout)
+
+    @property
+    def pages(self) -> int:
+        """Return the pages of the file, with the map in front."""
+        return 1 + self.upper_pages + self.leaf_pages
+
+    @property
+    def size_bytes(self) -> int:
+        """Return the length of the file."""
+        return self.pages * PAGE_BYTES
+
+    def block(self, page: int, read_bytes: int) -> Span:
+        """Return the (offset, size) of the aligned read of `read_bytes` that has a page in it."""
+        start = page * PAGE_BYTES // read_bytes * read_bytes
+        return start, min(read_bytes, self.size_bytes - start)
+
+
+@functools.lru_cache(maxsize=32)
+def layout(index: PageIndex) -> tuple[Numbers, Numbers]:
+    """Return (upper pages, leaf pages), each the page numbers in the order of their keys; the same every time."""
+    rng = np.random.default_rng(16)
+    slots = 1 + np.arange(index.upper_pages) * (index.fanout + 1)
+    leaves = np.setdiff1d(np.arange(1, index.pages), slots)
+    torn = np.flatnonzero(rng.random(len(leaves)) < FRAGMENTED)
+    leaves[torn] = leaves[rng.permutation(torn)]
+    return rng.permutation(slots), leaves
+
+
+def write(index: PageIndex, path: Path) -> None:
+    """Write the file, each page in its place."""
+    upper, leaves = layout(index)
+    pages = np.zeros((index.pages, PAGE_BYTES // 8), np.int64)
+    pages[:, 0], pages[:, 1] = MAGIC, np.arange(index.pages)
+    kinds = np.zeros(index.pages, bool)
+    kinds[upper] = True
+    room = pages[0, _HEADER:].view(np.uint8)
+    bits = np.packbits(kinds)
+    room[: len(bits)] = bits
+    pages[0, 2:_HEADER] = upper[0], index.pages
+    pages[upper, 2] = [*upper[1:], -1]
+    for number, page in enumerate(upper):
+        listed = leaves[number * index.fanout : (number + 1) * index.fanout]
+        pages[page, 3] = len(listed)
+        pages[page, _HEADER : _HEADER + len(listed)] = listed
+    pages[leaves, 3] = np.random.default_rng(1).integers(2_000, 8_000, len(leaves))  # bytes in use
+    pages.tofile(path)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Page:
+    """One page, as it was read."""
+
+    next: int
+    """The page that comes next in the order of keys, or a number below 0; on the map, the first one."""
+    count: int
+    """Of the leaf pages that an upper page lists, the bytes in use on a leaf page, or the pages that the map knows."""
+    room: Numbers
+
+    @property
+    def listed(self) -> Numbers:
+        """Return the leaf pages that an upper page lists."""
+        return self.room[: self.count]
+
+    def map(self) -> tuple[Numbers, Numbers]:
+        """Return (upper pages, leaf pages) of the file, in its order, from the page in front."""
+        kinds = np.unpackbits(self.room.view(np.uint8), count=self.count)
+        return np.flatnonzero(kinds), 1 + np.flatnonzero(kinds[1:] == 0)
+
+
+def page_in(data: bytes, offset: int, page: int) -> Page:
+    """Return one page out of a read that began at `offset`. Raises `DataError` if it is not that page."""
+    at = page * PAGE_BYTES - offset
+    if 0 <= at <= len(data) - PAGE_BYTES:
+        numbers = np.frombuffer(data, np.int64, PAGE_BYTES // 8, at)
+        if (int(numbers[0]), int(numbers[1])) == (MAGIC, page):
+            return Page(next=int(numbers[2]), count=int(numbers[3]), room=numbers[_HEADER:])
+    raise DataError(
+        f"Page {page} is not among the {len(data)} bytes read at offset {offset}: the file is cut short or damaged."
+        " Measure again, so that it is written anew."
+    )
+
+
+# -- one way of reading it -------------------------------------------------------------------------------
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Inspection:
+    """An index read one of the `INDEX_WAYS` on a device."""
+
+    index: PageIndex
+    device: Device
+    way: str
+    read_bytes: int = PAGE_BYTES
+    queue_depth: int = 1
+
+    @property
+    def bytes_wanted(self) -> int:
+        """Return the bytes of the pages that this way is about, without the map."""
+        return PAGE_BYTES * sum(map(len, pages_read(self.index, self.way)))
+
+    def reads(self) -> tuple[Sequence[Span], Sequence[Span]]:
+        """Return the exact reads: those that depend on one another, and those that are known beforehand."""
+        return _reads(self.index, self.way, self.read_bytes)
+
+    def estimate(self) -> Estimate:
+        """Return the schedule of the exact reads as named terms: the chain one by one, then the rest side by side."""
+        steps = [
+            scheduled(self.device, reads, depth).terms_s
+            for reads, depth in zip(self.reads(), (1, self.queue_depth), strict=True)
+        ]
+        names = {"transfer": "transfer", "seek": "seek", "latency": "latency", "engine": "readers"}
+        return Estimate(terms_s={said: sum(step[name] for step in steps) for name, said in names.items()})
+
+    def measure(self, *, repeats: int = 3, facts: Mapping[str, object] | None = None) -> Sample:
+        """Measure how long it takes on the emulated device.
+
+        The answer is (share of leaf pages out of order or None, leaf pages counted, mean share of a leaf page in use or
+        None). Raises `Cancelled` when asked to stop, `DataError` if there is no room; the file is removed in any case.
+        """
+        filesystem = EmulatedFileSystem(self.device)
+        watch = Stopwatch(filesystem)
+        threads = ThreadPoolExecutor(self.queue_depth, thread_name_prefix="readahead-reader")
+        with work_folder("index-") as folder, threads as pool:
+            write(self.index, folder / "pages")
+            together = threading.Barrier(self.queue_depth)  # every thread is started before a clock runs
+            list(pool.map(lambda _: together.wait(), range(self.queue_depth)))
+            with filesystem.open(str(folder / "pages")) as file, interrupts(filesystem.hurry):
+                reader = _Reader(self, file, pool)
+                with filesystem.instant():
+                    reader.run()
+                for repeat in range(repeats):
+                    check()
+                    tell(repeat, repeats, f"run {repeat + 1} of {repeats}: {INDEX_WAYS[self.way]}")
+                    with watch.repeat():
+                        answer = reader.run()
                 check()
-                tell(repeat, repeats, f"run {repeat + 1} of {repeats}: {way}")
-                filesystem.fresh()
-                start_s, cpu_s = time.perf_counter(), time.process_time()
-                answer = walk.run()
-                seconds.append(time.perf_counter() - start_s)
-                cpu.append(max(0.0, time.process_time() - cpu_s - filesystem.spun_s))
-            check()
-        reads = filesystem.trace.reads(start_s=start_s)
-    tell(repeats, repeats, "done")
-    return Sample(
-        seconds=tuple(seconds),
-        cpu_s=tuple(cpu),
-        reads=reads,
-        bytes_read=sum(read.size_bytes for read in reads),
-        row_groups_scanned=0,
-        row_groups_total=0,
-        answer=answer,
-        where="emulated device",
-        machine=this_machine(),
-        settings=dict(facts or {}),
-    )
+        tell(repeats, repeats, "done")
+        return watch.sample(answer=answer, settings=dict(facts or {}))
 
 
-@contextmanager
-def _file(index: PageIndex) -> Iterator[Path]:
-    """Write the index, and remove it afterwards."""
-    folder = paths.work_dir()
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        number, name = tempfile.mkstemp(prefix="index-", suffix=".part", dir=folder)
-    except OSError as error:
-        raise _no_room(folder, index, error) from error
-    os.close(number)
-    path = Path(name)
-    try:
-        try:
-            write(index, path)
-        except OSError as error:
-            raise _no_room(folder, index, error) from error
-        yield path
-    finally:
-        path.unlink(missing_ok=True)
+@functools.lru_cache(maxsize=256)
+def pages_read(index: PageIndex, way: str) -> tuple[Numbers, Numbers]:
+    """Return the pages that are read by their links, and those that are read by the map."""
+    upper, leaves = layout(index)
+    sampled = np.sort(leaves)[leaves_to_sample(len(leaves))]
+    listed = {LIMITED: upper[:0], MAP: upper, SAMPLED: sampled}.get(way, leaves)
+    return (upper[:0] if way in (MAP, COUNT) else upper), listed
 
 
-def _no_room(folder: Path, index: PageIndex, error: OSError) -> DataError:
-    return DataError(
-        f"An index of {index.size_bytes:,} bytes could not be written to {folder}: {error.strerror or error}."
-        " It needs a folder with room that can be written. Free some space, or set READAHEAD_CACHE to another one."
-    )
+@functools.lru_cache(maxsize=256)
+def _reads(index: PageIndex, way: str, read_bytes: int) -> tuple[list[Span], list[Span]]:
+    linked, listed = pages_read(index, way)
+    chain = [index.block(int(page), read_bytes) for page in (0, *linked)]
+    return chain, sorted({index.block(int(page), read_bytes) for page in listed})
 
 
-@contextmanager
-def _hands(count: int) -> Iterator[ThreadPoolExecutor]:
-    """Keep `count` threads ready, all started before any clock runs."""
-    with ThreadPoolExecutor(count, thread_name_prefix="readahead-hand") as pool:
-        together = threading.Barrier(count)
-        for waiting in [pool.submit(together.wait) for _ in range(count)]:
-            waiting.result()
-        yield pool
+def scheduled(device: Device, reads: Sequence[Span], depth: int) -> Estimate:
+    """Return the schedule of reads by plain readers, `depth` of them under way at a time, on the device's own queue."""
+    window = Window(slots=depth, depth=1 if depth == 1 else max(1, len(reads)), threads=1)
+    return explain(device, [], [[span] for span in reads], [0] * len(reads), window=window, costs=READER)
 
 
 @dataclass(slots=True)
-class _Walk:
-    """One inspection, to be repeated."""
+class _Reader:
+    """One inspection of an open file, to be repeated."""
 
-    index: PageIndex
+    asked: Inspection
     file: EmulatedFile
     pool: ThreadPoolExecutor
-    depth: int
-    way: str
-    read_bytes: int
 
     def run(self) -> tuple[object, ...]:
         """Inspect once and return what was found."""
-        front = self._page(0)
+        way, front = self.asked.way, self._page(0)
         upper, leaves = front.map()
-        order: list[np.ndarray] = []
-        if self.way == MAP:
-            found = self._spread(upper.tolist())
-            return None, sum(len(page.listed) for page in found), None
-        if self.way != COUNT:
-            order = self._follow(front.next)
+        if way == MAP:
+            return None, sum(len(page.listed) for page in self._from_list(upper.tolist())), None
+        order = [] if way == COUNT else self._follow(front.next)
         fill = None
-        if self.way != LIMITED:
-            every = leaves if self.way in (COUNT, DETAILED) else leaves[leaves_to_sample(len(leaves))]
-            fill = float(np.mean([page.used for page in self._spread(every.tolist())]))
+        if way != LIMITED:
+            every = leaves[leaves_to_sample(len(leaves))] if way == SAMPLED else leaves
+            fill = float(np.mean([page.count for page in self._from_list(every.tolist())])) / PAGE_BYTES
         if not order:
             return None, len(leaves), fill
         keys = np.concatenate(order)
         return float(np.mean(np.diff(keys) < 0)), len(keys), fill
 
     def _page(self, page: int) -> Page:
-        offset, size = self.index.block(page, self.read_bytes)
+        offset, size = self.asked.index.block(page, self.asked.read_bytes)
         self.file.seek(offset)
         return page_in(self.file.read(size), offset, page)
 
-    def _follow(self, page: int) -> list[np.ndarray]:
+    def _follow(self, page: int) -> list[Numbers]:
         """Follow the addresses from one upper page to the last, and return what each lists."""
-        found: list[np.ndarray] = []
+        found: list[Numbers] = []
         while page >= 0:
-            if len(found) % _NEWS == 0:
+            if len(found) % 64 == 0:  # an event for each page would be more than anybody can show
                 check()
-                tell(len(found), self.index.upper_pages, "following the links")
+                tell(len(found), self.asked.index.upper_pages, "following the links")
             read = self._page(page)
             found.append(read.listed)
             page = read.next
         return found
 
-    def _spread(self, pages: Sequence[int]) -> list[Page]:
-        """Read known pages in the order of the file, as many reads at once as there are hands."""
+    def _from_list(self, pages: Sequence[int]) -> list[Page]:
+        """Read known pages in the order of the file, as many reads at once as there are threads."""
         wanted: dict[Span, list[int]] = {}
         for page in pages:
-            wanted.setdefault(self.index.block(page, self.read_bytes), []).append(page)
+            wanted.setdefault(self.asked.index.block(page, self.asked.read_bytes), []).append(page)
         jobs = iter(sorted(wanted))
         found: list[Page] = []
         check()
@@ -183,6 +281,7 @@ class _Walk:
                 data = self.file.read(size)
                 found.extend(page_in(data, offset, page) for page in wanted[offset, size])
 
-        for hand in [self.pool.submit(carried(fetch)) for _ in range(min(len(wanted), self.depth))]:
-            hand.result()
+        threads = min(len(wanted), self.asked.queue_depth)
+        for done in [self.pool.submit(carried(fetch)) for _ in range(threads)]:
+            done.result()
         return found
