@@ -17,9 +17,9 @@ from readahead import units
 from readahead.errors import BadValue
 from readahead.experiments.figure import Axis, Line, Picture, Traces
 from readahead.experiments.residuals import against_print
-from readahead.panels import paper
+from readahead.panels import markup
 from readahead.panels.chart import MOST_DASHES, MOST_STEPS, WIDTH, Mark, chart, strip, tick_texts, ticks
-from readahead.panels.picture import painted
+from readahead.panels.computed_view import drawing_html
 from readahead.panels.theme import COLOURS, CYCLE, SHAPES
 from readahead.storage.trace import Read
 
@@ -104,9 +104,9 @@ def test_text_stays_text(nasty: str) -> None:
     root = ElementTree.fromstring(strip(marks, "s", nasty))
     assert root.attrib["aria-label"] == nasty and f"{nasty}: 1 s" in texts(root)
     for made in (
-        paper.words(nasty),
-        paper.table((nasty,), [(nasty,)], nasty),
-        paper.box(nasty, nasty, "", "red"),
+        markup.paragraphs(nasty),
+        markup.table((nasty,), [(nasty,)]),
+        markup.box(nasty, nasty, "", "red"),
     ):
         assert "<script>" not in made
 
@@ -191,7 +191,7 @@ def test_the_table_says_what_the_traces_show() -> None:
     assert alone[:2] == ("alone", "10") and together[:2] == ("together", "10")
     assert TWO.head.index("most in flight") == 4
     assert (alone[4], together[4]) == ("1", "10")
-    assert TWO.sentence in painted(TWO) and "together" in painted(TWO, is_open=True)
+    assert TWO.sentence in drawing_html(TWO) and "together" in drawing_html(TWO, is_open=True)
 
 
 def test_a_long_trace_is_thinned_in_the_chart_and_whole_in_the_table() -> None:

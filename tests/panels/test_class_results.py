@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from readahead.errors import DataError
-from readahead.panels.class_results import answered, calibration, read_room
+from readahead.panels.class_view import calibration, exercise_results, read_results
 from readahead.questions.progress import Progress
 
 
@@ -38,7 +38,7 @@ def pile(tmp_path: Path) -> Path:
 
 
 def test_good_books_are_read_and_the_others_named(pile: Path) -> None:
-    room = read_room(pile)
+    room = read_results(pile)
     assert [learner.name for learner in room.learners] == ["ada", "ben", "o'neil ü"]
     assert len(room.skipped) == 3
     assert all("is not a result of this workbook" in why and "--export" in why for why in room.skipped)
@@ -47,17 +47,17 @@ def test_good_books_are_read_and_the_others_named(pile: Path) -> None:
 
 
 def test_the_room_is_off_by_the_median_and_shares_its_misconception(pile: Path) -> None:
-    room = read_room(pile)
+    room = read_results(pile)
     [(topic, middle, each)] = calibration(room)
     assert (topic, middle) == ("fragments", pytest.approx(2.0))
     assert each == pytest.approx([2.0, 4.0, 1.0])
-    [hole] = answered(room)
+    [hole] = exercise_results(room)
     assert (hole.name, hole.tried, hole.right) == ("hole", 2, 1)
     assert hole.misconceptions == (("a hole is never worth reading", 2),)
 
 
 def test_an_empty_folder_and_none_at_all_say_what_to_give(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="holds no result file"):
-        read_room(tmp_path)
+        read_results(tmp_path)
     with pytest.raises(DataError, match="not a folder"):
-        read_room(tmp_path / "nowhere")
+        read_results(tmp_path / "nowhere")

@@ -32,7 +32,7 @@ def folder(tmp_path: Path) -> Path:
 def test_the_room_is_shown_without_names_unless_asked(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for names in (False, True):
         shown: list[str] = []
-        monkeypatch.setattr(class_view, "display", lambda page, shown=shown: shown.append(page.data))
+        monkeypatch.setattr(class_view, "show", shown.append)
         room = class_view.open_class(folder, names=names)
         room.devices()
         room.calibration()

@@ -9,8 +9,7 @@ import pytest
 from toybox import CHAPTER
 
 from readahead.errors import BadValue
-from readahead.panels.calibration_curve import html as curve_html
-from readahead.panels.calibration_curve import shots
+from readahead.panels.guesses import guesses_html, scored_guesses
 from readahead.panels.lesson import Lesson, open_chapter
 from readahead.questions.progress import Progress
 
@@ -27,17 +26,16 @@ def start(**more: Any) -> Lesson:
 
 
 def reveal(lesson: Lesson, name: str, guess: str | None = None) -> Any:
-    """Ask, guess, and open the curtain, as the buttons do."""
+    """Ask, guess, and open the answer, as the buttons do."""
     lesson.predict(name)
     lesson.reveal(name)
-    asked, curtain = lesson.faces["predict", name], lesson.faces["reveal", name]
+    asked, answer = lesson.views["predict", name], lesson.views["reveal", name]
     if guess is not None:
-        field = asked.text or asked.pick
-        field.value = guess
-        asked.keep.click()
-        curtain.button.click()
-    curtain.waiting.join(30)
-    return curtain
+        asked.field.value = guess
+        asked.keep_button.click()
+        answer.button.click()
+    answer.background.join(30)
+    return answer
 
 
 def test_the_machine_card_comes_first(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -49,16 +47,16 @@ def test_the_machine_card_comes_first(path: Path, capsys: pytest.CaptureFixture[
 
 
 def test_nothing_is_shown_before_a_guess_is_kept(path: Path) -> None:
-    curtain = reveal(start(), "fetch")
-    assert curtain.button.disabled and "Nothing is shown here" in curtain.body.value
-    curtain.open()
-    curtain.waiting.join(30)
-    assert "svg" not in curtain.body.value and "published" not in curtain.body.value.lower()
+    answer = reveal(start(), "fetch")
+    assert answer.button.disabled and "Nothing is shown here" in answer.body.value
+    answer.open()
+    answer.background.join(30)
+    assert "svg" not in answer.body.value and "published" not in answer.body.value.lower()
 
 
 def test_guess_and_reveal_say_how_far_off(path: Path) -> None:
-    curtain = reveal(start(), "fetch", "200 ms")
-    shown = curtain.body.value
+    answer = reveal(start(), "fetch", "200 ms")
+    shown = answer.body.value
     # 16 ropes of 1 ms and 10 ms of pouring are 25.3 ms; this engine takes 1.2 times as long
     assert "Your guess, 200 ms, was 6.6× high against the measurement." in shown
     assert "the model says 25.3 ms" in shown and "A. Farmer published 30 ms" in shown
@@ -70,48 +68,48 @@ def test_guess_and_reveal_say_how_far_off(path: Path) -> None:
 def test_the_guess_stands_once_the_answer_is_shown(path: Path) -> None:
     lesson = start()
     reveal(lesson, "fetch", "200 ms")
-    asked = lesson.faces["predict", "fetch"]
-    assert asked.keep.disabled and asked.text.disabled
-    asked.store("30 ms")
+    asked = lesson.views["predict", "fetch"]
+    assert asked.keep_button.disabled and asked.field.disabled
+    asked.keep("30 ms")
     assert (Progress(path).kept("toy", "guesses", "fetch") or {})["guess"] == 0.2
 
 
 def test_slider_and_field_move_together(path: Path) -> None:
     lesson = start()
     lesson.predict("fetch")
-    asked = lesson.faces["predict", "fetch"]
-    assert asked.answer == ""  # no number is suggested, so that none sticks
+    asked = lesson.views["predict", "fetch"]
+    assert asked.field.value == ""  # no number is suggested, so that none sticks
     asked.slider.value = 0.1
-    assert asked.text.value == "100 ms"
-    asked.text.value = "3.14159 s"
-    assert asked.slider.value == pytest.approx(3.14159) and asked.text.value == "3.14159 s"
-    asked.text.value = "soon"
-    asked.keep.click()
-    assert "holds no number" in asked.face.children[-1].value
+    assert asked.field.value == "100 ms"
+    asked.field.value = "3.14159 s"
+    assert asked.slider.value == pytest.approx(3.14159) and asked.field.value == "3.14159 s"
+    asked.field.value = "soon"
+    asked.keep_button.click()
+    assert "holds no number" in asked.widget.children[-1].value
     assert Progress(path).kept("toy", "guesses", "fetch") is None
 
 
 def test_a_bet_among_words(path: Path) -> None:
-    curtain = reveal(start(), "which", "faster")
-    assert "Your guess, faster, was not so against the measurement." in curtain.body.value
-    assert "<svg" not in curtain.body.value
+    answer = reveal(start(), "which", "faster")
+    assert "Your guess, faster, was not so against the measurement." in answer.body.value
+    assert "<svg" not in answer.body.value
 
 
 def test_a_round_that_is_not_measured_is_held_against_the_model(path: Path) -> None:
-    curtain = reveal(start(), "half", "100 kB")
-    assert "was right on against the model" in curtain.body.value
-    assert curtain.again not in curtain.face.children
+    answer = reveal(start(), "half", "100 kB")
+    assert "was right on against the model" in answer.body.value
+    assert answer.again_button not in answer.widget.children
 
 
 def test_after_a_restart_everything_is_back_without_measuring(path: Path) -> None:
     first = start()
     reveal(first, "fetch", "200 ms")
     again = start(repeats=4)
-    curtain = reveal(again, "fetch")
-    assert "was 6.6× high" in curtain.body.value and "easured on 20" in curtain.body.value
-    assert not curtain.waiting.begun and curtain.again in curtain.face.children
-    curtain.again.click()
-    curtain.waiting.join(30)
+    answer = reveal(again, "fetch")
+    assert "was 6.6× high" in answer.body.value and "easured on 20" in answer.body.value
+    assert not answer.background.started and answer.again_button in answer.widget.children
+    answer.again_button.click()
+    answer.background.join(30)
     assert (Progress(path).kept("toy", "measured", "fetch") or {})["repeats"] == 4
 
 
@@ -126,55 +124,54 @@ def test_values_of_another_machine_or_other_settings_are_measured_anew(path: Pat
         del kept["median"]
     path.write_text(json.dumps(facts), encoding="utf-8")
     lesson = start(rope_s=2e-3) if change == "settings" else start()
-    curtain = reveal(lesson, "fetch")
-    assert curtain.waiting.begun and "<svg" in curtain.body.value
+    answer = reveal(lesson, "fetch")
+    assert answer.background.started and "<svg" in answer.body.value
 
 
 def test_a_measurement_can_be_stopped_and_an_error_is_shown(path: Path) -> None:
     lesson = start(pause_s=5.0)
     lesson.predict("fetch")
     lesson.reveal("fetch")
-    asked, curtain = lesson.faces["predict", "fetch"], lesson.faces["reveal", "fetch"]
-    asked.store("1 s")
-    curtain.button.click()
-    assert "model says" in curtain.body.value and curtain.waiting.busy
-    curtain.waiting.cancel.click()
-    curtain.waiting.join(30)
-    assert "Nothing half-measured" in curtain.waiting.face.children[0].value
-    curtain.waiting._work = lambda: 1 / 0
-    curtain.waiting.start()
-    curtain.waiting.join(30)
-    assert "ZeroDivisionError" in curtain.waiting.face.children[0].value
+    asked, answer = lesson.views["predict", "fetch"], lesson.views["reveal", "fetch"]
+    asked.keep("1 s")
+    answer.button.click()
+    assert "model says" in answer.body.value and answer.background.busy
+    answer.background.cancel_button.click()
+    answer.background.join(30)
+    assert "Nothing half-measured" in answer.background.widget.children[0].value
+    answer.background.start(lambda: 1 / 0, print)
+    answer.background.join(30)
+    assert "ZeroDivisionError" in answer.background.widget.children[0].value
 
 
 def test_an_exercise_from_untouched_to_right_and_back_after_a_restart(path: Path) -> None:
     lesson = start()
     lesson.exercise("half_bucket")
-    desk = lesson.faces["exercise", "half_bucket"]
-    desk.check.click()
-    assert "Not attempted." in desk.verdict.value
-    field = desk._fields[0]
+    view = lesson.views["exercise", "half_bucket"]
+    view.check_button.click()
+    assert "Not attempted." in view.verdict.value
+    field = view.fields[0]
     field.value = "100 MB"
-    desk.check.click()
-    assert "Wrong." in desk.verdict.value and "How long is the rope?" in desk.verdict.value
+    view.check_button.click()
+    assert "Wrong." in view.verdict.value and "How long is the rope?" in view.verdict.value
     for count in (1, 2, 3):
-        desk.hint.click()
-        assert desk.hints.value.count("<li>") == count
-    assert desk.hint.disabled
+        view.hint_button.click()
+        assert view.hints.value.count("<li>") == count
+    assert view.hint_button.disabled
     field.value = "many"
-    desk.check.click()
-    assert "Could not be checked." in desk.verdict.value
+    view.check_button.click()
+    assert "Could not be checked." in view.verdict.value
     field.value = "0.1 MB"
-    desk.check.click()
-    assert "Right." in desk.verdict.value
+    view.check_button.click()
+    assert "Right." in view.verdict.value
     outcomes = [attempt["outcome"] for attempt in Progress(path).answers("toy", "half_bucket")]
     assert outcomes == ["Wrong", "Could not be checked", "Right"]
     again = start()
     again.exercise("half_bucket")
-    desk = again.faces["exercise", "half_bucket"]
-    assert desk.answer == "0.1 MB" and "Right." in desk.verdict.value and desk.hints.value.count("<li>") == 3
-    desk.solve.click()
-    assert "97.7 KiB" in desk.solution.value and "Rope time" in desk.solution.value
+    view = again.views["exercise", "half_bucket"]
+    assert view.answer == "0.1 MB" and "Right." in view.verdict.value and view.hints.value.count("<li>") == 3
+    view.solution_button.click()
+    assert "97.7 KiB" in view.solution.value and "Rope time" in view.solution.value
 
 
 @pytest.mark.parametrize(
@@ -201,22 +198,22 @@ def test_every_kind_of_field_takes_and_restores_an_answer(
 ) -> None:
     lesson = start()
     lesson.exercise(name)
-    desk = lesson.faces["exercise", name]
-    fill(desk._fields)
-    desk.check.click()
-    assert "✓ Right." in desk.verdict.value
+    view = lesson.views["exercise", name]
+    fill(view.fields)
+    view.check_button.click()
+    assert "✓ Right." in view.verdict.value
     again = start()
     again.exercise(name)
-    assert again.faces["exercise", name].answer == kept
+    assert again.views["exercise", name].answer == kept
 
 
 def test_a_claim_tests_itself(path: Path) -> None:
     lesson = start()
     for name in ("rope_costs", "model_fits"):
         lesson.claim(name)
-        lesson.faces["claim", name].waiting.join(30)
-    assert "Agrees." in lesson.faces["claim", "rope_costs"].body.value
-    shown = lesson.faces["claim", "model_fits"].body.value
+        lesson.views["claim", name].background.join(30)
+    assert "Agrees." in lesson.views["claim", "rope_costs"].body.value
+    shown = lesson.views["claim", "model_fits"].body.value
     assert "Differs, likely because:" in shown and "farmer rests" in shown and "frayed" not in shown
 
 
@@ -237,13 +234,14 @@ def test_with_nobody_to_ask_everything_is_open_and_nothing_is_written(
     for prediction in CHAPTER.predictions:
         lesson.predict(prediction.id)
         lesson.reveal(prediction.id)
-        assert lesson.faces["reveal", prediction.id].guess is None
+        assert lesson.views["predict", prediction.id].guess is None
     for claim in CHAPTER.claims:
         lesson.claim(claim.id)
     for exercise in CHAPTER.exercises:
         lesson.exercise(exercise.id)
     lesson.figure("yield")
     lesson.guesses()
+    assert not any("widget" in vars(view) for view in lesson.views.values())
     assert not path.exists()
 
 
@@ -265,30 +263,30 @@ def test_what_stands_below_a_closed_curtain_waits_for_it(path: Path) -> None:
     lesson.claim("model_fits")
     lesson.figure("yield")
     for kind, name in (("claim", "model_fits"), ("figure", "yield")):
-        assert "after your guess" in lesson.faces[kind, name].body.value
-    lesson.faces["predict", "fetch"].store("1 s")
-    lesson.faces["reveal", "fetch"].open()
-    lesson.faces["claim", "model_fits"].waiting.join(30)
-    assert "Differs" in lesson.faces["claim", "model_fits"].body.value
-    lesson.faces["figure", "yield"].waiting.join(30)
-    assert "<svg" in lesson.faces["figure", "yield"].body.value
+        assert "after your guess" in lesson.views[kind, name].body.value
+    lesson.views["predict", "fetch"].keep("1 s")
+    lesson.views["reveal", "fetch"].open()
+    lesson.views["claim", "model_fits"].background.join(30)
+    assert "Differs" in lesson.views["claim", "model_fits"].body.value
+    lesson.views["figure", "yield"].background.join(30)
+    assert "<svg" in lesson.views["figure", "yield"].body.value
 
 
 def test_a_figure_that_measures_holds_nobody_up(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    # The click that opens the curtain returns while the figure below it is still being measured: in JupyterLab
+    # The click that opens the answer returns while the figure below it is still being measured: in JupyterLab
     # the same thread brings the learner's next letters.
     lesson, may_go_on = start(), threading.Event()
     paint = CHAPTER.figures["yield"]
     monkeypatch.setitem(CHAPTER.figures, "yield", lambda bench: may_go_on.wait(10) and paint(bench))
-    curtain = reveal(lesson, "fetch")
+    answer = reveal(lesson, "fetch")
     lesson.figure("yield")
-    lesson.faces["predict", "fetch"].store("1 s")
-    curtain.button.click()
-    hung = lesson.faces["figure", "yield"]
-    assert hung.waiting.busy and "<svg" not in hung.body.value
+    lesson.views["predict", "fetch"].keep("1 s")
+    answer.button.click()
+    view = lesson.views["figure", "yield"]
+    assert view.background.busy and "<svg" not in view.body.value
     may_go_on.set()
-    hung.waiting.join(30)
-    assert "<svg" in hung.body.value
+    view.background.join(30)
+    assert "<svg" in view.body.value
 
 
 def test_a_figure_that_fails_says_so_in_its_place(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -298,9 +296,9 @@ def test_a_figure_that_fails_says_so_in_its_place(path: Path, monkeypatch: pytes
     monkeypatch.setitem(CHAPTER.figures, "yield", broken)
     lesson = start()
     lesson.figure("yield")
-    hung = lesson.faces["figure", "yield"]
-    hung.waiting.join(30)
-    assert "The rope is cut" in hung.waiting.face.children[0].value
+    view = lesson.views["figure", "yield"]
+    view.background.join(30)
+    assert "The rope is cut" in view.background.widget.children[0].value
 
 
 def test_the_asking_cell_may_be_run_again(path: Path) -> None:
@@ -308,20 +306,20 @@ def test_the_asking_cell_may_be_run_again(path: Path) -> None:
     lesson.predict("fetch")
     lesson.reveal("fetch")
     lesson.predict("fetch")
-    lesson.faces["predict", "fetch"].store("1 s")
-    assert not lesson.faces["reveal", "fetch"].button.disabled
+    lesson.views["predict", "fetch"].keep("1 s")
+    assert not lesson.views["reveal", "fetch"].button.disabled
 
 
 def test_the_reason_is_shown_with_the_answer_and_never_before(path: Path) -> None:
     lesson = start()
     why = CHAPTER.prediction("fetch").because
     assert why
-    curtain = reveal(lesson, "fetch")
-    assert why not in curtain.body.value
-    lesson.faces["predict", "fetch"].store("1 s")
-    curtain.button.click()
-    curtain.waiting.join(30)
-    assert why in curtain.body.value
+    answer = reveal(lesson, "fetch")
+    assert why not in answer.body.value
+    lesson.views["predict", "fetch"].keep("1 s")
+    answer.button.click()
+    answer.background.join(30)
+    assert why in answer.body.value
 
 
 def test_a_damaged_progress_file_is_told_of_and_the_lesson_begins(path: Path) -> None:
@@ -340,11 +338,11 @@ def test_the_curve_over_all_guesses_says_whether_they_improve(path: Path) -> Non
     book.keep_guess("toy", "words", "slower")
     book.keep_reveal("toy", "words", 3.0)
     book.keep_guess("toy", "unseen", 3.0)
-    assert [round(hit.off, 3) for hit in shots(book.read())] == [20, 10, 8, 2, 1.5, 1.1]
-    shown = curve_html(book.read())
+    assert [round(hit.off, 3) for hit in scored_guesses(book.read())] == [20, 10, 8, 2, 1.5, 1.1]
+    shown = guesses_html(book.read())
     assert "The first 3 guesses were typically off by 10×, the last 3 by 1.5×: nearer." in shown
     assert "<svg" in shown and shown.count("<tr>") == 7
-    assert "No guess has been scored yet" in curve_html(Progress(None).read())
+    assert "No guess has been scored yet" in guesses_html(Progress(None).read())
 
 
 @pytest.mark.parametrize("said", ["x", "0", "-3", "5.5", "1e9", "101"])

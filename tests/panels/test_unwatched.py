@@ -8,7 +8,6 @@ import pytest
 from readahead import panels
 from readahead.errors import BadValue, DataError
 from readahead.measure import result
-from readahead.panels import unwatched as printing
 
 from .toy import FERRY
 
@@ -16,7 +15,7 @@ from .toy import FERRY
 @pytest.fixture
 def shown(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     pages: list[str] = []
-    monkeypatch.setattr(printing.ipython, "display", lambda page: pages.append(page.data))
+    monkeypatch.setattr(panels, "show", pages.append)
     monkeypatch.setattr(result, "_written", [])
     return pages
 

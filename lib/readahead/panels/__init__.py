@@ -9,8 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from readahead.chapters import CONTENTS
+from readahead.errors import require_repeats
 from readahead.experiments.experiment import Experiment, Settings
+from readahead.measure import result
 from readahead.measure.sample import FEW
+from readahead.panels.markup import show
 from readahead.questions.progress import by_papermill
 
 
@@ -31,25 +35,36 @@ def explore(
         return None
     from readahead.panels.panel import Panel  # plotly takes a second to import: only who needs it pays
 
-    return Panel(experiment, measure=measure, on_settings=on_settings, **settings).face
+    return Panel(experiment, measure=measure, on_settings=on_settings, **settings).widget
 
 
 def run(experiment: Experiment, *, measure: bool = True, repeats: int = FEW, **settings: Any) -> None:
-    """Measure an experiment once, print chart, sentence and tables, and write the result down."""
-    from readahead.panels.unwatched import printed
+    """Measure an experiment once, print what the panel would show, and write the result down.
 
-    printed(experiment, measure=measure, repeats=repeats, **settings)
+    Raises `BadValue` that names a setting out of its range.
+    """
+    from readahead.panels.state import first_knob, first_settings, measured_point, panel_state, static_html
+
+    require_repeats(repeats)
+    now = first_settings(experiment, **settings)
+    sample = experiment.measure(now, repeats=repeats) if measure else None
+    points = [] if sample is None else [measured_point(experiment, now, sample)]
+    state = panel_state(experiment, now, first_knob(experiment, now), points)
+    found = result.facts(
+        topic=experiment.topic, settings=now, estimate=state.estimate, sample=sample,
+        throughput_unit=state.unit, work=experiment.work(now),
+    )  # fmt: skip
+    topic = experiment.topic
+    notebooks = (f"{row.number:02d}_{row.topic}" for row in CONTENTS if row.topic == topic)
+    result.write(found, next(notebooks, topic))
+    show(static_html(state, is_open=True))
 
 
 def machine_card() -> None:
     """Show the facts of this machine that belong to every number measured on it."""
-    from IPython import display as ipython
-
     from readahead.panels import card
 
-    show: Any = ipython.display
-    page: Any = ipython.HTML
-    show(page(card.html()))
+    show(card.html())
 
 
 def _live() -> bool:

@@ -1,18 +1,16 @@
-"""A letter on the table of the lesson: what the advisor saw and what he would change, for this notebook's own table."""
+"""Shows the advisor's report in the lesson on the learner's own data: what was seen, and which change helps most."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import Any
 
-from IPython import display as ipython
-
 from readahead import units
 from readahead.advisor import advice, report
 from readahead.advisor.findings import findings
 from readahead.chapters.your_data.chapter import YourData
 from readahead.errors import BadValue
-from readahead.panels import paper
+from readahead.panels.markup import paragraphs, show, table
 
 
 def letter(lesson: Any) -> None:
@@ -28,29 +26,17 @@ def letter(lesson: Any) -> None:
     share = settings["selectivity"] if seen.by else 1.0
     asked = advice.Asked.of(seen, selectivity=share, queue_depth=settings["queue_depth"])
     told = advice.advise(seen, experiment.device(settings), asked)
-    today = told.today
-    rows = [
-        (
-            "as it lies",
-            "",
-            units.text(today.seconds, "s"),
-            report.speed(told, today.seconds),
-            today.bottleneck,
-        )
-    ]
-    rows += [
-        (
-            one.says,
-            f"{one.gain:.2f} ×",
-            units.text(one.seconds, "s"),
-            report.speed(told, one.seconds),
-            one.bottleneck,
-        )
-        for one in told.options
-    ]
-    text = paper.words(f"**What lies at {Path(seen.asked).name}.**")
-    text += paper.table(("What", "Seen"), findings(seen))
-    text += paper.words(f"**On {told.device.name}.** The bottleneck is {report.REMEDY[today.bottleneck]}.")
-    text += paper.table(("Change", "gain", "time", "throughput", "bottleneck then"), rows)
-    show: Any = ipython
-    show.display(show.HTML(text))
+
+    def row(name: str, gain: str, seconds: float, bottleneck: str) -> tuple[str, ...]:
+        return (name, gain, units.text(seconds, "s"), report.speed(told, seconds), bottleneck)
+
+    rows = [row("as it lies", "", told.today.seconds, told.today.bottleneck)]
+    rows += [row(one.says, f"{one.gain:.2f} ×", one.seconds, one.bottleneck) for one in told.options]
+    head = ("Change", "gain", "time", "throughput", "bottleneck then")
+    remedy = report.REMEDY[told.today.bottleneck]
+    show(
+        paragraphs(f"**What lies at {Path(seen.asked).name}.**")
+        + table(("What", "Seen"), findings(seen))
+        + paragraphs(f"**On {told.device.name}.** The bottleneck is {remedy}.")
+        + table(head, rows)
+    )

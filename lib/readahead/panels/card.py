@@ -1,4 +1,4 @@
-"""A luggage tag. Every measured number belongs to a machine, and this says to which."""
+"""The machine card: the facts of this machine that belong to every number measured on it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from readahead.devices import CatalogueEntry, calibrated
 from readahead.errors import ReadaheadError
 from readahead.measure import calibrate
 from readahead.measure.machine import Machine, this_machine
-from readahead.panels import paper
+from readahead.panels.markup import table
 from readahead.questions.progress import Facts
 
 
@@ -55,4 +55,4 @@ def facts() -> Facts:
 
 def html() -> str:
     """Return this machine's card as HTML."""
-    return paper.table(("This machine", ""), rows(this_machine(), calibrated(), engine_text()))
+    return table(("This machine", ""), rows(this_machine(), calibrated(), engine_text()))

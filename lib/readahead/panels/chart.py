@@ -220,10 +220,10 @@ def _prepare(axes: Any, side: str, axis: Axis, values: Sequence[float], rows: in
     """
     axes.grid(True, axis=side)
     if axis.names:
+        crowded = side == "x" and sum(_wide(name) for name in axis.names) > 0.8 * WIDTH
+        aslant = {"rotation": 30, "rotation_mode": "anchor", "ha": "right"} if crowded else {}
         axes.set(**{f"{side}lim": (0.5, len(axis.names) + 0.5)})
-        _name_places(axes, axis.names) if side == "x" else axes.set_yticks(
-            range(1, len(axis.names) + 1), axis.names
-        )
+        getattr(axes, f"set_{side}ticks")(range(1, len(axis.names) + 1), axis.names, **aslant)
         return
     low, high = min(values), max(values)
     share = rows * _MARK_ROW / 250
@@ -236,22 +236,6 @@ def _prepare(axes: Any, side: str, axis: Axis, values: Sequence[float], rows: in
     places = ticks(*ends, log=axis.log, most=8 if side == "x" else 6, kind=axis.kind)
     axes.set(**{f"{side}scale": "log" if axis.log else "linear", f"{side}lim": ends})
     axes.set(**{f"{side}ticks": places, f"{side}ticklabels": tick_texts(places, axis.kind, log=axis.log)})
-
-
-def _name_places(axes: Any, names: Sequence[str]) -> None:
-    """Write names below an axis: in lines where they would run into each other, aslant where even words would."""
-    room = 0.85 * WIDTH / len(names)
-    letters = [
-        len(name) if _wide(name) < room else int(0.9 * len(name) * room / _wide(name)) for name in names
-    ]
-    words = [
-        textwrap.fill(name, most, break_long_words=False) for name, most in zip(names, letters, strict=True)
-    ]
-    if max(_wide(line) for word in words for line in word.split("\n")) < room:
-        axes.set_xticks(range(1, len(names) + 1), words)
-    else:
-        aslant = {"rotation": 30, "rotation_mode": "anchor", "ha": "right"}
-        axes.set_xticks(range(1, len(names) + 1), names, **aslant)
 
 
 def _draw_strip(figure: Any, marks: Sequence[Mark], kind: str) -> float:

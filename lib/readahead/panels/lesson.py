@@ -1,4 +1,4 @@
-"""The teacher's desk: what a chapter's notebook calls, one line at a time.
+"""What a chapter's notebook calls, one line at a time.
 
     from readahead.panels.lesson import open_chapter
     lesson = open_chapter("fragments", reveal=reveal, size=size)
@@ -12,26 +12,28 @@ HTML, and the learner's progress file is not written.
 
 from __future__ import annotations
 
-import importlib
 import os
 from collections.abc import Callable, Mapping
 from typing import Any
 
-import ipywidgets as widgets
 from IPython import display as ipython
 
+from readahead import panels
 from readahead.chapters import Chapter, chapter
 from readahead.errors import BadValue, ReadaheadError, require_repeats
 from readahead.experiments.round import Bench
 from readahead.measure.sample import FEW
-from readahead.panels import calibration_curve, card, claims, paper, picture, theme
-from readahead.panels import exercise as desk
-from readahead.panels import predict as asking
-from readahead.panels import reveal as curtain
+from readahead.panels import card
+from readahead.panels.computed_view import ClaimView, FigureView
+from readahead.panels.exercise_view import ExerciseView
+from readahead.panels.guesses import guesses_html
+from readahead.panels.markup import box, paragraphs, show
+from readahead.panels.prediction_view import PredictionView
+from readahead.panels.reveal_view import RevealView
+from readahead.panels.theme import COLOURS
 from readahead.questions.progress import Progress, by_papermill
 
-display: Callable[..., Any] = ipython.display
-HTML: Callable[..., Any] = ipython.HTML
+display: Callable[[Any], None] = ipython.display
 
 
 class Lesson:
@@ -41,8 +43,8 @@ class Lesson:
         self.chapter, self.bench, self.progress = opened, bench, progress
         self.is_open = is_open
         """Whether everything is shown without a guess."""
-        self.faces: dict[tuple[str, str], Any] = {}
-        """What was put on the desk, by (kind, name)."""
+        self.views: dict[tuple[str, str], Any] = {}
+        """What was shown, by (kind, name)."""
         self._topic = opened.place.topic
         self._machine = card.facts()
         self._noticed = 0
@@ -51,148 +53,115 @@ class Lesson:
 
     def predict(self, name: str) -> None:
         """Ask for a guess. Raises `BadValue` for a name that is no prediction of this chapter."""
-        asked = self.chapter.prediction(name)
-        if self.is_open:
-            self._print(asking.printed(asked, self._guess(name)))
-            return
-        ask = self._ask(name)
-        if ("reveal", name) in self.faces:
-            self.faces["reveal", name].attend(ask)
-        self._show("predict", name, ask)
+        view = self._prediction(name)
+        self._show("predict", name, view)
+        if not self.is_open and ("reveal", name) in self.views:
+            self.views["reveal", name].follow(view)
 
     def reveal(self, name: str) -> None:
         """Show guess, model, measured and published on one axis, once a guess is kept."""
-        asked, turn = self.chapter.prediction(name), self.chapter.rounds[name]
-        if self.is_open:
-            found = curtain.answers(asked, turn, self.bench, self._guess(name))
-            self.faces["reveal", name] = found
-            self._print(found.html())
-            return
-        ask = self.faces.get(("predict", name)) or self._ask(name)
-        earlier = self.faces.get(("reveal", name))
-        drawn = curtain.Reveal(ask, turn, self.bench, self._topic, self.progress, self._machine)
-        if earlier is not None and not drawn.is_open:  # the cell was run again
-            drawn.on_opened = earlier.on_opened
+        asked, earlier = self._prediction(name), self.views.get(("reveal", name))
+        view = RevealView(
+            self.views.get(("predict", name), asked), self.chapter.rounds[name], self.bench, self._machine
+        )
+        if earlier is not None:  # the cell was run again
+            view.on_opened = earlier.on_opened
         self._last = name
-        self._show("reveal", name, drawn)
+        self._show("reveal", name, view)
+        if not self.is_open:
+            view.start()
 
     def claim(self, name: str) -> None:
-        """State a claim, test it on this run, and say what became of it."""
-        stated = self.chapter.claim(name)
-        if self.is_open:
-            found = stated.on(self.bench)
-            self.faces["claim", name] = found
-            told = {
-                "claim": name,
-                "says": self.chapter.question("claim", name),
-                "verdict": found.verdict,
-                "seen": found.says,
-            }
-            self._print(claims.printed(found), told)
-            return
-        self._behind("claim", name, lambda: claims.Pinned(stated, self.bench))
+        """Test a claim on this run, and say what became of it."""
+        view = ClaimView(self.chapter.claim(name), self.bench)
+        self._show("claim", name, view)
+        if not self.is_open:
+            self._start_when_revealed(view)
 
     def exercise(self, name: str) -> None:
         """Set an exercise, with check, hints and solution."""
-        asked = self.chapter.exercise(name)
-        if self.is_open:
-            self._print(desk.printed(asked))
-            return
-        self._show("exercise", name, desk.Desk(asked, self._topic, self.progress, self.bench))
+        self._show(
+            "exercise",
+            name,
+            ExerciseView(self.chapter.exercise(name), self._topic, self.progress, self.bench),
+        )
 
     def figure(self, name: str) -> None:
         """Draw one of the chapter's figures, with its sentence and its table."""
-        paint = self.chapter.figure(name)
-        if self.is_open:
-            self._print(picture.painted(paint(self.bench), is_open=True))
-            return
-        self._behind("figure", name, lambda: picture.Hung(paint, self.bench))
+        view = FigureView(self.chapter.figure(name), self.bench, is_open=self.is_open)
+        self._show("figure", name, view)
+        if not self.is_open:
+            self._start_when_revealed(view)
 
     def guesses(self) -> None:
         """Show whether the learner's guesses are getting better, over all chapters."""
-        self._print(calibration_curve.html(self.progress.read()))
+        self.say_notices()
+        show(guesses_html(self.progress.read()))
 
     def explore(self, **settings: Any) -> Any:
         """Show the panel of this chapter's experiment, its sliders where the learner left them.
 
         They are where the notebook says if the notebook's own settings were changed since.
         """
-        panels: Any = importlib.import_module("readahead.panels")
         given = {**self.bench.base, **self._sliders(), **settings}
         return panels.explore(self.chapter.experiment, on_settings=self.keep_sliders, **given)
 
     def keep_sliders(self, settings: Mapping[str, Any]) -> None:
         """Keep where the sliders stand; they are there again after a restart."""
         if not self.is_open:
-            entry = {"values": dict(settings), "base": _words(self.bench.base)}
+            entry = {"values": dict(settings), "base": _texts(self.bench.base)}
             self.progress.keep(self._topic, "settings", "sliders", entry)
 
+    def say_notices(self) -> None:
+        """Show what the progress file has to say since the last time (damaged, cannot be written)."""
+        new, self._noticed = self.progress.notices[self._noticed :], len(self.progress.notices)
+        for notice in new:
+            show(box("!", "About your progress file.", paragraphs(notice), COLOURS["guess"]))
+
+    # -- inside ------------------------------------------------------------------------------------
     def _sliders(self) -> dict[str, Any]:
         kept = self.progress.kept(self._topic, "settings", "sliders")
-        if self.is_open or kept is None or kept.get("base") != _words(self.bench.base):
+        if self.is_open or kept is None or kept.get("base") != _texts(self.bench.base):
             return {}
         try:
             return self.bench.settings(**kept["values"])
         except (KeyError, TypeError, ReadaheadError):
             return {}  # a knob was renamed or its range moved since
 
-    # -- inside ------------------------------------------------------------------------------------
-    def _ask(self, name: str) -> asking.Ask:
-        return asking.Ask(self.chapter.prediction(name), self._topic, self.progress)
+    def _prediction(self, name: str) -> PredictionView:
+        return PredictionView(self.chapter.prediction(name), self._topic, self.progress)
 
-    def _guess(self, name: str) -> float | str | None:
-        kept = self.progress.kept(self._topic, "guesses", name) or {}
-        guess = kept.get("guess")
-        return guess if isinstance(guess, (float, str)) else None
-
-    def _show(self, kind: str, name: str, thing: Any) -> None:
-        self.faces[kind, name] = thing
+    def _show(self, kind: str, name: str, view: Any) -> None:
+        """Display a view: as widgets, or on paper where everything is open."""
+        self.views[kind, name] = view
         self.say_notices()
-        display(thing.face)
+        if self.is_open:
+            text = view.html()
+            show(text, self._told(name, view) if kind == "claim" else None)
+        else:
+            display(view.widget)
 
-    def _behind(self, kind: str, name: str, make: Callable[[], Any]) -> None:
-        """Show something at once, or when the curtain above it has opened: it would give the answer away."""
-        curtain_above = self.faces.get(("reveal", self._last))
-        if curtain_above is None or curtain_above.is_open:
-            self._show(kind, name, make())
-            return
-        waits = Printed(paper.words("This is shown after your guess, above."))
-        self._show(kind, name, waits)
+    def _told(self, name: str, view: ClaimView) -> dict[str, Any]:
+        """Return what a program that reads the executed notebook is told of a claim."""
+        found, says = view.finding, self.chapter.question("claim", name)
+        assert found is not None
+        return {"readahead": {"claim": name, "says": says, "verdict": found.verdict, "seen": found.says}}
 
-        def show() -> None:
-            made = make()
-            self.faces[kind, name] = made
-            waits.face.children = [made.face]
-
-        curtain_above.on_opened.append(show)
-
-    def _print(self, text: str, told: Mapping[str, str] | None = None) -> None:
-        """Print; `told` goes into the output's metadata, for a program that reads the executed copy."""
-        self.say_notices()
-        display(HTML(text), metadata={"readahead": dict(told)} if told else None)
-
-    def say_notices(self) -> None:
-        """Print what the progress file has to say since the last time (damaged, cannot be written)."""
-        new, self._noticed = self.progress.notices[self._noticed :], len(self.progress.notices)
-        for notice in new:
-            display(
-                HTML(paper.box("!", "About your progress file.", paper.words(notice), theme.COLOURS["guess"]))
-            )
+    def _start_when_revealed(self, view: ClaimView | FigureView) -> None:
+        """Start a view now, or when the answer above it is shown: it would give the answer away."""
+        above = self.views.get(("reveal", self._last))
+        if above is None or above.is_open:
+            view.start()
+        else:
+            view.wait()
+            above.on_opened.append(view.start)
 
 
-class Printed:
-    """Something on paper, as a face."""
-
-    def __init__(self, text: str) -> None:
-        self.body = widgets.HTML(text)
-        self.face = widgets.VBox([self.body])
-
-
-def _words(settings: Mapping[str, Any]) -> dict[str, str]:
+def _texts(settings: Mapping[str, Any]) -> dict[str, str]:
     return {name: str(value) for name, value in settings.items()}
 
 
-def _often() -> int:
+def _repeats() -> int:
     """Return how often READAHEAD_REPEATS has everything measured; without it, so often that a claim is believed."""
     said = os.environ.get("READAHEAD_REPEATS") or str(FEW)
     try:
@@ -216,8 +185,7 @@ def open_chapter(
     topic or knob, and for a value that a knob does not take.
     """
     opened = topic if isinstance(topic, Chapter) else chapter(topic)
-    often = _often() if repeats is None else repeats
-    bench = Bench(opened.experiment, repeats=often, **settings)
+    bench = Bench(opened.experiment, repeats=_repeats() if repeats is None else repeats, **settings)
     is_open = reveal or by_papermill()
     lesson = Lesson(opened, bench, progress or Progress.open(), is_open=is_open)
     if not is_open:
@@ -225,5 +193,5 @@ def open_chapter(
         lesson.progress.keep(opened.place.topic, "settings", "notebook", {"base": dict(bench.base)})
     lesson.progress.read()  # so that a damaged file is told of now
     lesson.say_notices()
-    display(HTML(card.html()))
+    show(card.html())
     return lesson

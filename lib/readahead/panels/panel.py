@@ -1,7 +1,7 @@
-"""The bench itself: handles above, the chart and what DuckDB read below them, and one sentence under it all.
+"""The panel: a slider for each knob, the plots below them, and one sentence under it all.
 
-While a handle moves, the model answers at once. When it has rested for a moment, DuckDB measures, in the
-background; whoever turns again meanwhile is never kept waiting, and the newest order wins.
+While a slider moves, the model answers at once. When it has rested for a moment, DuckDB measures, in the
+background; whoever moves it again meanwhile is never kept waiting, and the newest measurement wins.
 """
 
 from __future__ import annotations
@@ -13,14 +13,23 @@ from typing import Any
 import ipywidgets as widgets
 
 from readahead.experiments.experiment import Experiment, Settings
-from readahead.panels import curve, static, words
-from readahead.panels.controls import Menu, Slider, control
-from readahead.panels.job import Job
-from readahead.panels.side import Side
-from readahead.panels.view import Dot, View, dot, first_knob, look, opening
+from readahead.panels.background import Background
+from readahead.panels.controls import Control, control
+from readahead.panels.plots import CurvePlot, TimePlot
+from readahead.panels.state import (
+    MeasuredPoint,
+    PanelState,
+    first_knob,
+    first_settings,
+    measured_point,
+    numbers_html,
+    panel_state,
+    sentence_html,
+    static_html,
+)
 
 REST_S = 0.4
-"""A handle that has not moved for so long is let go."""
+"""A slider that has not moved for so long is at rest."""
 REPEATS = 3
 """Of a measurement while somebody watches."""
 KEPT = 60
@@ -39,20 +48,20 @@ _STYLE = """<style>
 </style>"""
 
 
-class Face(widgets.VBox):  # type: ignore[misc]
-    """What is displayed: the panel, and for readers without a kernel its printed twin."""
+class PanelWidget(widgets.VBox):  # type: ignore[misc]
+    """What is displayed: the panel, and for readers without a kernel the same as static HTML."""
 
     panel: Panel
 
     def _repr_mimebundle_(self, **given: Any) -> Any:
         data: Any = super()._repr_mimebundle_(**given)
         bundle, rest = (data[0], data[1:]) if isinstance(data, tuple) else (data, None)
-        bundle = {**bundle, "text/html": static.twin(self.panel.view)}
+        bundle = {**bundle, "text/html": static_html(self.panel.state)}
         return bundle if rest is None else (bundle, *rest)
 
 
 class Panel:
-    """One experiment's panel; `face` is what to display.
+    """One experiment's panel; `widget` is what to display.
 
     Raises `BadValue` for settings that the experiment does not take.
     """
@@ -68,19 +77,19 @@ class Panel:
     ) -> None:
         self.experiment = experiment
         self.repeats = repeats
-        self.settings: dict[str, Any] = opening(experiment, **settings)
+        self.settings: dict[str, Any] = first_settings(experiment, **settings)
         self.x_name = first_knob(experiment, self.settings)
-        self.dots: list[Dot] = []
-        self.job = Job()
+        self.points: list[MeasuredPoint] = []
+        self.background = Background()
         self._on_settings = on_settings
         self._lock = threading.RLock()  # callbacks come on two threads, results on a third
         self._timer: threading.Timer | None = None
-        self.view: View = look(experiment, self.settings, self.x_name)
-        self.controls: Mapping[str, Slider | Menu] = {
-            knob.name: control(knob, self.settings[knob.name], self.turn, self.job.fail)
+        self.state: PanelState = panel_state(experiment, self.settings, self.x_name)
+        self.controls: Mapping[str, Control] = {
+            knob.name: control(knob, self.settings[knob.name], self.turn, self.background.fail)
             for knob in experiment.knobs
         }
-        self.chart, self.side = curve.figure(), Side()
+        self.curve, self.time = CurvePlot(), TimePlot()
         self.auto = widgets.Checkbox(
             value=measure,
             indent=False,
@@ -99,7 +108,7 @@ class Panel:
         self.sentence, self.numbers = widgets.HTML(), widgets.HTML()
         self._numbers_fold = _fold("The numbers", self.numbers)
         self._numbers_fold.observe(lambda _: self._unfolded(), names="selected_index")
-        self.face = self._assemble()
+        self.widget = self._assemble()
         self.draw()
         if measure:
             self.measure()
@@ -115,11 +124,11 @@ class Panel:
                 self.draw()
             except Exception as error:
                 self.settings = before
-                self.job.fail(error)
+                self.background.fail(error)
                 self._show_controls()
                 return
-            if self.job.errors.value:
-                self.job.errors.value = ""  # it was about another value
+            if self.background.errors.value:
+                self.background.errors.value = ""  # it was about another value
             self._rest()
 
     def measure(self) -> None:
@@ -127,19 +136,19 @@ class Panel:
         with self._lock:
             settings = dict(self.settings)
 
-        def work() -> Dot:
+        def work() -> MeasuredPoint:
             sample = self.experiment.measure(settings, repeats=self.repeats)
-            return dot(self.experiment, settings, sample)
+            return measured_point(self.experiment, settings, sample)
 
-        self.job.start(work, self._measured)
+        self.background.start(work, self._measured)
 
     def close(self) -> None:
         """Stop everything; no thread is left."""
         with self._lock:
             if self._timer is not None:
                 self._timer.cancel()
-        self.job.cancel()
-        self.job.join()
+        self.background.cancel()
+        self.background.join()
 
     # -- what follows --------------------------------------------------------------------------------
     def _rest(self) -> None:
@@ -150,18 +159,18 @@ class Panel:
         self._timer.start()
 
     def _rested(self) -> None:
-        """Keep where the handles stand, and measure there. An error in a timer is shown nowhere by itself."""
+        """Keep where the sliders stand, and measure there. An error in a timer is shown nowhere by itself."""
         try:
             if self._on_settings is not None:
                 self._on_settings(self.settings)
             if self.auto.value:
                 self.measure()
         except Exception as error:
-            self.job.fail(error)
+            self.background.fail(error)
 
-    def _measured(self, one: Dot) -> None:
+    def _measured(self, one: MeasuredPoint) -> None:
         with self._lock:
-            self.dots = [*self.dots, one][-KEPT:]
+            self.points = [*self.points, one][-KEPT:]
             self.draw()
 
     def _choose_x(self, name: str) -> None:
@@ -174,18 +183,17 @@ class Panel:
     def draw(self) -> None:
         """Bring everything up to date. Raises what the model raises."""
         with self._lock:
-            view = look(self.experiment, self.settings, self.x_name, self.dots)
-            self.view = view
-            curve.draw(self.chart, view)  # first what the eye follows
-            self.side.draw(view, self.dots[-1] if self.dots else None)
+            self.state = panel_state(self.experiment, self.settings, self.x_name, self.points)
+            self.curve.draw(self.state)  # first what the eye follows
+            self.time.draw(self.state, self.points[-1] if self.points else None)
             self._show_controls()
-            self.sentence.value = words.spoken(view)
+            self.sentence.value = sentence_html(self.state)
             self._show_numbers()
 
     def _show_numbers(self) -> None:
         """Write the tables, if somebody has unfolded them: they are the largest message of all."""
         if self._numbers_fold.selected_index is not None:
-            self.numbers.value = words.numbers(self.view)
+            self.numbers.value = numbers_html(self.state)
 
     def _unfolded(self) -> None:
         with self._lock:
@@ -193,32 +201,34 @@ class Panel:
 
     def _show_controls(self) -> None:
         idle = self.experiment.disabled(self.settings)
-        for name, handle in self.controls.items():
+        for name, shown in self.controls.items():
             why = idle.get(name, "")
-            handle.show(self.settings[name], why, off=bool(why) and not self._wakes(name))
+            shown.show(self.settings[name], why, off=bool(why) and not self._wakes(name))
 
     def _wakes(self, name: str) -> bool:
         """Return whether turning a knob that does nothing now makes it do something."""
         return name not in self.experiment.disabled(self.experiment.follow(self.settings, name))
 
     # -- how it is laid out --------------------------------------------------------------------------
-    def _assemble(self) -> Face:
+    def _assemble(self) -> PanelWidget:
         shown = [knob for knob in self.experiment.knobs if not knob.folded]
-        menus = [self.controls[knob.name].face for knob in shown if knob.kind == "choice"]
-        sliders = [self.controls[knob.name].face for knob in shown if knob.kind != "choice"]
-        folded = [self.controls[knob.name].face for knob in self.experiment.knobs if knob.folded]
+        menus = [self.controls[knob.name].widget for knob in shown if knob.kind == "choice"]
+        sliders = [self.controls[knob.name].widget for knob in shown if knob.kind != "choice"]
+        folded = [self.controls[knob.name].widget for knob in self.experiment.knobs if knob.folded]
         row = widgets.Layout(align_items="center", grid_gap="10px", flex_flow="row wrap")
-        top = widgets.HBox([*menus, self.measure_button, self.auto, self.job.cancel_button], layout=row)
+        top = widgets.HBox(
+            [*menus, self.measure_button, self.auto, self.background.cancel_button], layout=row
+        )
         parts = [
             widgets.HTML(_STYLE, layout=widgets.Layout(display="none")),
             top,
             _grid(sliders, "84px"),
-            self.job.status,
-            self.job.errors,
+            self.background.status,
+            self.background.errors,
         ]
         parts += [
             widgets.HBox(
-                [_sized(self.chart, "1 1 550px"), _sized(self.side.figure, "1 1 390px")],
+                [_sized(self.curve.figure, "1 1 550px"), _sized(self.time.figure, "1 1 390px")],
                 layout=widgets.Layout(flex_flow="row wrap"),
             ),
             self.sentence,
@@ -226,14 +236,14 @@ class Panel:
         if folded:
             parts.append(_fold("More knobs", _grid(folded)))
         parts.append(self._numbers_fold)
-        face = Face(parts)
-        face.panel = self
-        face.add_class("readahead-panel")
-        return face
+        widget = PanelWidget(parts)
+        widget.panel = self
+        widget.add_class("readahead-panel")
+        return widget
 
 
-def _grid(faces: list[Any], least: str = "0") -> widgets.Widget:
-    """Lay handles out in two columns; `least` keeps room for a reason, so that the chart does not jump."""
+def _grid(controls: list[Any], least: str = "0") -> widgets.Widget:
+    """Lay controls out in two columns; `least` keeps room for a reason, so that the chart does not jump."""
     layout = widgets.Layout(
         min_height=least,
         align_content="flex-start",
@@ -241,7 +251,7 @@ def _grid(faces: list[Any], least: str = "0") -> widgets.Widget:
         grid_gap="2px 24px",
         width="100%",
     )
-    return widgets.GridBox(faces, layout=layout)
+    return widgets.GridBox(controls, layout=layout)
 
 
 def _sized(figure: Any, flex: str) -> widgets.Widget:

@@ -17,7 +17,7 @@ from readahead.chapters.loading.chapter import (
 from readahead.chapters.loading.noise import five
 from readahead.chapters.loading.writers import DATABASE, EMULATED_FILES
 from readahead.experiments.round import Bench
-from readahead.panels.picture import painted
+from readahead.panels.computed_view import drawing_html
 
 
 @pytest.fixture(scope="module")
@@ -73,6 +73,6 @@ def test_each_figure_says_in_words_what_it_shows(name: str, bench: Bench) -> Non
 def test_what_was_written_is_called_so(bench: Bench) -> None:
     drawn = FIGURES["writes"](bench)
     assert drawn.what == "write" and "writes" in drawn.head
-    shown = painted(drawn)
+    shown = drawing_html(drawn)
     assert "128 writes" in shown or " writes</text>" in shown
     assert " reads" not in shown

@@ -1,5 +1,6 @@
-"""One workbench, many orders. A new order puts the old one off; the learner sees how far it is, may cancel it,
-and is told in words when it fails. The cell that started it has long ended, so that the sliders stay free.
+"""Runs slow work in a thread, with a progress bar, a Cancel button, and its error in words.
+
+The cell that started it has long ended, so that sliders and other buttons stay free.
 """
 
 from __future__ import annotations
@@ -12,45 +13,46 @@ from typing import Any
 
 import ipywidgets as widgets
 
-from readahead.errors import Cancelled, ReadaheadError
-from readahead.panels import paper, theme
+from readahead.errors import Cancelled
+from readahead.panels.markup import error_box, paragraphs
 from readahead.running import Event, check, listening
 
 Work = Callable[[], Any]
-CANCELLED, FAILED = "cancelled", "failed"
 
 
-def in_words(error: BaseException) -> str:
-    """Return an error as a box: our own as they are, others with their type."""
-    said = str(error) if isinstance(error, ReadaheadError) else f"{type(error).__name__}: {error}"
-    return paper.box("✗", "That did not work.", paper.words(said), theme.COLOURS["guess"])
+def button(description: str, clicked: Callable[[], Any], **more: Any) -> Any:
+    """Return a button that calls `clicked`."""
+    made = widgets.Button(description=description, **more)
+    made.on_click(lambda _: clicked())
+    return made
 
 
-class Job:
-    """Runs one piece of work at a time in a thread; of several orders the newest wins."""
+class Background:
+    """Runs one piece of work at a time; a new one stops the one before it."""
 
-    def __init__(self, ended: Callable[[str], None] = lambda _: None) -> None:
-        self._ended = ended
-        """Told how a work ended: '', 'cancelled' or 'failed'."""
+    def __init__(self) -> None:
+        self.started = 0
+        """How many pieces of work were started."""
         self._lock = threading.Lock()
-        self._generation = 0
         self._stop = threading.Event()
         self._thread: threading.Thread | None = None
         self.bar = widgets.FloatProgress(min=0, max=1, value=0, layout=widgets.Layout(width="140px"))
         self.bar.layout.visibility = "hidden"
-        self.cancel_button = widgets.Button(
-            description="Cancel", tooltip="Stop measuring", disabled=True, layout=widgets.Layout(width="84px")
+        small = widgets.Layout(width="84px")
+        self.cancel_button = button(
+            "Cancel", self.cancel, tooltip="Stop measuring", disabled=True, layout=small
         )
         self.cancel_button.add_class("readahead-cancel")
-        self.cancel_button.on_click(lambda _: self.cancel())
         self.note = widgets.HTML()
         self.note.add_class("readahead-note")
         self.errors = widgets.HTML()
         self.errors.add_class("readahead-errors")
-        # Its room is kept while nothing runs, so that the chart does not jump.
+        # Its room is kept while nothing runs, so that what is below does not jump.
         self.status = widgets.HBox(
             [self.bar, self.note], layout=widgets.Layout(align_items="center", height="26px")
         )
+        self.widget = widgets.VBox([])
+        """Progress and Cancel while something runs; after it what went wrong, or nothing."""
 
     @property
     def busy(self) -> bool:
@@ -60,18 +62,14 @@ class Job:
     def start(self, work: Work, done: Callable[[Any], None]) -> None:
         """Begin `work`; what runs is stopped first. `done` gets the result, in the work's thread."""
         with self._lock:
-            self._generation += 1
+            self.started += 1
             self._stop.set()
             self._stop = threading.Event()
-            before, mine, stop = self._thread, self._generation, self._stop
-            here: Any = contextvars.copy_context()  # so that output goes to the cell that started it
-            self._thread = threading.Thread(
-                target=here.run,
-                args=(self._run, before, mine, stop, work, done),
-                daemon=True,
-                name="readahead-job",
-            )
-            self._show(mine, "starting …", share=0.0, running=True)
+            run = (self._run, self._thread, self.started, self._stop, work, done)
+            here = contextvars.copy_context()  # so that output goes to the cell that started it
+            self._thread = threading.Thread(target=here.run, args=run, daemon=True, name="readahead-work")
+            self.widget.children = [widgets.HBox([self.status, self.cancel_button])]
+            self._show(self.started, "starting …", share=0.0, running=True)
             self._thread.start()
 
     def cancel(self) -> None:
@@ -79,7 +77,7 @@ class Job:
         with self._lock:
             if self.busy:
                 self._stop.set()
-                self._show(self._generation, "cancelling …", running=True)
+                self._show(self.started, "cancelling …", running=True)
 
     def join(self, timeout_s: float | None = None) -> None:
         """Wait until nothing runs. No thread is left then."""
@@ -90,7 +88,7 @@ class Job:
 
     def fail(self, error: BaseException) -> None:
         """Show an error in words."""
-        self.errors.value = in_words(error)
+        self.errors.value = error_box(error)
 
     # -- in the thread -------------------------------------------------------------------------------
     def _run(
@@ -102,7 +100,7 @@ class Job:
         done: Callable[[Any], None],
     ) -> None:
         # An exception in a thread is shown nowhere by itself, so every one of them ends here.
-        said = ""
+        note, left = "", []
         try:
             if before is not None:
                 before.join()  # two DuckDBs at once would measure each other
@@ -112,21 +110,22 @@ class Job:
             self.errors.value = ""
             done(result)
         except Cancelled:
-            said = CANCELLED
+            note, left = "cancelled", [widgets.HTML(paragraphs("Stopped. Nothing half-measured was kept."))]
         except Exception as error:
             self.fail(error)
-            said = FAILED
-        self._show(mine, said, running=False)
-        self._ended(said)
+            note, left = "failed", [self.errors]
+        if mine == self.started:
+            self.widget.children = left
+        self._show(mine, note, running=False)
 
     def _heard(self, mine: int, event: Event) -> None:
         share = event.done / event.total if event.total else 0.0
         self._show(mine, event.note, share=share, running=True)
 
-    def _show(self, mine: int, said: str, *, share: float | None = None, running: bool) -> None:
-        if mine != self._generation:
-            return  # an older order has nothing to say any more
-        self.note.value = f"<span role='status' style='color:#5f6b76'>{html.escape(said)}</span>"
+    def _show(self, mine: int, note: str, *, share: float | None = None, running: bool) -> None:
+        if mine != self.started:
+            return  # newer work is being shown
+        self.note.value = f"<span role='status' style='color:#5f6b76'>{html.escape(note)}</span>"
         self.cancel_button.disabled = not running
         self.bar.layout.visibility = "visible" if running else "hidden"
         if share is not None:

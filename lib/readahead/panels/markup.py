@@ -1,18 +1,20 @@
-"""What can be printed: sentences, tables and boxes as plain HTML. Everything here reads the same with a
-kernel, without one, in a printed notebook and to a screen reader.
-"""
+"""Sentences, tables and boxes as plain HTML, the same with a kernel, without one, and in print."""
 
 from __future__ import annotations
 
 import html
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from readahead.errors import ReadaheadError
+from readahead.panels.theme import COLOURS
 
 _CELL = "text-align:left;padding:.15em 1em .15em 0"
 _CODE, _STRONG, _SLANT = re.compile(r"`([^`]+)`"), re.compile(r"\*\*(.+?)\*\*"), re.compile(r"\*(.+?)\*")
 
 
-def words(text: str) -> str:
+def paragraphs(text: str) -> str:
     """Return text as HTML: escaped, with `code`, **strong** and *slanted*, paragraphs at empty lines."""
     safe = html.escape(text.strip(), quote=False)
     safe = _CODE.sub(r"<code>\1</code>", safe)
@@ -20,7 +22,7 @@ def words(text: str) -> str:
     return "".join(f"<p style='margin:.3em 0'>{part}</p>" for part in re.split(r"\n\s*\n", safe))
 
 
-def table(head: Sequence[str], rows: Sequence[Sequence[str]], caption: str = "") -> str:
+def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     """Return a table; the first cell of each row is its heading."""
     top = "".join(f"<th scope='col' style='{_CELL}'>{html.escape(cell)}</th>" for cell in head)
     body = "".join(
@@ -30,12 +32,7 @@ def table(head: Sequence[str], rows: Sequence[Sequence[str]], caption: str = "")
         + "</tr>"
         for row in rows
     )
-    said = (
-        f"<caption style='text-align:left;font-weight:bold'>{html.escape(caption)}</caption>"
-        if caption
-        else ""
-    )
-    return f"<table>{said}<thead><tr>{top}</tr></thead><tbody>{body}</tbody></table>"
+    return f"<table><thead><tr>{top}</tr></thead><tbody>{body}</tbody></table>"
 
 
 def box(mark: str, title: str, body: str, colour: str) -> str:
@@ -46,13 +43,28 @@ def box(mark: str, title: str, body: str, colour: str) -> str:
     )
 
 
-def listing(items: Sequence[str]) -> str:
-    """Return a list with a bullet each."""
+def error_box(error: BaseException) -> str:
+    """Return an error as a box: our own as they are, others with their type."""
+    text = str(error) if isinstance(error, ReadaheadError) else f"{type(error).__name__}: {error}"
+    return box("✗", "That did not work.", paragraphs(text), COLOURS["guess"])
+
+
+def bullets(items: Sequence[str]) -> str:
+    """Return a list with a bullet each; nothing if it is empty."""
     if not items:
         return ""
-    return "<ul style='margin:.2em 0'>" + "".join(f"<li>{words(item)}</li>" for item in items) + "</ul>"
+    return "<ul style='margin:.2em 0'>" + "".join(f"<li>{paragraphs(item)}</li>" for item in items) + "</ul>"
 
 
 def folded(title: str, body: str, *, is_open: bool = False) -> str:
     """Return something that opens on a click, or is open already."""
     return f"<details{' open' if is_open else ''}><summary>{html.escape(title)}</summary>{body}</details>"
+
+
+def show(text: str, metadata: Mapping[str, Any] | None = None) -> None:
+    """Show HTML as the output of the cell; `metadata` is for programs that read the executed notebook."""
+    from IPython import display as ipython
+
+    display: Any = ipython.display
+    page: Any = ipython.HTML
+    display(page(text), metadata=metadata)
