@@ -1,4 +1,4 @@
-"""A pile of books, some of them torn, one of them somebody's shopping list."""
+"""A folder of result files: some are broken, one is somebody's shopping list."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from readahead.errors import DataError
-from readahead.panels.class_view import calibration, exercise_results, read_results
+from readahead.panels.class_view import exercises_table, guesses_table, machine_row, read_results
 from readahead.questions.progress import Progress
 
 
@@ -38,22 +38,23 @@ def pile(tmp_path: Path) -> Path:
 
 
 def test_good_books_are_read_and_the_others_named(pile: Path) -> None:
-    room = read_results(pile)
-    assert [learner.name for learner in room.learners] == ["ada", "ben", "o'neil ü"]
-    assert len(room.skipped) == 3
-    assert all("is not a result of this workbook" in why and "--export" in why for why in room.skipped)
-    assert {why.split(".json")[0] for why in room.skipped} == {"torn", "shopping", "photo"}
-    assert room.learners[0].machine == ("a cpu", "4", "8 GiB", "ext4", "Linux", "a disk")
+    results = read_results(pile)
+    assert list(results.books) == ["ada", "ben", "o'neil ü"]
+    assert len(results.skipped) == 3
+    assert all("is not a result of this workbook" in why and "--export" in why for why in results.skipped)
+    assert {why.split(".json")[0] for why in results.skipped} == {"torn", "shopping", "photo"}
+    assert machine_row(results.books["ada"]) == ("a cpu", "4", "8 GiB", "ext4", "Linux", "a disk")
 
 
-def test_the_room_is_off_by_the_median_and_shares_its_misconception(pile: Path) -> None:
-    room = read_results(pile)
-    [(topic, middle, each)] = calibration(room)
-    assert (topic, middle) == ("fragments", pytest.approx(2.0))
-    assert each == pytest.approx([2.0, 4.0, 1.0])
-    [hole] = exercise_results(room)
+def test_guesses_stand_with_their_factor_and_a_misconception_is_counted_once_a_learner(pile: Path) -> None:
+    results = read_results(pile)
+    guesses = guesses_table(results)
+    assert set(guesses.topic) == {"fragments"} and list(guesses.learner) == [0, 1, 2]
+    assert list(guesses.off) == pytest.approx([2.0, 4.0, 1.0])
+    assert list(guesses.ratio) == pytest.approx([2.0, 0.25, 1.0])
+    [hole] = exercises_table(results).itertuples()
     assert (hole.name, hole.tried, hole.right) == ("hole", 2, 1)
-    assert hole.misconceptions == (("a hole is never worth reading", 2),)
+    assert hole.misconceptions == [("a hole is never worth reading", 2)]
 
 
 def test_an_empty_folder_and_none_at_all_say_what_to_give(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""The room on the wall, drawn from real result files."""
+"""The class view, drawn from real result files."""
 
 from __future__ import annotations
 
@@ -43,6 +43,9 @@ def test_the_room_is_shown_without_names_unless_asked(folder: Path, monkeypatch:
         assert "ada <3" not in told  # a file's name is no markup
         assert "2 results" in told and "a cpu" in told
         assert "2 guesses, 1 of them too high" in told
+        assert (
+            "typically off by 4.5×" in told and "by 1.16×." in told
+        )  # the medians of 4 and 5, of 1.2 and 1.11
         assert "the seek of the textbook (2)" in told and "0 of 2" in told
 
 

@@ -109,7 +109,7 @@ def test_a_slider_at_rest_is_measured_and_drawn_with_its_reads(panel: Panel) -> 
     one = panel.points[0]
     assert one.settings["piece_bytes"] == 262_144 and len(one.sample.reads) == 4
     dots = panel.curve.figure.data[plots.MEASURED]
-    assert list(dots.x) == [262_144] and dots.y[0] == pytest.approx(one.throughput)
+    assert list(dots.x) == [262_144] and dots.y[0] == pytest.approx(one.throughput.median)
     assert dots.error_y.array[0] >= 0 and dots.error_y.arrayminus[0] >= 0
     drawn = sum(int(np.isfinite(trace.x).sum()) for trace in panel.time.reads)
     assert drawn == 2 * 4

@@ -13,7 +13,7 @@ from typing import Any
 import ipywidgets as widgets
 
 from readahead.experiments.experiment import Experiment, Settings
-from readahead.panels.background import Background
+from readahead.panels.background import Background, button
 from readahead.panels.controls import Control, control
 from readahead.panels.plots import CurvePlot, TimePlot
 from readahead.panels.state import (
@@ -90,21 +90,12 @@ class Panel:
             for knob in experiment.knobs
         }
         self.curve, self.time = CurvePlot(), TimePlot()
-        self.auto = widgets.Checkbox(
-            value=measure,
-            indent=False,
-            description="when a slider rests",
-            layout=widgets.Layout(width="auto"),
-        )
+        auto = widgets.Layout(width="auto")
+        self.auto = widgets.Checkbox(measure, indent=False, description="when a slider rests", layout=auto)
         self.auto.add_class("readahead-auto")
-        self.measure_button = widgets.Button(
-            description="Measure",
-            button_style="primary",
-            tooltip="Run the query in DuckDB now",
-            layout=widgets.Layout(width="104px"),
-        )
+        look = {"button_style": "primary", "layout": widgets.Layout(width="104px")}
+        self.measure_button = button("Measure", self.measure, tooltip="Run the query in DuckDB now", **look)
         self.measure_button.add_class("readahead-measure")
-        self.measure_button.on_click(lambda _: self.measure())
         self.sentence, self.numbers = widgets.HTML(), widgets.HTML()
         self._numbers_fold = _fold("The numbers", self.numbers)
         self._numbers_fold.observe(lambda _: self._unfolded(), names="selected_index")
@@ -216,27 +207,21 @@ class Panel:
         sliders = [self.controls[knob.name].widget for knob in shown if knob.kind != "choice"]
         folded = [self.controls[knob.name].widget for knob in self.experiment.knobs if knob.folded]
         row = widgets.Layout(align_items="center", grid_gap="10px", flex_flow="row wrap")
-        top = widgets.HBox(
-            [*menus, self.measure_button, self.auto, self.background.cancel_button], layout=row
+        top = [*menus, self.measure_button, self.auto, self.background.cancel_button]
+        plots = [_sized(self.curve.figure, "1 1 550px"), _sized(self.time.figure, "1 1 390px")]
+        widget = PanelWidget(
+            [
+                widgets.HTML(_STYLE, layout=widgets.Layout(display="none")),
+                widgets.HBox(top, layout=row),
+                _grid(sliders, "84px"),
+                self.background.status,
+                self.background.errors,
+                widgets.HBox(plots, layout=widgets.Layout(flex_flow="row wrap")),
+                self.sentence,
+                *([_fold("More knobs", _grid(folded))] if folded else []),
+                self._numbers_fold,
+            ]
         )
-        parts = [
-            widgets.HTML(_STYLE, layout=widgets.Layout(display="none")),
-            top,
-            _grid(sliders, "84px"),
-            self.background.status,
-            self.background.errors,
-        ]
-        parts += [
-            widgets.HBox(
-                [_sized(self.curve.figure, "1 1 550px"), _sized(self.time.figure, "1 1 390px")],
-                layout=widgets.Layout(flex_flow="row wrap"),
-            ),
-            self.sentence,
-        ]
-        if folded:
-            parts.append(_fold("More knobs", _grid(folded)))
-        parts.append(self._numbers_fold)
-        widget = PanelWidget(parts)
         widget.panel = self
         widget.add_class("readahead-panel")
         return widget

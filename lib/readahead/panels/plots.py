@@ -143,7 +143,7 @@ def _curve_traces() -> list[Any]:
 def y_ends(state: PanelState) -> tuple[float, float]:
     """Return whole ends for the y axis, so that it stands still while a slider moves."""
     every = [float(state.ys.min()), float(state.ys.max()), state.y]
-    every += [end for one in state.points for end in (one.low, one.high)]
+    every += [end for one in state.points for end in (one.throughput.low, one.throughput.high)]
     every += [y for _, y, _ in state.published]
     low = 10 ** (math.floor(math.log10(min(every) / 1.3) * 4) / 4)
     high = 10 ** (math.ceil(math.log10(max(every) * 1.3) * 4) / 4)
@@ -151,19 +151,18 @@ def y_ends(state: PanelState) -> tuple[float, float]:
 
 
 def _draw_points(state: PanelState, trace: Any, points: Sequence[MeasuredPoint]) -> None:
-    xs, ys = np.array([state.x_of(one) for one in points]), np.array([one.throughput for one in points])
+    low, ys, high = (
+        np.array([getattr(one.throughput, end) for one in points]) for end in ("low", "median", "high")
+    )
+    xs = np.array([state.x_of(one) for one in points])
     assign(trace, x=xs, y=ys, text=tuple(_point_text(state, one) for one in points))
-    above, below = np.array([one.high for one in points]) - ys, ys - np.array([one.low for one in points])
-    assign(trace.error_y, array=above, arrayminus=below)
+    assign(trace.error_y, array=high - ys, arrayminus=ys - low)
 
 
 def _point_text(state: PanelState, one: MeasuredPoint) -> str:
     """Say everything about one measurement."""
-    between = f"{state.y_text(one.low)} to {state.y_text(one.high)}"
-    lines = [
-        f"<b>DuckDB, {one.sample.where}</b>",
-        f"{state.y_text(one.throughput)} ({between}), {len(one.sample.seconds)} runs",
-    ]
+    runs = f"{one.throughput.text(state.unit)}, {one.time.repeats} runs"
+    lines = [f"<b>DuckDB, {one.sample.where}</b>", runs]
     lines += [
         f"{knob.label}: {knob.text(one.settings[knob.name])}"
         for knob in state.experiment.knobs
@@ -320,7 +319,7 @@ def _terms(state: PanelState) -> list[tuple[str, str, float, float]]:
                 found.append((row, name, start, float(length)))
                 start += length
     if state.here is not None:
-        found.append((MEASURED_ROW, "measured", 0.0, state.here.seconds))
+        found.append((MEASURED_ROW, "measured", 0.0, state.here.time.median))
     return found
 
 

@@ -16,6 +16,7 @@ from readahead import units
 from readahead.experiments.experiment import Experiment, Knob, Settings
 from readahead.experiments.figure import Axis, Line, Picture
 from readahead.measure.sample import Sample
+from readahead.measure.value import Value, seconds
 from readahead.models.estimate import Estimate
 from readahead.panels.chart import chart
 from readahead.panels.markup import bullets, folded, table
@@ -31,13 +32,10 @@ class MeasuredPoint:
 
     settings: Settings
     sample: Sample
+    time: Value
+    throughput: Value
     unit: str
-    throughput: float
-    low: float
-    high: float
-    seconds: float
-    low_s: float
-    high_s: float
+    """Of the throughput."""
 
     def fits(self, experiment: Experiment, settings: Settings, but: str) -> bool:
         """Return whether it was measured at `settings`, the knob `but` and those without effect apart."""
@@ -51,18 +49,13 @@ class MeasuredPoint:
 
 def measured_point(experiment: Experiment, settings: Settings, sample: Sample) -> MeasuredPoint:
     """Return a sample as a point. The interval costs a bootstrap, so this belongs in the background."""
-    low_s, high_s = sample.interval_s()
-    seconds = sample.median_s
+    time = seconds(sample)
     return MeasuredPoint(
         settings=dict(settings),
         sample=sample,
+        time=time,
+        throughput=time.inverse(experiment.work(settings)),
         unit=experiment.unit(settings),
-        throughput=experiment.throughput(settings, seconds),
-        low=experiment.throughput(settings, high_s),
-        high=experiment.throughput(settings, low_s),
-        seconds=seconds,
-        low_s=low_s,
-        high_s=high_s,
     )
 
 
@@ -174,8 +167,8 @@ def _percent(share: float) -> str:
 
 def _measured(state: PanelState, point: MeasuredPoint) -> str:
     """Say what was measured here and how far the model was off."""
-    said = f"DuckDB measured {state.y_text(point.throughput)} (median of {len(point.sample.seconds)})"
-    gap = point.seconds / state.estimate.seconds - 1
+    said = f"DuckDB measured {state.y_text(point.throughput.median)} (median of {point.time.repeats})"
+    gap = point.time.median / state.estimate.seconds - 1
     if abs(gap) < 0.02:
         return f"{said}, as the model says"
     if abs(gap) < 1:
@@ -218,8 +211,8 @@ def _sources(state: PanelState) -> list[tuple[str, ...]]:
         found.append(
             (
                 f"DuckDB, {sample.where}",
-                f"{state.y_text(one.throughput)} ({state.y_text(one.low)} to {state.y_text(one.high)})",
-                f"{units.text(one.seconds, 's')} ({units.text(one.low_s, 's')} to {units.text(one.high_s, 's')})",
+                one.throughput.text(state.unit),
+                one.time.text("s"),
                 units.text(sample.bytes_read, "bytes"),
                 reads,
                 f"{sample.row_groups_scanned:,} of {sample.row_groups_total:,}",
@@ -250,7 +243,7 @@ def numbers_html(state: PanelState) -> str:
     head = ("Source", "Throughput", "Time", "Bytes read", "Reads", "Row groups")
     return (
         table(head, _sources(state))
-        + (bullets(state.here.sample.warnings()) if state.here else "")
+        + (bullets(state.here.time.warnings) if state.here else "")
         + "<div style='display:flex;flex-wrap:wrap;gap:0 40px;align-items:flex-start'>"
         + table(("The model's terms", "Time", "Share"), terms)
         + table(("Setting", "Value"), settings)
@@ -263,7 +256,7 @@ def picture(state: PanelState) -> Picture:
     """Return the chart as a picture: the model's line, the measured and published points, and where we are."""
     lines = [Line(name="model", points=list(zip(state.xs.tolist(), state.ys.tolist(), strict=True)))]
     for name, fits in (("DuckDB measured", True), ("measured, other knobs elsewhere", False)):
-        points = [(state.x_of(one), one.throughput) for one in state.points if state.fits(one) is fits]
+        points = [(state.x_of(one), one.throughput.median) for one in state.points if state.fits(one) is fits]
         if points:
             source = "measured" if fits else "other"
             lines.append(Line(name=name, points=points, source=source, joined=False))

@@ -1,7 +1,7 @@
-"""The paint box. Colours that colour-blind readers tell apart, and beside each colour a shape or a dash that
-says the same, so that a chart printed in grey loses nothing.
+"""Colours, marks and fonts of all charts, and how the plotly ones look.
 
-Fonts are those of the reader's own machine: nothing is fetched.
+Colour-blind readers can tell the colours apart, and beside each stands a mark or a dash that says the same, so that a
+chart printed in grey loses nothing. Fonts are those of the reader's own machine: nothing is fetched.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ COLOURS = {
 }
 """Okabe and Ito's colours (2008), the yellow darkened so that it can be read on white."""
 SHAPES = {"guess": "diamond", "modeled": "bar", "measured": "dot", "published": "square", "other": "dot"}
-"""What a mark looks like on paper."""
+"""What a mark looks like in a static chart."""
 
 TERMS = {
     "seek": "#D55E00",
@@ -32,7 +32,7 @@ CYCLE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#767
 """Colours for things without a meaning of their own, such as threads."""
 
 FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Noto Sans', 'DejaVu Sans', sans-serif"
-INK, FAINT, GRID, PAPER = "#1f2933", "#5f6b76", "#e6eaee", "#ffffff"
+INK, GRID, PAPER = "#1f2933", "#e6eaee", "#ffffff"
 
 
 def term_colour(name: str) -> str:
@@ -41,7 +41,7 @@ def term_colour(name: str) -> str:
 
 
 def axis(**more: Any) -> dict[str, Any]:
-    """Return an axis as every chart of the house has it."""
+    """Return an axis as every plotly chart has it."""
     plain: dict[str, Any] = {
         "showgrid": True,
         "gridcolor": GRID,
@@ -58,7 +58,7 @@ def axis(**more: Any) -> dict[str, Any]:
 
 
 def layout(**more: Any) -> dict[str, Any]:
-    """Return a plot's layout as every chart of the house has it."""
+    """Return a layout as every plotly chart has it."""
     plain: dict[str, Any] = {
         "font": {"family": FONT, "size": 14, "color": INK},
         "paper_bgcolor": PAPER,
