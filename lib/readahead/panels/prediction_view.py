@@ -16,6 +16,9 @@ from readahead.panels.markup import error_box, paragraphs
 from readahead.questions.prediction import Prediction
 from readahead.questions.progress import Progress
 
+STEP = 0.02
+"""Of the slider, as a power of ten."""
+
 
 class PredictionView:
     """The scale and the field of one prediction; its question stands in the notebook."""
@@ -66,16 +69,10 @@ class PredictionView:
         """Return the slider along the scale, the field, and the ends. The slider suggests no number."""
         asked = self.prediction
         low, high = math.log10(asked.low), math.log10(asked.high)
+        middle = low + STEP * round((high - low) / 2 / STEP)
+        scale = {"value": 10**middle, "min": low, "max": high, "step": STEP}
         wide, narrow = widgets.Layout(width="24em"), widgets.Layout(width="18em")
-        self.slider = widgets.FloatLogSlider(
-            value=10 ** ((low + high) / 2),
-            min=low,
-            max=high,
-            step=0.02,
-            readout=False,
-            description="Slide",
-            layout=wide,
-        )
+        self.slider = widgets.FloatLogSlider(**scale, readout=False, description="Slide", layout=wide)
         self.field = widgets.Text(
             description="My guess",
             placeholder="a number and its unit",
@@ -127,6 +124,8 @@ class PredictionView:
         self.message.value = paragraphs(said)
 
     def _slid(self, change: dict[str, float]) -> None:
+        if math.isclose(change["new"], change["old"], rel_tol=1e-6):
+            return  # the browser rounds what it is given and sends it back: nobody has touched the slider
         text = units.text(change["new"], self.prediction.kind, digits=2)
         if self.field.value != text:
             self.field.value = text
