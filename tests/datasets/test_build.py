@@ -11,14 +11,14 @@ import pytest
 
 from readahead.datasets.build import build, literal
 from readahead.datasets.recipe import Recipe
-from readahead.datasets.work import Work
 from readahead.errors import DataError
+from readahead.running import Event, listening
 
 
 def made(folder: Path, **card: Any) -> tuple[Recipe, Path]:
     recipe = Recipe(**{"table": "comments_narrow", "size": "tiny", **card})
     folder.mkdir(exist_ok=True)
-    return recipe, build(recipe, folder, Work(recipe.rows))
+    return recipe, build(recipe, folder)
 
 
 def ask(sql: str, path: Path) -> list[Any]:
@@ -137,15 +137,10 @@ def test_a_file_that_is_not_as_asked_is_refused(tmp_path: Path, monkeypatch: pyt
     monkeypatch.setitem(Recipe(table="comments_narrow").source.rows, "tiny", 262_144)
     recipe = Recipe(table="comments_narrow", size="tiny")
 
-    class Grows(Work):
-        """A cook whose table is one row longer once it has been written."""
+    def grow(event: Event) -> None:
+        """Make the table one row longer once it has been written."""
+        if event.note == "checking":
+            recipe.source.rows["tiny"] = 262_145
 
-        def query(
-            self, connection: duckdb.DuckDBPyConnection, sql: str, note: str
-        ) -> list[tuple[object, ...]]:
-            if note == "checking":
-                recipe.source.rows["tiny"] = 262_145
-            return super().query(connection, sql, note)
-
-    with pytest.raises(DataError, match="came out with .*262144.* not .*262145"):
-        build(recipe, tmp_path, Grows(recipe.rows))
+    with pytest.raises(DataError, match="came out with .*262144.* not .*262145"), listening(grow):
+        build(recipe, tmp_path)

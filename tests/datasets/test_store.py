@@ -10,6 +10,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -158,8 +159,11 @@ def test_a_stop_is_heard_while_another_builds(cache: Path) -> None:
         notes.append(event.note)
         stop.set()
 
-    with store._lock(store.location(TINY)), pytest.raises(Cancelled), listening(news, stop):
-        store.path(TINY)
+    with ThreadPoolExecutor(max_workers=1) as other:
+        lock = other.submit(store._lock(store.location(TINY)).acquire).result()
+        with pytest.raises(Cancelled), listening(news, stop):
+            store.path(TINY)
+        other.submit(lock.lock.release).result()
     assert notes == [f"waiting for another build of {TINY.file_name}"]
 
 

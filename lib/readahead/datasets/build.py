@@ -1,7 +1,7 @@
-"""The kitchen: a recipe goes in, a file comes out, with DuckDB doing all the work.
+"""Writes the file of a recipe: DuckDB does all the work, and the file itself is asked whether it came out right.
 
-One thread writes, in order, so that every row group but the last is full. A Parquet file comes out the same to
-the byte each time; a native file has the same rows in the same groups, but DuckDB gives each a new identity.
+One thread writes, in order, so that every row group but the last is full. A Parquet file comes out the same to the
+byte each time; a native file has the same rows in the same groups, but DuckDB gives each a new identity.
 """
 
 from __future__ import annotations
@@ -12,10 +12,9 @@ from pathlib import Path
 
 import duckdb
 
+from readahead.datasets import stoppable
 from readahead.datasets.recipe import Recipe
-from readahead.datasets.star import MADE_FROM, lineorder_sql
-from readahead.datasets.tables import rows_sql
-from readahead.datasets.work import Work
+from readahead.datasets.tables import comments_sql, lineorder_sql
 from readahead.errors import DataError
 
 IN_ORDER = "SET threads = 1; SET preserve_insertion_order = true; SET enable_progress_bar = false"
@@ -34,11 +33,12 @@ def select(recipe: Recipe, generated: Path | None = None) -> str:
     they would show through; a sort makes them even, and its own order is that of the sort.
     """
     unique = ", ".join(recipe.source.unique)
-    source = f"({rows_sql(recipe.table, recipe.rows, recipe.first_row)})"
-    if generated and recipe.source.made_from:
-        lineitem, orders = (literal(generated.with_name(f"{name}.parquet")) for name in MADE_FROM)
-        source = f"({lineorder_sql(lineitem, orders)})"
-    elif generated:
+    if generated is None:
+        source = f"({comments_sql(recipe.table, recipe.rows, recipe.first_row)})"
+    elif recipe.source.made_from:
+        files = [literal(generated.with_name(f"{name}.parquet")) for name in recipe.source.made_from]
+        source = f"({lineorder_sql(*files)})"
+    else:
         source = f"read_parquet({literal(generated)})"
     by = {"key": unique if generated else "", "shuffled": f"hash({unique}), {unique}"}
     named = recipe.source.orders.get(recipe.order, f"{recipe.order} NULLS LAST")
@@ -51,54 +51,48 @@ def select(recipe: Recipe, generated: Path | None = None) -> str:
 
 def copy_sql(recipe: Recipe, target: Path, generated: Path | None = None) -> str:
     """Return the bare statement that writes a Parquet recipe, which a benchmark can run by itself."""
-    options = [
-        "FORMAT parquet",
-        f"ROW_GROUP_SIZE {recipe.effective_row_group_rows}",
-        f"COMPRESSION {recipe.compression}",
-    ]
+    options = f"ROW_GROUP_SIZE {recipe.effective_row_group_rows}, COMPRESSION {recipe.compression}"
     if recipe.dictionary_values is not None:
-        options.append(f"DICTIONARY_SIZE_LIMIT {recipe.dictionary_values}")
-    return f"COPY ({select(recipe, generated)}) TO {literal(target)} ({', '.join(options)})"
+        options += f", DICTIONARY_SIZE_LIMIT {recipe.dictionary_values}"
+    return f"COPY ({select(recipe, generated)}) TO {literal(target)} (FORMAT parquet, {options})"
 
 
 def native_sql(recipe: Recipe, target: Path, generated: Path | None = None) -> list[str]:
     """Return the statements that write a native recipe, as table `t`."""
-    groups = recipe.effective_row_group_rows
-    statements = [
-        f"ATTACH {literal(target)} AS file (BLOCK_SIZE {recipe.block_bytes}, ROW_GROUP_SIZE {groups})",
+    options = f"BLOCK_SIZE {recipe.block_bytes}, ROW_GROUP_SIZE {recipe.effective_row_group_rows}"
+    index = [f"CREATE UNIQUE INDEX key_index ON file.t ({recipe.source.key})"] if recipe.index else []
+    return [
+        f"ATTACH {literal(target)} AS file ({options})",
         f"CREATE TABLE file.t AS {select(recipe, generated)}",
+        *index,
+        "CHECKPOINT file",
+        "DETACH file",
     ]
-    if recipe.index:
-        statements.append(f"CREATE UNIQUE INDEX key_index ON file.t ({recipe.source.key})")
-    return [*statements, "CHECKPOINT file", "DETACH file"]
 
 
-def build(recipe: Recipe, folder: Path, work: Work) -> Path:
+def build(recipe: Recipe, folder: Path) -> Path:
     """Write the recipe's file inside `folder`, which may hold other things meanwhile, check it, and return its path.
 
     Raises `Cancelled`, `DataError` if the file is not what the recipe says, and what the disk and DuckDB raise.
     """
     target = folder / recipe.file_name
-    generated = _generate(recipe, folder, work) if recipe.source.scale_factor else None
-    if recipe.format == "parquet":
-        statements = [copy_sql(recipe, target, generated)]
-    else:
-        statements = native_sql(recipe, target, generated)
+    generated = _generate(recipe, folder) if recipe.source.scale_factor else None
+    native = recipe.format == "native"
+    statements = native_sql(recipe, target, generated) if native else [copy_sql(recipe, target, generated)]
     note = f"building {recipe.table} ({recipe.size}), row groups of {recipe.effective_row_group_rows:,}"
     with duckdb.connect() as connection:
         connection.execute(IN_ORDER)
         connection.execute(f"SET temp_directory = {literal(folder / 'spill')}")
         for statement in statements:
-            work.query(connection, statement, note)
-        _check(connection, recipe, target, work)
+            stoppable.query(connection, statement, note, rows=recipe.rows)
+        _check(connection, recipe, target)
     return target
 
 
-def _generate(recipe: Recipe, folder: Path, work: Work) -> Path:
+def _generate(recipe: Recipe, folder: Path) -> Path:
     """Let TPC-H's generator write the table, or those it is made from, into `folder` and return the first file."""
-    tool = Path(sysconfig.get_path("scripts")) / (
-        "tpchgen-cli.exe" if sys.platform == "win32" else "tpchgen-cli"
-    )
+    name = "tpchgen-cli.exe" if sys.platform == "win32" else "tpchgen-cli"
+    tool = Path(sysconfig.get_path("scripts")) / name
     if not tool.exists():
         raise DataError(f"The TPC-H generator {tool} is missing. Run make lab or make test again.")
     names = recipe.source.made_from or (recipe.table,)
@@ -112,32 +106,38 @@ def _generate(recipe: Recipe, folder: Path, work: Work) -> Path:
         f"--tables={','.join(names)}",
         f"--output-dir={folder}",
     ]
-    work.program(command, folder / "generator.log", f"generating {recipe.table} at scale factor {scale}")
+    note = f"generating {recipe.table} at scale factor {scale}"
+    stoppable.program(command, folder / "generator.log", note, rows=recipe.rows)
     return folder / f"{names[0]}.parquet"
 
 
-def _check(connection: duckdb.DuckDBPyConnection, recipe: Recipe, target: Path, work: Work) -> None:
+def _check(connection: duckdb.DuckDBPyConnection, recipe: Recipe, target: Path) -> None:
     """Ask the file itself whether it holds the rows, the keys and the row groups of the recipe."""
-    note, key, name = "checking", recipe.source.key, literal(target)
-    table, groups = (
-        f"read_parquet({name})",
-        (f"SELECT DISTINCT row_group_id, row_group_num_rows FROM parquet_metadata({name})"),
-    )
+    key, name = recipe.source.key, literal(target)
     if recipe.format == "native":
-        work.query(connection, f"ATTACH {name} AS made (READ_ONLY)", note)
-        table, groups = (
-            "made.t",
-            (
-                "SELECT row_group_id, sum(count) FROM pragma_storage_info('made.t')"
-                f" WHERE column_name = '{key}' AND segment_type <> 'VALIDITY' GROUP BY row_group_id"
-            ),
+        connection.execute(f"ATTACH {name} AS made (READ_ONLY)")
+        table = "made.t"
+        groups = (
+            "SELECT row_group_id, sum(count) FROM pragma_storage_info('made.t')"
+            f" WHERE column_name = '{key}' AND segment_type <> 'VALIDITY' GROUP BY row_group_id"
         )
-    rows, keys = work.query(connection, f"SELECT count(*), sum({key}) FROM {table}", note)[0]
-    many, largest = work.query(connection, f"SELECT count(*), max(n) FROM ({groups}) g(id, n)", note)[0]
-    found = (rows, keys if key == "id" else None, many, largest)
-    middle = 2 * recipe.first_row + recipe.rows - 1
-    sum_of_keys = recipe.rows * middle // 2 if key == "id" else None
-    want = (recipe.rows, sum_of_keys, recipe.row_groups, min(recipe.rows, recipe.effective_row_group_rows))
+    else:
+        table = f"read_parquet({name})"
+        groups = f"SELECT DISTINCT row_group_id, row_group_num_rows FROM parquet_metadata({name})"
+    found = stoppable.query(
+        connection,
+        f"SELECT (SELECT count(*) FROM {table}), (SELECT sum({key}) FROM {table}), count(*), max(n)"
+        f" FROM ({groups}) g(id, n)",
+        "checking",
+        rows=recipe.rows,
+    )[0]
+    first, last = recipe.first_row, recipe.first_row + recipe.rows - 1
+    want = (
+        recipe.rows,
+        recipe.rows * (first + last) // 2 if key == "id" else found[1],
+        recipe.row_groups,
+        min(recipe.rows, recipe.effective_row_group_rows),
+    )
     if found != want:
         raise DataError(
             f"{target.name} came out with (rows, sum of keys, row groups, rows of the largest) {found}, not {want}."

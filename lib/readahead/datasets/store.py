@@ -1,10 +1,9 @@
-"""A larder where everything is made once. Ask for a recipe and get a path: if the file is not there it is built,
-whoever asks at the same time waits, and what was broken off never counts as made.
+"""Builds the file of a recipe once and keeps it: ask for a recipe and get a path.
 
-The way of a file: lock → room on the disk? → built in a folder of its own → is its content right? → the old manifest
-away, the file to its place, the new manifest. Only the manifest says that a file is done, so a kill between any two
-steps leaves nothing that counts; the next build sweeps it up. A larder that can only be read serves as well, as long
-as the file is in it.
+Whoever asks while it is built waits, and what was broken off never counts as built. The way of a file: lock → is there
+room on the disk? → built in a folder of its own → is its content right? → the old manifest away, the file to its place,
+the new manifest. Only the manifest says that a file is done, so a kill between any two steps leaves nothing that
+counts; the next build removes it. A folder that can only be read serves as well, as long as the file is in it.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ import os
 import shutil
 import tempfile
 import time
-from collections.abc import Iterator
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 import duckdb
@@ -25,9 +24,9 @@ from filelock import FileLock, Timeout
 from readahead import paths, units
 from readahead.datasets.build import build
 from readahead.datasets.recipe import Recipe
-from readahead.datasets.work import POLL_S, Work
-from readahead.errors import DataError
-from readahead.running import check
+from readahead.datasets.stoppable import POLL_S
+from readahead.errors import Cancelled, DataError
+from readahead.running import check, stopped, tell
 
 BUILDING, LOCKS = ".building", ".locks"
 _PROBES, _PROBE_BYTES = 16, 4_096
@@ -42,15 +41,14 @@ def path(recipe: Recipe) -> Path:
     target = location(recipe)
     if is_built(recipe):
         return target
-    work = Work(recipe.rows)
     try:
         for folder in (BUILDING, LOCKS):
             (target.parent / folder).mkdir(parents=True, exist_ok=True)
-        with _locked(target, work):
+        with _locked(recipe, target):
             if not is_built(recipe):
                 _sweep(target)
                 _require_room(recipe, target.parent)
-                _make(recipe, target, work)
+                _make(recipe, target)
     except (OSError, duckdb.Error) as error:
         raise _explained(error, recipe, target) from error
     return target
@@ -95,23 +93,16 @@ def _lock(target: Path) -> FileLock:
     return FileLock(target.parent / LOCKS / f"{target.name}.lock")
 
 
-@contextlib.contextmanager
-def _locked(target: Path, work: Work) -> Iterator[None]:
-    """Hold the file's lock, after waiting for whoever has it. The system takes it from a holder who dies."""
-    lock, told = _lock(target), False
-    while True:
-        check()
-        try:
-            lock.acquire(timeout=0.1, poll_interval=POLL_S)
-            break
-        except Timeout:
-            if not told:
-                work.tell(0, f"waiting for another build of {target.name}")
-            told = True
+def _locked(recipe: Recipe, target: Path) -> AbstractContextManager[object]:
+    """Wait for whoever has the file's lock, and take it. The system takes it from a holder who dies."""
+    lock = _lock(target)
     try:
-        yield
-    finally:
-        lock.release()
+        return lock.acquire(timeout=0)
+    except Timeout:
+        tell(0, recipe.rows, f"waiting for another build of {target.name}")
+    with contextlib.suppress(Timeout):
+        return lock.acquire(poll_interval=POLL_S, cancel_check=stopped)
+    raise Cancelled("It was cancelled while another build was waited for. Start it again when you like.")
 
 
 def _sweep(target: Path) -> None:
@@ -141,12 +132,12 @@ def _require_room(recipe: Recipe, folder: Path) -> None:
         )
 
 
-def _make(recipe: Recipe, target: Path, work: Work) -> None:
+def _make(recipe: Recipe, target: Path) -> None:
     """Build under the lock, in a folder that goes away whatever happens."""
     begun_s = time.perf_counter()
     folder = Path(tempfile.mkdtemp(prefix=f"{target.name}@", dir=target.parent / BUILDING))
     try:
-        built, manifest = build(recipe, folder, work), folder / "manifest.json"
+        built, manifest = build(recipe, folder), folder / "manifest.json"
         told = {
             "recipe": recipe.facts,
             "rows": recipe.rows,
@@ -163,7 +154,7 @@ def _make(recipe: Recipe, target: Path, work: Work) -> None:
         manifest.replace(_manifest(target))
     finally:
         shutil.rmtree(folder, ignore_errors=True)
-    work.tell(recipe.rows, "built")
+    tell(recipe.rows, recipe.rows, "built")
 
 
 def _explained(error: Exception, recipe: Recipe, target: Path) -> DataError:

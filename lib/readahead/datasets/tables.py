@@ -1,17 +1,19 @@
-"""What the shelves hold: four tables whose rows are made, not fetched, and are the same on every machine.
+"""The four tables of the workbook: their columns, their sizes, and the SQL that makes the same rows on every machine.
 
 `comments` is a Stack Overflow comments table as in N. Neugebauer's "Clustered Columnstore Indexes – part 50
 (Columnstore IO)", whose full size has his row count; `comments_narrow` is the same without its text column, as he
-made it; `lineitem` is TPC-H's; `lineorder` is the Star Schema Benchmark's, made from TPC-H's (see `star`).
+made it; `lineitem` is TPC-H's; `lineorder` is that of the Star Schema Benchmark of P. O'Neil, E. O'Neil and X. Chen
+(2009), made from TPC-H's own rows.
 """
 
 from __future__ import annotations
 
+import csv
+import functools
 import math
 import random
 from dataclasses import dataclass, field
-
-from readahead.datasets.star import MADE_FROM
+from pathlib import Path
 
 WORDS = (
     "the a to of and is in you it that this for on with not are have be can use what your if my as do code but"
@@ -22,6 +24,22 @@ WORDS = (
 )
 """The words of which comments are made."""
 
+_READ = {"number": "sum({})", "time": "sum(epoch({}))", "text": "sum(strlen({}))", "letter": "count({})"}
+"""What has to read every value of a column (min and max come from statistics, so not those)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Column:
+    """A column of a table."""
+
+    name: str
+    kind: str
+    """number, time, text or letter."""
+    bytes_2048: float
+    """Compressed, of a row, in row groups of 2,048 rows."""
+    bytes_131072: float
+    """The same in row groups of 131,072 rows."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Table:
@@ -30,29 +48,36 @@ class Table:
     name: str
     key: str
     """The column that lookups go by; rows lie in its order unless a recipe says otherwise."""
-    columns: tuple[str, ...]
     unique: tuple[str, ...]
     """The columns that together tell rows apart: what a sort ends with, so that no tie is left to chance."""
     rows: dict[str, int]
     """Rows at each size. For lineitem, TPC-H's own numbers."""
     bytes_per_row: float
     """Compressed, roughly: what a model starts from before the file is there."""
-    column_bytes: tuple[tuple[float, ...], tuple[float, ...]]
-    """The same by columns, in row groups of 2,048 and of 131,072 rows."""
-    every_column: str
-    """A select list that has to read every column (min and max come from statistics, so not those)."""
     scale_factor: dict[str, float] | None = None
     """TPC-H's scale factor at each size, for a table that its generator makes."""
-
     made_from: tuple[str, ...] = ()
     """The tables of TPC-H's generator that it is made from, if not the one of its own name."""
     orders: dict[str, str] = field(default_factory=dict)
     """Orders that no column has, by name, as SQL."""
 
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Return the names of the columns, in file order."""
+        return tuple(column.name for column in _columns()[self.name])
+
+    @property
+    def every_column(self) -> str:
+        """Return a select list that has to read every column."""
+        return ", ".join(_READ[column.kind].format(column.name) for column in _columns()[self.name])
+
     def widths(self, group_rows: int) -> tuple[float, ...]:
         """Return the bytes of a row in each column: larger row groups share their dictionaries among more rows."""
         share = min(1.0, max(0.0, math.log2(group_rows / 2_048) / 6))
-        return tuple(small + (large - small) * share for small, large in zip(*self.column_bytes, strict=True))
+        return tuple(
+            column.bytes_2048 + (column.bytes_131072 - column.bytes_2048) * share
+            for column in _columns()[self.name]
+        )
 
     def key_count(self, size: str) -> int:
         """Return how many different keys there are."""
@@ -69,6 +94,17 @@ class Table:
         return sorted(map(self.nth_key, drawn))
 
 
+@functools.cache
+def _columns() -> dict[str, tuple[Column, ...]]:
+    """Return the columns of every table, in file order, from the file beside this one."""
+    found: dict[str, tuple[Column, ...]] = {}
+    with Path(__file__).with_name("columns.csv").open(encoding="utf-8", newline="") as lines:
+        for table, name, kind, small, large in list(csv.reader(lines))[1:]:
+            column = Column(name=name, kind=kind, bytes_2048=float(small), bytes_131072=float(large))
+            found[table] = (*found.get(table, ()), column)
+    return found
+
+
 _LINES = {"tiny": 299_814, "small": 2_999_671, "full": 59_986_052}
 _SCALE_FACTOR = {"tiny": 0.05, "small": 0.5, "full": 10.0}
 _ROWS = {"tiny": 262_144, "small": 2_097_152, "full": 36_585_420}
@@ -76,185 +112,32 @@ _ROWS = {"tiny": 262_144, "small": 2_097_152, "full": 36_585_420}
 TABLES: dict[str, Table] = {
     table.name: table
     for table in (
-        Table(
-            name="comments_narrow",
-            key="id",
-            columns=("id", "creation_date", "post_id", "score", "user_id"),
-            unique=("id",),
-            rows=_ROWS,
-            bytes_per_row=18.2,
-            column_bytes=(
-                (4.02, 5.93, 4.02, 0.46, 4.0),
-                (4.0, 5.87, 4.0, 0.36, 3.97),
-            ),
-            every_column="sum(id), sum(epoch(creation_date)), sum(post_id), sum(score), sum(user_id)",
-        ),
-        Table(
-            name="comments",
-            key="id",
-            columns=("id", "creation_date", "post_id", "score", "text", "user_id"),
-            unique=("id",),
-            rows=_ROWS,
-            bytes_per_row=80.2,
-            column_bytes=(
-                (4.02, 5.93, 4.02, 0.46, 62.2, 4.0),
-                (4.0, 5.87, 4.0, 0.36, 62.1, 3.97),
-            ),
-            every_column=(
-                "sum(id), sum(epoch(creation_date)), sum(post_id), sum(score), sum(strlen(text)), sum(user_id)"
-            ),
-        ),
+        Table(name="comments_narrow", key="id", unique=("id",), rows=_ROWS, bytes_per_row=18.2),
+        Table(name="comments", key="id", unique=("id",), rows=_ROWS, bytes_per_row=80.2),
         Table(
             name="lineitem",
             key="l_orderkey",
-            columns=(
-                "l_orderkey",
-                "l_partkey",
-                "l_suppkey",
-                "l_linenumber",
-                "l_quantity",
-                "l_extendedprice",
-                "l_discount",
-                "l_tax",
-                "l_returnflag",
-                "l_linestatus",
-                "l_shipdate",
-                "l_commitdate",
-                "l_receiptdate",
-                "l_shipinstruct",
-                "l_shipmode",
-                "l_comment",
-            ),
             unique=("l_orderkey", "l_linenumber"),
             rows=_LINES,
             bytes_per_row=36.0,
-            column_bytes=(
-                (
-                    1.57,
-                    3.93,
-                    2.89,
-                    0.36,
-                    0.89,
-                    5.16,
-                    0.55,
-                    0.55,
-                    0.28,
-                    0.17,
-                    3.54,
-                    3.49,
-                    3.57,
-                    0.31,
-                    0.43,
-                    12.77,
-                ),
-                (
-                    1.56,
-                    2.16,
-                    1.15,
-                    0.24,
-                    0.76,
-                    5.07,
-                    0.51,
-                    0.51,
-                    0.23,
-                    0.13,
-                    1.61,
-                    1.6,
-                    1.61,
-                    0.26,
-                    0.38,
-                    12.74,
-                ),
-            ),
-            every_column=(
-                "sum(l_orderkey), sum(l_partkey), sum(l_suppkey), sum(l_linenumber), sum(l_quantity),"
-                " sum(l_extendedprice), sum(l_discount), sum(l_tax), count(l_returnflag), count(l_linestatus),"
-                " sum(epoch(l_shipdate)), sum(epoch(l_commitdate)), sum(epoch(l_receiptdate)),"
-                " sum(strlen(l_shipinstruct)), sum(strlen(l_shipmode)), sum(strlen(l_comment))"
-            ),
             scale_factor=_SCALE_FACTOR,
         ),
         Table(
             name="lineorder",
             key="lo_orderkey",
-            columns=(
-                "lo_orderkey",
-                "lo_linenumber",
-                "lo_custkey",
-                "lo_partkey",
-                "lo_suppkey",
-                "lo_orderdate",
-                "lo_orderpriority",
-                "lo_shippriority",
-                "lo_quantity",
-                "lo_extendedprice",
-                "lo_ordtotalprice",
-                "lo_discount",
-                "lo_revenue",
-                "lo_supplycost",
-                "lo_tax",
-                "lo_commitdate",
-                "lo_shipmode",
-            ),
             unique=("lo_orderkey", "lo_linenumber"),
             rows=_LINES,
             bytes_per_row=28.0,
-            column_bytes=(
-                (
-                    1.57,
-                    0.36,
-                    1.63,
-                    3.93,
-                    2.89,
-                    1.51,
-                    0.41,
-                    0.02,
-                    0.87,
-                    4.01,
-                    1.69,
-                    0.54,
-                    4.01,
-                    3.5,
-                    0.54,
-                    3.58,
-                    0.43,
-                ),
-                (
-                    1.56,
-                    0.24,
-                    1.66,
-                    2.27,
-                    1.15,
-                    1.24,
-                    0.32,
-                    0.0,
-                    0.76,
-                    4.0,
-                    1.68,
-                    0.51,
-                    4.0,
-                    1.44,
-                    0.51,
-                    1.6,
-                    0.38,
-                ),
-            ),
-            every_column=(
-                "sum(lo_orderkey), sum(lo_linenumber), sum(lo_custkey), sum(lo_partkey), sum(lo_suppkey),"
-                " sum(lo_orderdate), count(lo_orderpriority), sum(lo_shippriority), sum(lo_quantity),"
-                " sum(lo_extendedprice), sum(lo_ordtotalprice), sum(lo_discount), sum(lo_revenue), sum(lo_supplycost),"
-                " sum(lo_tax), sum(lo_commitdate), count(lo_shipmode)"
-            ),
             scale_factor=_SCALE_FACTOR,
-            made_from=MADE_FROM,
+            made_from=("lineitem", "orders"),
             orders={"year": "lo_orderdate // 10000"},
         ),
     )
 }
 
 
-def rows_sql(table: str, rows: int, first: int = 0) -> str:
-    """Return the query that makes `rows` rows of a comments table from `first` on, the same on every machine."""
+def comments_sql(table: str, rows: int, first: int = 0) -> str:
+    """Return the query that makes `rows` rows of a comments table from `first` on."""
     text = ""
     if table == "comments":
         words = "['" + "', '".join(WORDS.split()) + "']"
@@ -271,3 +154,22 @@ def rows_sql(table: str, rows: int, first: int = 0) -> str:
                CASE WHEN hash(i + 4) % 50 = 0 THEN NULL
                     ELSE (hash(i + 3) % 3000000)::BIGINT END::INTEGER AS user_id
         FROM range({first}, {first + rows}) AS made(i)"""
+
+
+def lineorder_sql(lineitem: str, orders: str) -> str:
+    """Return the query that makes the order lines from two files of TPC-H, given as SQL literals.
+
+    Lineitem is joined to its orders under the benchmark's names, with dates as whole numbers such as 19940131; only a
+    part's cost is worked out by a rule of our own.
+    """
+    return f"""
+        SELECT l_orderkey AS lo_orderkey, l_linenumber AS lo_linenumber, o_custkey AS lo_custkey,
+               l_partkey AS lo_partkey, l_suppkey AS lo_suppkey,
+               strftime(o_orderdate, '%Y%m%d')::INTEGER AS lo_orderdate,
+               o_orderpriority AS lo_orderpriority, o_shippriority::INTEGER AS lo_shippriority,
+               l_quantity::INTEGER AS lo_quantity, (l_extendedprice * 100)::INTEGER AS lo_extendedprice,
+               (o_totalprice * 100)::INTEGER AS lo_ordtotalprice, (l_discount * 100)::INTEGER AS lo_discount,
+               (l_extendedprice * (100 - l_discount * 100))::INTEGER AS lo_revenue,
+               (l_extendedprice * 60 / l_quantity)::INTEGER AS lo_supplycost, (l_tax * 100)::INTEGER AS lo_tax,
+               strftime(l_commitdate, '%Y%m%d')::INTEGER AS lo_commitdate, l_shipmode AS lo_shipmode
+        FROM read_parquet({lineitem}) JOIN read_parquet({orders}) ON l_orderkey = o_orderkey"""

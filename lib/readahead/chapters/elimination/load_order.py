@@ -16,9 +16,8 @@ from readahead import paths, published
 from readahead.chapters.elimination import laws
 from readahead.chapters.elimination.star_queries import BY_DATE, BY_YEAR, GENERATED, QUERIES
 from readahead.chapters.elimination.workload import EXPERIMENT, IN_ORDER
-from readahead.datasets import store
+from readahead.datasets import stoppable, store
 from readahead.datasets.build import literal
-from readahead.datasets.work import Work
 from readahead.experiments.round import Bench
 from readahead.measure.engine import quoted
 from readahead.measure.run import Query, run_emulated
@@ -107,17 +106,18 @@ def load_s(bench: Bench, load: str) -> Value:
     source = store.path(replace(recipe, order="key"))
     by = recipe.source.orders.get(recipe.order, recipe.order)
     order = "" if load == GENERATED else f" ORDER BY {by}, {', '.join(recipe.source.unique)}"
-    work, seen = Work(recipe.rows), []
+    seen = []
     with _scratch() as folder, duckdb.connect() as connection:
         connection.execute("SET threads = 1")
         for _ in range(bench.repeats):
             began = time.perf_counter()
-            work.query(
+            stoppable.query(
                 connection,
                 f"COPY (SELECT * FROM read_parquet({literal(source)}){order})"
                 f" TO {literal(Path(folder) / 'loaded.parquet')}"
                 f" (FORMAT parquet, ROW_GROUP_SIZE {recipe.effective_row_group_rows})",
                 f"loading {load}",
+                rows=recipe.rows,
             )
             seen.append(time.perf_counter() - began)
     return Value(median=float(np.median(seen)), low=min(seen), high=max(seen), repeats=len(seen))
@@ -134,17 +134,17 @@ def in_folders(bench: Bench, *, named: bool) -> Sample:
     settings = bench.settings(flight=YEAR, load=GENERATED)
     case = EXPERIMENT.case(settings)
     source = case.build()
-    work = Work(case.recipe.rows)
     with _scratch() as folder:
         with duckdb.connect() as connection:
             connection.execute("SET threads = 1")
-            work.query(
+            stoppable.query(
                 connection,
                 f"COPY (SELECT *, lo_orderdate // 10000 AS year FROM read_parquet({literal(source)}))"
                 f" TO {literal(folder)}"
                 " (FORMAT parquet, PARTITION_BY (year), OVERWRITE_OR_IGNORE,"
                 f" ROW_GROUP_SIZE {case.recipe.effective_row_group_rows})",
                 "one folder a year",
+                rows=case.recipe.rows,
             )
         files = sorted(Path(folder).rglob("*.parquet"))
         listed = ", ".join(quoted(file, emulated=True) for file in files)

@@ -20,8 +20,9 @@ from readahead.chapters.elimination.star_queries import (
     LOADS,
     QUERIES,
     StarQuery,
+    dimensions,
 )
-from readahead.datasets import inspect, star, store
+from readahead.datasets import inspect, store
 from readahead.experiments.experiment import Knob, Settings
 from readahead.experiments.knobs import knob, powers
 from readahead.experiments.scanning import Scanning
@@ -50,7 +51,7 @@ class StarCase(Case):
     def query(self) -> Query:
         """Return the query, and the statements that make the tables around the order lines."""
         scale = (self.recipe.source.scale_factor or {})[self.recipe.size]
-        return Query(sql=self.star_query.sql, path=store.location(self.recipe), setup=star.dimensions(scale))
+        return Query(sql=self.star_query.sql, path=store.location(self.recipe), setup=dimensions(scale))
 
     def touched(self) -> set[int] | None:
         """Return the row groups whose smallest and largest date and quantity leave the query in doubt.
