@@ -52,7 +52,7 @@ def test_the_reads_of_scans_and_lookups_are_predicted_to_the_byte(table: str, ro
     assert sorted((r.offset, r.size_bytes) for r in sample.reads) == _spans(case)
     touched = case.touched()
     if touched is not None:
-        assert sample.row_groups_scanned == len(touched)
+        assert sample.row_groups_scanned == touched.sum()
 
 
 @pytest.mark.parametrize("keys", [0, 12])

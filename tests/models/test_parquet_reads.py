@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from itertools import pairwise
 
+import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from readahead.models.parquet_reads import footer_reads, group_reads, scan_reads
+from readahead.models.parquet_reads import even_reads, footer_reads, group_reads, scan_reads
 from readahead.models.shapes import ColumnChunk, FileShape, RowGroup
 
 SIZES = st.lists(st.integers(1, 10**6), min_size=1, max_size=8)
@@ -61,4 +63,23 @@ def test_a_long_footer_is_read_twice() -> None:
 def test_a_filter_leaves_only_the_groups_it_cannot_rule_out() -> None:
     groups = tuple(group([10, 10], start=4 + 20 * n) for n in range(3))
     shape = FileShape(size_bytes=10**5, footer_bytes=100, row_groups=groups)
-    assert scan_reads(shape, {"a", "b"}, groups={1})[1] == [[(24, 20)]]
+    reads = scan_reads(shape, {"a", "b"}).only(np.array([False, True, False]))
+    assert reads.groups == [[], [(24, 20)], []]
+    assert (reads.read_groups, reads.data_bytes, reads.count) == (1, 20, 2)
+
+
+@pytest.mark.parametrize("columns", [{"a", "b", "c"}, {"a", "c"}])
+def test_equal_groups_are_read_as_a_file_with_such_groups_is(columns: set[str]) -> None:
+    widths = [("a", 1.0), ("b", 20.0), ("c", 3.0)]
+    made = even_reads(widths, 2_500, 1_000, columns, gap_bytes=100, footer_bytes_per_group=80)
+    groups, at = [], 4
+    for rows in (1_000, 1_000, 500):
+        chunks = []
+        for name, width in widths:
+            chunks.append(ColumnChunk(column=name, offset=at, size_bytes=int(width * rows)))
+            at += int(width * rows)
+        groups.append(RowGroup(rows=rows, chunks=tuple(chunks)))
+    shape = FileShape(size_bytes=at + 240 + 8, footer_bytes=240, row_groups=tuple(groups))
+    there = scan_reads(shape, columns, gap_bytes=100)
+    assert made.groups == there.groups
+    assert made.rows.tolist() == there.rows.tolist()

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from readahead.devices import Device
-from readahead.models.schedule import Costs, Window, simulate
+from readahead.models.parquet_reads import even_reads
+from readahead.models.reads import Reads, spans_of
+from readahead.models.schedule import Costs, Timeline, Window, simulate
 from tools.bench.models import scan_in_simpy
 
 FREE = Costs(
@@ -19,13 +25,18 @@ FREE = Costs(
 FLASH = Device(name="flash", latency_s=0.001, bandwidth_bytes_per_s=1e15, channels=4)
 
 
+def run(device: Device, groups: list, rows: list[int], **more: Any) -> Timeline:
+    """Return the schedule of row groups that are lists of (offset, length)."""
+    return simulate(device, Reads.of([], groups, rows), **more)
+
+
 def scan(
     device: Device, sizes: list[int], *, slots: int, depth: int | None = None, costs: Costs = FREE
 ) -> float:
     """Return the end of a scan of one read a group."""
     groups = [[(sum(sizes[:n]), size)] for n, size in enumerate(sizes)]
     window = Window(slots=slots, depth=depth or len(sizes), threads=1)
-    return simulate(device, [], groups, [100] * len(sizes), window=window, costs=costs).finished_s
+    return run(device, groups, [100] * len(sizes), window=window, costs=costs).finished_s
 
 
 @given(
@@ -47,28 +58,6 @@ def test_the_schedule_agrees_with_simpy(
     ours = scan(device, sizes, slots=slots, depth=depth, costs=costs)
     theirs = scan_in_simpy([0.001 + size / 1e8 for size in sizes], decode_s, window=window, channels=channels)
     assert ours == pytest.approx(theirs, rel=1e-6)
-
-
-@given(
-    st.lists(st.one_of(st.none(), st.integers(1, 10**7)), min_size=1, max_size=60),
-    st.integers(1, 12), st.integers(1, 8), st.sampled_from([1e7, 1e9, 1e15]),
-)  # fmt: skip
-def test_the_quick_way_and_the_general_way_are_one(
-    sizes: list, depth: int, channels: int, rate: float
-) -> None:
-    """A head that moves in no time changes nothing but the way that is taken."""
-    quick = Device(name="d", latency_s=0.001, bandwidth_bytes_per_s=rate, channels=channels)
-    groups = [[(n * 10**7, size)] if size else [] for n, size in enumerate(sizes)]
-    ends = [
-        simulate(
-            device, [(0, 100)], groups, [1000] * len(groups),
-            window=Window(slots=depth, depth=depth, threads=1), costs=Costs(), keys=3,
-        )
-        for device in (quick, quick.but(seek_s=1e-15))
-    ]  # fmt: skip
-    assert ends[0].finished_s == pytest.approx(ends[1].finished_s, rel=1e-9)
-    assert ends[0].arrived_s == pytest.approx(ends[1].arrived_s, rel=1e-9)
-    assert (ends[0].reads, ends[0].bytes_read) == (ends[1].reads, ends[1].bytes_read)
 
 
 @given(st.lists(st.integers(1, 10**6), min_size=1, max_size=40), st.integers(1, 30))
@@ -104,8 +93,8 @@ def test_groups_that_are_ruled_out_hold_their_place_in_the_window() -> None:
     """Two groups far apart cannot be read together when the window is short."""
     far = [[(0, 1)], *[[] for _ in range(20)], [(10**6, 1)]]
     ends = {
-        depth: simulate(
-            FLASH, [], far, [1] * 22, window=Window(slots=8, depth=depth, threads=1), costs=FREE
+        depth: run(
+            FLASH, far, [1] * 22, window=Window(slots=8, depth=depth, threads=1), costs=FREE
         ).finished_s
         for depth in (8, 32)
     }
@@ -116,22 +105,116 @@ def test_groups_that_are_ruled_out_hold_their_place_in_the_window() -> None:
 def test_bloom_filters_are_asked_one_after_the_other_whatever_is_in_flight() -> None:
     device = Device(name="d", latency_s=0.01, bandwidth_bytes_per_s=1e9, channels=64)
     costs = Costs(**dict.fromkeys(Costs.__slots__, 0.0))
-    groups, probes = [[(n * 1_000, 1_000)] for n in range(10)], [(50_000 + n, 1_000) for n in range(10)]
+    reads = Reads.of([], [[(n * 1_000, 1_000)] for n in range(10)], [1] * 10)
     window = Window(slots=10, depth=10, threads=1)
-    together = simulate(device, [], groups, [1] * 10, window=window, costs=costs)
-    asked = simulate(device, [], groups, [1] * 10, window=window, costs=costs, probes=probes)
+    together = simulate(device, reads, window=window, costs=costs)
+    probed = replace(reads, probes=spans_of([(50_000 + n, 1_000) for n in range(10)]))
+    asked = simulate(device, probed, window=window, costs=costs)
     assert together.finished_s == pytest.approx(0.010, rel=0.01)
     assert asked.finished_s == pytest.approx(
         10 * 0.010 + 0.010, rel=0.01
     )  # ten in a chain, and the last read
     assert asked.reads == 20 and asked.bytes_read == 20_000
-    none = simulate(device, [], groups, [1] * 10, window=window, costs=costs, probes=[None] * 10)
+    none = simulate(device, replace(reads, probes=spans_of([(0, 0)] * 10)), window=window, costs=costs)
     assert none.finished_s == pytest.approx(together.finished_s, rel=1e-12)
 
 
 def test_the_timeline_counts_what_was_read() -> None:
-    timeline = simulate(
-        FLASH, [(900, 100)], [[(0, 10), (50, 20)], []], [5, 5],
-        window=Window(slots=2, depth=2, threads=1), costs=FREE,
-    )  # fmt: skip
+    reads = Reads.of([(900, 100)], [[(0, 10), (50, 20)], []], [5, 5])
+    timeline = simulate(FLASH, reads, window=Window(slots=2, depth=2, threads=1), costs=FREE)
     assert (timeline.reads, timeline.bytes_read) == (3, 130)
+
+
+# -- the terms: laws that no storage can break ------------------------------------------------------------
+ROWS, WIDTH = 2_097_152, 20.0
+PLACES = st.fixed_dictionaries(
+    {
+        "latency_s": st.floats(1e-5, 0.05),
+        "bandwidth_bytes_per_s": st.floats(1e6, 1e10),
+        "channels": st.integers(1, 64),
+        "seek_s": st.sampled_from([0.0, 0.01]),
+    }
+)
+GROUPS = st.integers(4, 512).map(lambda n: n * 2048)
+EIGHT = Window(slots=8, depth=8, threads=1)
+
+
+def even(group_rows: int, width: float = WIDTH) -> Reads:
+    """Return the reads of a table in equal row groups."""
+    return even_reads([("a", width)], ROWS, group_rows, {"a"}, gap_bytes=0, footer_bytes_per_group=80)
+
+
+@given(PLACES, GROUPS)
+def test_no_scan_is_faster_than_the_bandwidth_or_one_latency(place: dict, rows: int) -> None:
+    device = Device(name="d", **place)
+    took_s = simulate(device, even(rows), window=EIGHT, costs=Costs()).finished_s
+    assert took_s >= ROWS * WIDTH / device.bandwidth_bytes_per_s * (1 - 1e-5)
+    assert took_s >= device.latency_s
+
+
+@given(PLACES, GROUPS, st.floats(1.0, 3.0))
+def test_more_bytes_never_take_less_time_once_the_file_is_open(place: dict, rows: int, wider: float) -> None:
+    """Opening may be shorter: DuckDB guesses a longer footer in a longer file, and then needs one read, not two."""
+    device = Device(name="d", **{**place, "seek_s": 0.0})
+    thin, thick = (
+        simulate(device, even(rows, width), window=EIGHT, costs=Costs()) for width in (WIDTH, WIDTH * wider)
+    )
+    assert thick.finished_s - thick.opened_s >= thin.finished_s - thin.opened_s - 1e-9
+
+
+@given(PLACES, GROUPS, st.integers(1, 40), st.integers(1, 40), st.integers(1, 4))
+def test_the_terms_add_up_to_the_time_and_none_is_negative(
+    place: dict, rows: int, slots: int, depth: int, threads: int
+) -> None:
+    window = Window(slots=slots, depth=depth, threads=threads)
+    told = simulate(Device(name="d", **place), even(rows), window=window, costs=Costs())
+    estimate = told.estimate
+    assert estimate.seconds == pytest.approx(told.finished_s, rel=1e-9)
+    assert list(estimate.terms_s) == ["open", "seek", "latency", "transfer", "engine", "cpu"]
+    assert min(estimate.terms_s.values()) >= -1e-12 <= min(estimate.overlapped_s.values())
+
+
+def test_the_terms_are_those_of_the_critical_path() -> None:
+    """One read at a time and decoding in between: every read's parts count, and every decoding."""
+    device = Device(name="d", latency_s=0.004, bandwidth_bytes_per_s=1e8)
+    costs = replace(FREE, read_s=0.001, row_s=1e-5)
+    reads = Reads.of([], [[(n * 10**6, 10**6)] for n in range(10)], [100] * 10)
+    path = simulate(device, reads, window=Window(slots=1, depth=1, threads=1), costs=costs).path_s
+    assert path == pytest.approx({"seek": 0, "latency": 0.04, "transfer": 0.1, "engine": 0.01, "cpu": 0.01})
+    behind = simulate(device, reads, window=Window(slots=2, depth=4, threads=1), costs=costs)
+    assert behind.path_s["cpu"] == pytest.approx(0.001)  # of the last one: nothing hides it
+    assert behind.estimate.overlapped_s["cpu"] == pytest.approx(0.009)
+
+
+@pytest.mark.parametrize(
+    ("device", "costs", "bottleneck"),
+    [
+        (Device(name="far", latency_s=0.05, bandwidth_bytes_per_s=1e9, channels=64), Costs(), "latency"),
+        (Device(name="thin", latency_s=1e-4, bandwidth_bytes_per_s=5e6, channels=64), Costs(), "transfer"),
+        (Device(name="arm", latency_s=1e-4, seek_s=0.01, bandwidth_bytes_per_s=1e9, channels=2), Costs(), "seek"),
+        (Device(name="near", latency_s=1e-5, bandwidth_bytes_per_s=1e10, channels=64), Costs(row_s=1e-6), "cpu"),
+    ],
+    ids=lambda value: getattr(value, "name", ""),
+)  # fmt: skip
+def test_the_bottleneck_follows_the_device(device: Device, costs: Costs, bottleneck: str) -> None:
+    told = simulate(device, even(2_048), window=EIGHT, costs=costs)
+    assert told.estimate.bottleneck == bottleneck
+
+
+def test_the_same_without_a_compiler() -> None:
+    """Where nothing can be compiled, the same functions run as plain Python, to the same end."""
+    code = (
+        "from readahead.devices import device; from readahead.models.parquet_reads import even_reads\n"
+        "from readahead.models.schedule import Costs, Window, simulate\n"
+        "reads = even_reads([('a', 20.0)], 200_000, 8_192, {'a'}, gap_bytes=0, footer_bytes_per_group=80)\n"
+        "for name in ('nvme', 'textbook-disk', 'sas-15k-x8'):\n"
+        "    told = simulate(device(name), reads, window=Window(slots=3, depth=5, threads=2), costs=Costs())\n"
+        "    print(told)\n"
+    )
+    plain, quick = (
+        subprocess.run(
+            [sys.executable, "-c", code], env=os.environ | more, capture_output=True, text=True, check=True
+        ).stdout
+        for more in ({"NUMBA_DISABLE_JIT": "1"}, {})
+    )
+    assert plain == quick and plain.count("Timeline(") == 3

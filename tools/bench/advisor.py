@@ -20,6 +20,7 @@ from readahead.datasets.build import literal
 from readahead.datasets.survey import survey
 from readahead.devices import Device, device
 from readahead.models import search, table_layout
+from readahead.models.reads import Reads
 from readahead.models.schedule import Costs
 from readahead.models.table_layout import Table, Workload
 from tools.bench.figure import Figure
@@ -67,9 +68,11 @@ def _table(
     sizes = [today] * (count - 1) + [rows - today * (count - 1)]
     width = sum(size for _, size in widths)
     return Table(
-        group_rows=tuple(sizes),
-        group_spans=tuple(((int(n * today * width) + 4, int(size * width)),) for n, size in enumerate(sizes)),
-        footers=((int(rows * width), 65_536),),
+        reads=Reads.of(
+            [(int(rows * width), 65_536)],
+            [[(int(n * today * width) + 4, int(size * width))] for n, size in enumerate(sizes)],
+            sizes,
+        ),
         widths=tuple(widths),
         wanted=frozenset(wanted),
         ranges=((0.0, 1.0),) * count,

@@ -10,6 +10,7 @@ import numpy as np
 
 from readahead.chapters.start_here.chapter import EXPERIMENT
 from readahead.devices import Device
+from readahead.models.reads import Reads
 from readahead.models.schedule import Costs, Window, simulate
 from tools.bench.figure import Figure
 
@@ -24,12 +25,12 @@ def against_simpy(*, repeats: int = 5) -> list[Figure]:
     )
     sizes = np.random.default_rng(1).integers(10_000, 1_000_000, READS).tolist()
     costs = Costs(**{**dict.fromkeys(Costs.__slots__, 0.0), "group_s": DECODE_S})
-    groups = [[(0, size)] for size in sizes]
+    reads = Reads.of([], [[(0, size)] for size in sizes], [1] * READS)
     window = Window(slots=32, depth=32, threads=1)
     ours, theirs = [], []
     for _ in range(repeats):
         start_s = time.perf_counter()
-        end = simulate(device, [], groups, [1] * READS, window=window, costs=costs).finished_s
+        end = simulate(device, reads, window=window, costs=costs).finished_s
         middle_s = time.perf_counter()
         simpy_end = scan_in_simpy([0.001 + size / 1e8 for size in sizes], DECODE_S, window=window, channels=8)
         theirs.append(time.perf_counter() - middle_s)

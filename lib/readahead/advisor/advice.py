@@ -16,8 +16,9 @@ from readahead.measure import sample_run
 from readahead.measure.engine import spare_threads
 from readahead.models import search, table_layout
 from readahead.models.estimate import Estimate
+from readahead.models.reads import Reads
 from readahead.models.schedule import Costs, Window
-from readahead.models.table_layout import Plan, Table, Workload
+from readahead.models.table_layout import Table, Workload
 
 LADDER = (8_192, 32_768, 122_880, 524_288, 1_048_576)
 """Row-group sizes that are always told."""
@@ -113,7 +114,7 @@ class Advice:
         return "rows_per_s" if self.asked.workload.keys else "bytes_per_s"
 
 
-def read_groups(plans: list[Plan]) -> int:
+def read_groups(plans: list[Reads]) -> int:
     """Return how many row groups are read, rounded over the places where the filter may lie."""
     return round(sum(plan.read_groups for plan in plans) / len(plans))
 
@@ -156,7 +157,7 @@ class _Bench:
     def window(self, depth: int) -> Window:
         return table_layout.window(depth, self.asked.threads)
 
-    def seconds(self, plans: list[Plan], depth: int) -> float:
+    def seconds(self, plans: list[Reads], depth: int) -> float:
         return table_layout.seconds(plans, self.device, self.window(depth), self.costs)
 
     def best(self, depth: int, *, by_filter: bool | None = None) -> int:
@@ -164,12 +165,12 @@ class _Bench:
         return search.best_rows(*args, by_filter=by_filter)[0]
 
 
-def _ranked(survey: Survey, bench: _Bench, now: list[Plan], deep: int, today_s: float) -> Sequence[Option]:
+def _ranked(survey: Survey, bench: _Bench, now: list[Reads], deep: int, today_s: float) -> Sequence[Option]:
     """Return each change alone, and then all together, fastest first; those that gain nothing are left out."""
     table, workload, depth = bench.table, bench.asked.workload, bench.asked.queue_depth
     usual = max(table_layout.VECTOR_ROWS, table.usual_rows)
     by = survey.named(survey.by).shown if survey.by else ""
-    offers: list[tuple[str, list[Plan], int, bool, int]] = []
+    offers: list[tuple[str, list[Reads], int, bool, int]] = []
     if deep != depth:
         offers.append((f"set a queue depth of {deep}", now, 0, False, deep))
     if survey.found.total_files > 1:

@@ -42,7 +42,7 @@ def _files(survey: Survey) -> Iterator[tuple[str, str]]:
 
 
 def _groups(survey: Survey) -> Iterator[tuple[str, str]]:
-    rows, sizes = np.array(survey.table.group_rows), np.array(survey.group_bytes)
+    rows, sizes = survey.table.reads.rows, np.array(survey.group_bytes)
     low, middle, high = (units.text(v, "bytes") for v in (sizes.min(), np.median(sizes), sizes.max()))
     yield (
         "Row groups",
@@ -57,8 +57,7 @@ def _groups(survey: Survey) -> Iterator[tuple[str, str]]:
 
 def _chunks(survey: Survey) -> Iterator[tuple[str, str]]:
     table = survey.table
-    reads = [len(spans) for spans in table.group_spans]
-    length = [size for spans in table.group_spans for _, size in spans]
+    reads, length = table.reads.counts, table.reads.spans[:, 1]
     nested = sum(column.nested for column in survey.columns)
     yield (
         "Columns",
@@ -67,7 +66,10 @@ def _chunks(survey: Survey) -> Iterator[tuple[str, str]]:
     )
     yield (
         "Reads",
-        f"{sum(reads):,} for a scan, {np.mean(reads):.3g} a row group, of {units.text(np.median(length), 'bytes')}",
+        (
+            f"{reads.sum():,} for a scan, {np.mean(reads):.3g} a row group,"
+            f" of {units.text(float(np.median(length)), 'bytes')}"
+        ),
     )
     for column in sorted(survey.columns, key=lambda c: -c.size_bytes)[:SHOWN]:
         packed = (

@@ -15,7 +15,7 @@ import duckdb
 from readahead.datasets.build import literal
 from readahead.datasets.labels import Stored, ranks
 from readahead.errors import BadValue, DataError
-from readahead.models.parquet_reads import Span
+from readahead.models.reads import Span
 from readahead.models.table_layout import Range
 
 MOST_LABELS = 200_000

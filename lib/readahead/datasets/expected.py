@@ -8,11 +8,14 @@ from __future__ import annotations
 import functools
 from collections.abc import Collection
 
+import numpy as np
+
 from readahead.datasets import inspect, store
 from readahead.datasets.recipe import Recipe
 from readahead.models import native_reads
 from readahead.models.native_reads import Segments
-from readahead.models.parquet_reads import Reads, even_reads, footer_reads, group_reads
+from readahead.models.parquet_reads import even_reads, scan_reads
+from readahead.models.reads import Ints, Reads
 from readahead.models.shapes import ColumnChunk, FileShape, RowGroup
 
 FOOTER_BYTES_A_CHUNK = 80
@@ -28,18 +31,21 @@ def is_exact(recipe: Recipe) -> bool:
 
 def reads(recipe: Recipe, columns: Collection[str], gap_bytes: int) -> Reads:
     """Return the reads of a scan; of a native file as if its rows stood in a Parquet file."""
-    if not is_exact(recipe):
-        return even_reads(
-            list(zip(recipe.columns, _widths(recipe), strict=True)),
-            recipe.rows,
-            recipe.effective_row_group_rows,
-            columns,
-            gap_bytes=gap_bytes,
-            footer_bytes_per_group=FOOTER_BYTES_A_CHUNK * len(recipe.columns),
-        )
-    shape = inspect.shape(store.location(recipe))
-    groups = [group_reads(group, columns, gap_bytes) for group in shape.row_groups]
-    return Reads(footer=footer_reads(shape), groups=groups, rows=[group.rows for group in shape.row_groups])
+    return _reads(recipe, tuple(columns), gap_bytes, is_exact(recipe))
+
+
+@functools.lru_cache(maxsize=512)
+def _reads(recipe: Recipe, columns: tuple[str, ...], gap_bytes: int, exact: bool) -> Reads:  # noqa: FBT001
+    if exact:
+        return scan_reads(inspect.shape(store.location(recipe)), columns, gap_bytes)
+    return even_reads(
+        list(zip(recipe.columns, _widths(recipe), strict=True)),
+        recipe.rows,
+        recipe.effective_row_group_rows,
+        columns,
+        gap_bytes=gap_bytes,
+        footer_bytes_per_group=FOOTER_BYTES_A_CHUNK * len(recipe.columns),
+    )
 
 
 def shape(recipe: Recipe) -> FileShape:
@@ -72,23 +78,20 @@ def _shape(recipe: Recipe) -> FileShape:
     return FileShape(size_bytes=at + footer + 8, footer_bytes=footer, row_groups=tuple(groups))
 
 
-def key_ranges(recipe: Recipe, column: str) -> list[tuple[int, int]]:
-    """Return the smallest and largest value of an integer column in each row group.
+def key_ranges(recipe: Recipe, column: str) -> Ints:
+    """Return the smallest and largest value of an integer column, a row for each row group.
 
     Of a file that is not there: equal slices of the keys if rows lie in their order, and all of them otherwise.
     """
     if is_exact(recipe):
         return inspect.key_ranges(store.location(recipe), column)
-    source, rows = recipe.source, recipe.source.rows[recipe.size]
-    every = source.key_count(recipe.size)
+    source, every = recipe.source, recipe.source.key_count(recipe.size)
     if column != source.key or recipe.effective_order != "key":
-        return [(source.nth_key(0), source.nth_key(every - 1))] * recipe.row_groups
-    found, first = [], recipe.first_row
-    for count in group_rows(recipe):
-        last = first + count - 1
-        found.append((source.nth_key(first * every // rows), source.nth_key(last * every // rows)))
-        first = last + 1
-    return found
+        return np.tile([source.nth_key(0), source.nth_key(every - 1)], (recipe.row_groups, 1))
+    ends = recipe.first_row + np.cumsum(group_rows(recipe))
+    low = np.concatenate([[recipe.first_row], ends[:-1]])
+    keys: Ints = source.nth_key(np.stack([low, ends - 1], axis=1) * every // source.rows[recipe.size])
+    return keys
 
 
 def pages(recipe: Recipe) -> dict[str, int]:

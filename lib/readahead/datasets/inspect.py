@@ -14,6 +14,7 @@ import duckdb
 from readahead.datasets.build import literal
 from readahead.datasets.recipe import VECTOR_ROWS
 from readahead.errors import DataError
+from readahead.models.reads import Ints, spans_of
 from readahead.models.shapes import ColumnChunk, FileShape, RowGroup
 
 MAGIC = b"PAR1"
@@ -88,22 +89,24 @@ def shape(path: Path) -> FileShape:
 
 
 @_kept
-def key_ranges(path: Path, column: str) -> list[tuple[int, int]]:
-    """Return the smallest and largest value of an integer column in each row group: its zone map."""
+def key_ranges(path: Path, column: str) -> Ints:
+    """Return the smallest and largest value of an integer column, a row for each row group: its zone map."""
     select = "stats_min_value::BIGINT, stats_max_value::BIGINT"
-    found = _metadata(path, select, f"WHERE path_in_schema = {literal(column)} ORDER BY row_group_id")
-    return [(low, high) for low, high in found]
+    return spans_of(
+        _metadata(path, select, f"WHERE path_in_schema = {literal(column)} ORDER BY row_group_id")
+    )
 
 
 @_kept
-def bloom_filters(path: Path, column: str) -> list[tuple[int, int] | None]:
-    """Return where the Bloom filter of a column lies, as (offset, bytes), for each row group; None where it has none.
+def bloom_filters(path: Path, column: str) -> Ints:
+    """Return where the Bloom filter of a column lies, (offset, bytes) for each row group; 0 bytes where it has none.
 
     DuckDB writes one for each chunk that it has put through a dictionary.
     """
-    select = "bloom_filter_offset, bloom_filter_length"
-    found = _metadata(path, select, f"WHERE path_in_schema = {literal(column)} ORDER BY row_group_id")
-    return [None if offset is None else (int(offset), int(size)) for offset, size in found]
+    select = "coalesce(bloom_filter_offset, 0), coalesce(bloom_filter_length, 0)"
+    return spans_of(
+        _metadata(path, select, f"WHERE path_in_schema = {literal(column)} ORDER BY row_group_id")
+    )
 
 
 @_kept

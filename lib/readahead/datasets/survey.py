@@ -21,7 +21,8 @@ from readahead.datasets.finder import Found, find
 from readahead.datasets.inspect import footer_length
 from readahead.datasets.labels import Stored, ranks
 from readahead.errors import BadValue, DataError
-from readahead.models.parquet_reads import Span, footer_reads, group_reads
+from readahead.models.parquet_reads import footer_reads, group_reads
+from readahead.models.reads import Reads, Span
 from readahead.models.shapes import ColumnChunk, FileShape, RowGroup
 from readahead.models.table_layout import GAP_BYTES, MOST_GROUPS, Range, Table
 
@@ -263,9 +264,11 @@ def _drawn(
     times = min(round(found.total_files / len(found.files)), max(1, MOST_GROUPS // len(groups)))
     own = orders.get(filtered, ())
     table = Table(
-        group_rows=tuple(n for n, _, _ in groups for _ in range(times)),
-        group_spans=tuple(spans for _, _, spans in groups for _ in range(times)),
-        footers=tuple(span for span in footers for _ in range(times)),
+        reads=Reads.of(
+            [span for span in footers for _ in range(times)],
+            [spans for _, _, spans in groups for _ in range(times)],
+            [n for n, _, _ in groups for _ in range(times)],
+        ),
         widths=tuple((kind.name, kind.size_bytes / rows) for kind in kinds),
         wanted=frozenset(wanted),
         ranges=tuple(one for one in own for _ in range(times)),

@@ -14,6 +14,7 @@ import math
 import random
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 WORDS = (
     "the a to of and is in you it that this for on with not are have be can use what your if my as do code but"
@@ -83,15 +84,23 @@ class Table:
         """Return how many different keys there are."""
         return self.rows[size] if self.scale_factor is None else int(1_500_000 * self.scale_factor[size])
 
-    def nth_key(self, n: int) -> int:
-        """Return the n-th key from 0. A comments table has 0, 1, 2 …; TPC-H the first 8 of every 32 (4.2.3)."""
+    def nth_key(self, n: Any) -> Any:
+        """Return the n-th key from 0, or an array of them: 0, 1, 2 …; of TPC-H the first 8 of every 32 (4.2.3)."""
         return n if self.scale_factor is None else n // 8 * 32 + n % 8 + 1
 
     def some_keys(self, size: str, count: int, seed: int) -> list[int]:
         """Return `count` different keys drawn at random, in ascending order; the same for the same seed."""
         every = self.key_count(size)
-        drawn = random.Random(seed).sample(range(every), min(count, every))
-        return sorted(map(self.nth_key, drawn))
+        return [self.nth_key(n) for n in sorted(_drawn(every, seed, max(count, MOST_KEYS))[:count])]
+
+
+MOST_KEYS = 10_000
+
+
+@functools.lru_cache(maxsize=64)
+def _drawn(every: int, seed: int, count: int) -> list[int]:
+    """Return different numbers from 0 to `every`, drawn once: fewer keys are the first of more."""
+    return random.Random(seed).sample(range(every), min(count, every))
 
 
 @functools.cache

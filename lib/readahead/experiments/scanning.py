@@ -94,7 +94,7 @@ class Scanning(Experiment):
     # -- the three sources ---------------------------------------------------------------------------
     def model(self, settings: Settings) -> Estimate:
         """Return the schedule of the file's reads as named terms: exact once it is built, expected before."""
-        return self.case(settings).estimate(self.costs(settings))
+        return self.case(settings).predict(self.costs(settings)).estimate
 
     def measure(self, settings: Settings, repeats: int = 3) -> Sample:
         """Run the query in DuckDB, on the emulated device or on this machine's disk."""

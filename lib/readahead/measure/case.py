@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from readahead import units
 from readahead.datasets import expected, store
@@ -15,10 +17,8 @@ from readahead.devices import Device
 from readahead.measure.engine import EngineSettings
 from readahead.measure.run import Query, run_emulated, run_local
 from readahead.measure.sample import Sample
-from readahead.models import schedule
-from readahead.models.estimate import Estimate
-from readahead.models.parquet_reads import Reads, Span
-from readahead.models.schedule import Costs, Timeline, Window
+from readahead.models.reads import Reads, Span
+from readahead.models.schedule import Costs, Timeline, Window, simulate
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,18 +61,13 @@ class Case:
     def _keys(self) -> list[int]:
         return self.recipe.source.some_keys(self.recipe.size, self.keys, self.seed)
 
-    def touched(self) -> set[int] | None:
-        """Return the row groups that a lookup cannot rule out by their smallest and largest key; None for all."""
+    def touched(self) -> NDArray[np.bool_] | None:
+        """Return which row groups a query cannot rule out by their smallest and largest values; None for all."""
         if not self.keys:
             return None
-        keys = self._keys()
-        ranges = expected.key_ranges(self.recipe, self.recipe.source.key)
-        found = set()
-        for number, (low, high) in enumerate(ranges):
-            at = bisect_left(keys, low)
-            if at < len(keys) and keys[at] <= high:
-                found.add(number)
-        return found
+        keys, ranges = np.array(self._keys()), expected.key_ranges(self.recipe, self.recipe.source.key)
+        at = np.searchsorted(keys, ranges[:, 0])
+        return (at < len(keys)) & (keys[np.minimum(at, len(keys) - 1)] <= ranges[:, 1])
 
     # -- what the model says -------------------------------------------------------------------------
     def scan(self) -> Reads:
@@ -80,37 +75,24 @@ class Case:
 
         They are exact once the file is built, and before that those of equal row groups.
         """
-        found = expected.reads(
-            self.recipe, self.columns or self.recipe.source.columns, self.engine.column_gap_bytes
-        )
+        wanted = self.columns or self.recipe.source.columns
+        found = expected.reads(self.recipe, wanted, self.engine.column_gap_bytes)
         touched = self.touched()
-        if touched is None:
-            return found
-        return replace(found, groups=[own if n in touched else [] for n, own in enumerate(found.groups)])
+        return found if touched is None else replace(found.only(touched), keys=self.keys)
 
-    def reads(self) -> tuple[Sequence[Span], Sequence[Sequence[Span]]]:
+    def reads(self) -> tuple[list[Span], list[list[Span]]]:
         """Return the footer's reads, and those of each row group."""
         found = self.scan()
-        return found.footer, found.groups
-
-    def probes(self) -> list[Span | None]:
-        """Return the Bloom filter that is asked before each row group; empty if none is."""
-        return []
+        return [(offset, size) for offset, size in found.footer.tolist()], found.groups
 
     def _scheduled(self, costs: Costs) -> dict[str, Any]:
         """Return what the schedule is asked about."""
-        found = self.scan()
-        told: dict[str, Any] = {"footer": found.footer, "groups": found.groups, "rows": found.rows}
-        told |= {"window": self.window, "costs": costs}
-        return told | {"fragment_bytes": self.fragment_bytes, "keys": self.keys, "probes": self.probes()}
+        told = {"reads": self.scan(), "window": self.window, "costs": costs}
+        return told | {"fragment_bytes": self.fragment_bytes}
 
     def predict(self, costs: Costs) -> Timeline:
         """Return the schedule of the reads."""
-        return schedule.simulate(self.device, **self._scheduled(costs))
-
-    def estimate(self, costs: Costs) -> Estimate:
-        """Return the same schedule as named terms."""
-        return schedule.explain(self.device, **self._scheduled(costs))
+        return simulate(self.device, **self._scheduled(costs))
 
     # -- what DuckDB does ----------------------------------------------------------------------------
     def measure(self, *, repeats: int = 3, facts: Mapping[str, object] | None = None) -> Sample:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Collection, Sequence
 
-from readahead.models.parquet_reads import Span
+from readahead.models.reads import Span
 
 FILE_HEADER_BYTES = 3 * 4096
 """What comes before the first block of a native DuckDB file."""

@@ -11,17 +11,16 @@ the group it reads that first and the rest when a row was found, in two reads in
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 
+import numpy as np
+
+from readahead.models.reads import Reads, Span, spans_of
 from readahead.models.shapes import ColumnChunk, FileShape, RowGroup
 from readahead.units import KiB
 
 WHOLE_GROUP_SHARE = 0.95
 """A group is read in one piece when more than this share of its bytes is wanted."""
 FOOTER_GUESS_LOW, FOOTER_GUESS_HIGH = 16 * KiB, 256 * KiB
-
-Span = tuple[int, int]
-"""(offset, length) in bytes."""
 
 
 def footer_reads(shape: FileShape) -> list[Span]:
@@ -58,29 +57,10 @@ def group_reads(group: RowGroup, columns: Collection[str], gap_bytes: int) -> li
     return [_span(run) for run in runs]
 
 
-def scan_reads(
-    shape: FileShape,
-    columns: Collection[str],
-    *,
-    gap_bytes: int = 16_384,
-    groups: Collection[int] | None = None,
-) -> tuple[list[Span], list[list[Span]]]:
-    """Return the footer's reads and, for each row group that is read, its reads.
-
-    `groups` limits the scan to row groups with these numbers (those that a filter cannot rule out).
-    """
-    chosen = [g for n, g in enumerate(shape.row_groups) if groups is None or n in groups]
-    return footer_reads(shape), [group_reads(group, columns, gap_bytes) for group in chosen]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Reads:
-    """What a scan reads: what comes one after the other first, then row groups of so many rows each."""
-
-    footer: Sequence[Span]
-    groups: Sequence[Sequence[Span]]
-    """Of each row group; empty if it is ruled out."""
-    rows: Sequence[int]
+def scan_reads(shape: FileShape, columns: Collection[str], gap_bytes: int = 16_384) -> Reads:
+    """Return the reads of a scan of the wanted columns."""
+    groups = [group_reads(group, columns, gap_bytes) for group in shape.row_groups]
+    return Reads.of(footer_reads(shape), groups, [group.rows for group in shape.row_groups])
 
 
 def even_reads(
@@ -111,9 +91,14 @@ def even_reads(
     last, _ = one(left)
     step, footer = end - 4, int(count * footer_bytes_per_group)
     shape = FileShape(size_bytes=end + (count - 1) * step + footer + 12, footer_bytes=footer, row_groups=())
-    groups = [[(offset + at * step, size) for offset, size in full] for at in range(count - 1)]
-    groups.append([(offset + (count - 1) * step, size) for offset, size in last])
-    return Reads(footer=footer_reads(shape), groups=groups, rows=[group_rows] * (count - 1) + [left])
+    starts = step * np.arange(count)
+    groups = spans_of(full)[None] + np.stack([starts, np.zeros_like(starts)], axis=1)[:-1, None]
+    return Reads(
+        footer=spans_of(footer_reads(shape)),
+        spans=np.concatenate([groups.reshape(-1, 2), spans_of(last) + np.array([starts[-1], 0])]),
+        ends=np.append(len(full) * np.arange(1, count), len(full) * (count - 1) + len(last)),
+        rows=np.append(np.full(count - 1, group_rows), left),
+    )
 
 
 def _span(run: Sequence[ColumnChunk]) -> Span:

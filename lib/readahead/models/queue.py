@@ -1,17 +1,71 @@
-"""The counter at a storage device: a read takes a ticket, waits for a free channel, and is told when its
-bytes will be ready.
+"""When a device has the bytes of a read ready: a free channel, the seeks, the latency, the transfer, a shared link.
 
-This is the whole physics of the workbook, in one place. The emulated device asks it for the due time of
-every read that DuckDB really issues; the scheduling simulation asks it for the due time of every read that a
-model expects. Time is a number that is passed in, so nothing here waits.
+This is all the physics of the workbook's devices. The emulated device books every read that DuckDB issues; the
+schedule books every read that a model expects. Time is a number that is passed in, so nothing here waits.
+
+A moment is a row of numbers: its time, and what that time was spent on, along the chain of whatever was waited for
+last. Of two moments that must both have come, the later counts, with its own chain: the critical path (J. Kelley and
+M. Walker, 1959) is known when the last one comes.
 """
 
 from __future__ import annotations
 
-import heapq
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
 
 from readahead.devices import Device
 from readahead.errors import require_range
+from readahead.models.compiled import compiled
+
+TIME, SEEK, LATENCY, TRANSFER, ENGINE, CPU = range(6)
+"""The places in a moment: when it is, and the seconds of its chain that were spent on each term."""
+TERMS = ("seek", "latency", "transfer", "engine", "cpu")
+
+Moment = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+
+class DeviceState(NamedTuple):
+    """A device's numbers, and what it has promised so far, as arrays that compiled code can change."""
+
+    latency_s: float
+    seek_s: float
+    byte_s: float
+    """What a byte occupies its channel."""
+    link_byte_s: float
+    """What it occupies the link that all channels share."""
+    stripe_bytes: int
+    """0 if any free channel serves any read."""
+    fragment_bytes: int
+    free: Moment
+    """When each channel is free: a row each."""
+    order: Ints
+    """The channels, as a heap: the one that is free first stands at the front."""
+    heads: Ints
+    """The byte at which each channel's head stands; -1 for nowhere."""
+    link: Moment
+    """When the link is free."""
+
+
+def state_of(device: Device, fragment_bytes: int = 0, most_reads: int = 2**31) -> DeviceState:
+    """Return an idle device. Channels beyond one for each of `most_reads` would never be asked."""
+    striped = device.stripe_bytes > 0 and device.channels > 1
+    channels = device.channels if striped else min(device.channels, max(1, most_reads))
+    share = device.bandwidth_bytes_per_s / (device.channels if striped else 1)
+    return DeviceState(
+        latency_s=float(device.latency_s),
+        seek_s=float(device.seek_s),
+        byte_s=1.0 / min(device.channel_bandwidth_bytes_per_s, share),
+        link_byte_s=0.0 if striped else 1.0 / device.bandwidth_bytes_per_s,
+        stripe_bytes=device.stripe_bytes if striped else 0,
+        fragment_bytes=int(fragment_bytes),
+        free=np.zeros((channels, len(TERMS) + 1)),
+        order=np.arange(channels),
+        heads=np.full(channels, -1),
+        link=np.zeros(len(TERMS) + 1),
+    )
 
 
 class DeviceQueue:
@@ -24,76 +78,140 @@ class DeviceQueue:
 
     def __init__(self, device: Device, fragment_bytes: int = 0) -> None:
         require_range("fragment_bytes", fragment_bytes, low=0, advice="Give 0 for a file in one piece.")
-        self.device = device
-        self.fragment_bytes = int(fragment_bytes)
-        self._striped = device.stripe_bytes > 0 and device.channels > 1
-        share = device.bandwidth_bytes_per_s / (device.channels if self._striped else 1)
-        self.byte_s = 1.0 / min(device.channel_bandwidth_bytes_per_s, share)
-        self.link_byte_s = 0.0 if self._striped else 1.0 / device.bandwidth_bytes_per_s
-        self.plain = not self._striped and device.seek_s == 0
-        """Whether any free channel serves any read in the same time: no head, no stripes."""
-        self._free = [(0.0, channel) for channel in range(device.channels)]
-        self._heads = [-1] * device.channels
-        self._link_free_s = 0.0
+        self._state = state_of(device, fragment_bytes)
 
-    def book(
-        self, now_s: float, offset: int, size_bytes: int, *, out_of_turn: bool = False
-    ) -> tuple[float, int]:
+    def book(self, now_s: float, offset: int, size_bytes: int) -> tuple[float, int]:
         """Return when a read submitted at `now_s` has its bytes ready, and how many seeks it costs.
 
-        Reads are booked in the order in which they are submitted (first come, first served). A simulation that
-        books in file order says `out_of_turn` of a read that would have come at another moment: its heads move.
+        Reads are booked in the order in which they are submitted (first come, first served).
         """
-        if out_of_turn:
-            self._heads = [-1] * self.device.channels
-        if self._striped:
-            return self._book_striped(now_s, offset, size_bytes)
-        free_s, channel = self._free[0]
-        seeks = self._seeks(channel, offset, size_bytes, self.fragment_bytes)
-        ready_s = max(now_s, free_s) + self.device.latency_s + seeks * self.device.seek_s
-        self._link_free_s = max(ready_s, self._link_free_s) + size_bytes * self.link_byte_s
-        due_s = max(ready_s + size_bytes * self.byte_s, self._link_free_s)
-        heapq.heapreplace(self._free, (due_s, channel))
-        return due_s, seeks
-
-    def _book_striped(self, now_s: float, offset: int, size_bytes: int) -> tuple[float, int]:
-        """Serve each drive's share of the read on that drive; the read is ready with the slowest.
-
-        Consecutive stripes of one drive lie side by side on it, so a long read is one piece a drive. Each
-        drive has its equal share of the link.
-        """
-        due_s, seeks = now_s, 0
-        for channel, start, length in pieces(self.device, offset, size_bytes):
-            free_s = self._free[channel][0]
-            moves = self._seeks(channel, start, length, self.fragment_bytes // self.device.channels)
-            done_s = max(now_s, free_s) + self.device.latency_s + moves * self.device.seek_s
-            done_s += length * self.byte_s
-            self._free[channel] = (done_s, channel)
-            due_s, seeks = max(due_s, done_s), seeks + moves
-        return due_s, seeks
-
-    def _seeks(self, channel: int, offset: int, size_bytes: int, fragment_bytes: int) -> int:
-        """Count the head's moves for one read and leave the head at its end."""
-        end = offset + size_bytes
-        moves = int(self._heads[channel] != offset)
-        if fragment_bytes:
-            moves += max(0, (end - 1) // fragment_bytes - offset // fragment_bytes)
-            moves += int(not moves and offset % fragment_bytes == 0)
-        self._heads[channel] = end
-        return moves
+        found: tuple[float, int] = book_at(self._state, float(now_s), int(offset), int(size_bytes))
+        return found
 
 
-def pieces(device: Device, offset: int, size_bytes: int) -> list[tuple[int, int, int]]:
-    """Split a read over the drives of a striped device: (channel, start on that drive, length), as RAID 0 does."""
-    stripe, channels = device.stripe_bytes, device.channels
+# -- moments ---------------------------------------------------------------------------------------------
+@compiled
+def put(moment: Moment, other: Moment) -> None:
+    """Let a moment be as another."""
+    for at in range(CPU + 1):
+        moment[at] = other[at]
+
+
+@compiled
+def wait(moment: Moment, other: Moment) -> None:
+    """Let a moment be as another if that is later."""
+    if other[TIME] > moment[TIME]:
+        put(moment, other)
+
+
+@compiled
+def spend(moment: Moment, term: int, seconds: float) -> None:
+    """Let so much time pass, spent on a term."""
+    moment[TIME] += seconds
+    moment[term] += seconds
+
+
+@compiled
+def requeue(order: Ints, moments: Moment) -> None:
+    """Move the front of a heap, whose moment has become later, to its place; equal moments go by number.
+
+    A binary heap (J. Williams, Heapsort, 1964) of the rows of `moments`: the earliest stands at the front.
+    """
+    mover, at = order[0], 0
+    while 2 * at + 1 < len(order):
+        child = 2 * at + 1
+        if child + 1 < len(order) and _before(order[child + 1], order[child], moments):
+            child += 1
+        if not _before(order[child], mover, moments):
+            break
+        order[at] = order[child]
+        at = child
+    order[at] = mover
+
+
+@compiled
+def _before(one: int, other: int, moments: Moment) -> bool:
+    return bool(
+        moments[one, TIME] < moments[other, TIME]
+        or (moments[one, TIME] == moments[other, TIME] and one < other)
+    )
+
+
+# -- the device -------------------------------------------------------------------------------------------
+@compiled
+def book(device: DeviceState, now: Moment, offset: int, size_bytes: int, due: Moment) -> int:
+    """Set `due` to when a read submitted `now` has its bytes ready, and return how many seeks it costs.
+
+    It waits for the first free channel, holds it for latency + seeks + size / channel bandwidth, and its bytes cross
+    the link one read after the other.
+    """
+    if device.stripe_bytes:
+        return _book_striped(device, now, offset, size_bytes, due)
+    channel = device.order[0]
+    seeks = _seeks(device.heads, channel, offset, size_bytes, device.fragment_bytes)
+    put(due, device.free[channel])
+    wait(due, now)
+    spend(due, LATENCY, device.latency_s)
+    spend(due, SEEK, seeks * device.seek_s)
+    wait(device.link, due)
+    spend(device.link, TRANSFER, size_bytes * device.link_byte_s)
+    spend(due, TRANSFER, size_bytes * device.byte_s)
+    wait(due, device.link)
+    put(device.free[channel], due)
+    requeue(device.order, device.free)
+    return seeks
+
+
+@compiled
+def _book_striped(device: DeviceState, now: Moment, offset: int, size_bytes: int, due: Moment) -> int:
+    """Serve each drive's share of the read on that drive; the read is ready with the slowest.
+
+    Stripes lie on the drives in turns (RAID 0; Patterson, Gibson, Katz, 1988). Consecutive stripes of one drive lie
+    side by side on it, so a long read is one piece a drive. Each drive has its equal share of the link.
+    """
+    stripe, drives = device.stripe_bytes, len(device.free)
+    touched = min(drives, (offset + size_bytes - 1) // stripe - offset // stripe + 1)
+    put(due, now)
+    seeks = 0
+    for step in range(touched):
+        drive = (offset // stripe + step) % drives
+        start = on_drive(offset, drive, stripe, drives)
+        length = on_drive(offset + size_bytes, drive, stripe, drives) - start
+        moves = _seeks(device.heads, drive, start, length, device.fragment_bytes // drives)
+        done = device.free[drive]
+        wait(done, now)
+        spend(done, LATENCY, device.latency_s)
+        spend(done, SEEK, moves * device.seek_s)
+        spend(done, TRANSFER, length * device.byte_s)
+        wait(due, done)
+        seeks += moves
+    return seeks
+
+
+@compiled
+def on_drive(upto: int, drive: int, stripe: int, drives: int) -> int:
+    """Return how many of a file's first `upto` bytes lie on one of its drives."""
+    rounds = upto // (stripe * drives)
+    rest = upto - rounds * stripe * drives - drive * stripe
+    return int(rounds * stripe + min(max(rest, 0), stripe))
+
+
+@compiled
+def _seeks(heads: Ints, channel: int, offset: int, size_bytes: int, fragment_bytes: int) -> int:
+    """Count the head's moves for one read and leave the head at its end."""
     end = offset + size_bytes
+    moves = int(heads[channel] != offset)
+    if fragment_bytes:
+        moves += max(0, (end - 1) // fragment_bytes - offset // fragment_bytes)
+        moves += int(moves == 0 and offset % fragment_bytes == 0)
+    heads[channel] = end
+    return moves
 
-    def share(upto: int, channel: int) -> int:
-        """Return how many of the first `upto` bytes lie on `channel`."""
-        rounds, rest = divmod(upto, stripe * channels)
-        return rounds * stripe + min(max(rest - channel * stripe, 0), stripe)
 
-    first = (offset // stripe) % channels
-    touched = min(channels, (end - 1) // stripe - offset // stripe + 1)
-    order = [(first + step) % channels for step in range(touched)]
-    return [(c, share(offset, c), share(end, c) - share(offset, c)) for c in order]
+@compiled
+def book_at(device: DeviceState, now_s: float, offset: int, size_bytes: int) -> tuple[float, int]:
+    """Return (due, seeks) of a read, for one who asks for its time alone."""
+    now, due = np.zeros(CPU + 1), np.empty(CPU + 1)
+    now[TIME] = now_s
+    seeks = book(device, now, offset, size_bytes, due)
+    return due[TIME], seeks

@@ -1,24 +1,42 @@
-"""A kitchen with a few runners and a few cooks. The order lists the row groups of a scan; runners (slots) fetch
-what a group needs from the device, a cook (worker thread) decodes a group when all of it is there, and only so
-many groups may be on the way or on the table at once.
+"""When a scan is over: a simulation of its reads, in flight together, and of the workers that decode what has come.
 
-This is Graham's list scheduling (1966) with a window, and how DuckDB 2.0 scans: `read_ahead_depth` groups are
-under way, counted in file order with those that a filter rules out; a group leaves when it is decoded. A group
-whose Bloom filter has to be asked first is held up at the door: the hand that passes the reads out fetches the filter
-itself, and waits for it.
+Graham's list scheduling (1966) with a window, as DuckDB 2.0 scans: a few slots read, a row group is decoded by one
+worker when all of it is there, and only `read_ahead_depth` groups are under way, counted in file order with those that
+a filter rules out; a group leaves when it is decoded. A group whose Bloom filter has to be asked first is held up:
+the thread that passes the reads out fetches the filter itself, and waits for it.
 """
 
 from __future__ import annotations
 
-import heapq
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+import functools
+from collections.abc import Mapping
+from dataclasses import dataclass
+from operator import attrgetter
+from typing import Any, NamedTuple
+
+import numpy as np
 
 from readahead.devices import Device
+from readahead.errors import require_range
+from readahead.models.compiled import compiled
 from readahead.models.estimate import Estimate
-from readahead.models.parquet_reads import Span
-from readahead.models.queue import DeviceQueue
+from readahead.models.queue import (
+    CPU,
+    ENGINE,
+    TERMS,
+    TIME,
+    DeviceState,
+    Ints,
+    Moment,
+    book,
+    book_at,
+    put,
+    requeue,
+    spend,
+    state_of,
+    wait,
+)
+from readahead.models.reads import Reads
 
 SCRAMBLED = 5
 """When a scan begins, all slots ask at once and in no order; all but every fifth of those reads jump."""
@@ -75,194 +93,147 @@ class Timeline:
     arrived_s: float
     """The last byte is there."""
     finished_s: float
-    """The last row is decoded."""
+    """The last row is decoded, and the answer given."""
     reads: int
     bytes_read: int
     seeks: int
-    data_seeks: int
-    """Those of them that come after the footer."""
     decode_s: float
     """Processor time of all decoding, over all threads."""
+    path_s: Mapping[str, float]
+    """What the time between opening and closing was spent on, along the critical path."""
+    busy_s: Mapping[str, float]
+    """The same of all reads and all decoding, over what serves them at the same time."""
+
+    @property
+    def estimate(self) -> Estimate:
+        """Return the time as named terms. What hides behind them is what was busy beside the critical path."""
+        hidden = {name: max(0.0, busy_s - self.path_s[name]) for name, busy_s in self.busy_s.items()}
+        own_s = self.finished_s - sum(self.path_s.values())
+        return Estimate(terms_s={"open": own_s, **self.path_s}, overlapped_s=hidden)
+
+
+_Costs = NamedTuple("_Costs", [(name, float) for name in Costs.__slots__])  # type: ignore[misc]
+"""The costs as compiled code can read them."""
+_numbers = attrgetter(*Costs.__slots__)
 
 
 def simulate(
-    device: Device,
-    footer: Sequence[Span],
-    groups: Sequence[Sequence[Span]],
-    rows: Sequence[int],
-    *,
-    window: Window,
-    costs: Costs,
-    fragment_bytes: int = 0,
-    keys: int = 0,
-    probes: Sequence[Span | None] = (),
+    device: Device, reads: Reads, *, window: Window, costs: Costs, fragment_bytes: int = 0
 ) -> Timeline:
-    """Return when a scan of `groups` (each a list of reads; empty if ruled out) of `rows` rows each is over.
-
-    `probes` has for each group the Bloom filter that is asked before its reads, or None; empty if none is.
-    """
-    queue = DeviceQueue(device, fragment_bytes)
-    now_s = costs.plan_s + keys * costs.plan_key_s
-    seeks = total = 0
-    for offset, size in footer:
-        now_s, moved = queue.book(now_s, offset, size)
-        seeks, total, now_s = seeks + moved, total + size, now_s + costs.read_s
-    opened_s = now_s + costs.open_s + len(groups) * costs.open_group_s + keys * costs.open_key_s
-    opened = _Opened(at_s=opened_s, queue=queue, window=window, costs=costs, prune_s=keys * costs.prune_key_s)
-    plain = window.threads == 1 and window.depth <= window.slots and queue.plain
-    if plain and not probes and max(map(len, groups), default=0) <= 1:
-        arrived_s, finished_s, moved = _in_turn(opened, groups, rows)
-    else:
-        arrived_s, finished_s, moved = _at_large(opened, groups, rows, probes)
-    asked = [probe for probe in probes if probe is not None]
-    read = [group_rows for spans, group_rows in zip(groups, rows, strict=True) if spans]
-    skipped = len(groups) - len(read)
-    work_s = len(read) * costs.group_s + sum(read) * costs.row_s + skipped * costs.skip_group_s
+    """Return when a query has read and decoded everything."""
+    require_range("fragment_bytes", fragment_bytes, low=0, advice="Give 0 for a file in one piece.")
+    state = state_of(device, fragment_bytes, reads.count)
+    arrived_s, end, opened_s, seeks, data_seeks = _scan(
+        state,
+        (reads.footer, reads.spans, reads.ends, reads.rows, reads.probes),
+        (window.slots, window.depth, window.threads),
+        _Costs(*map(float, _numbers(costs))),
+        reads.keys,
+    )
+    groups, many = len(reads.rows), reads.read_groups
+    work_s = many * costs.group_s + reads.read_rows * costs.row_s
+    work_s += (groups - many) * costs.skip_group_s + groups * reads.keys * costs.prune_key_s
+    beside = len(state.free) if state.stripe_bytes else max(1, min(len(state.free), window.slots))
+    data, size = reads.count - len(reads.footer), reads.data_bytes
     return Timeline(
-        opened_s=opened_s,
-        arrived_s=arrived_s,
-        finished_s=finished_s + costs.close_s,
-        reads=len(footer) + sum(map(len, groups)) + len(asked),
-        bytes_read=total
-        + sum([size for spans in groups for _, size in spans])
-        + sum(size for _, size in asked),
-        seeks=seeks + moved,
-        data_seeks=moved,
-        decode_s=work_s + len(groups) * opened.prune_s,
+        opened_s=float(opened_s),
+        arrived_s=float(arrived_s),
+        finished_s=float(end[TIME]) + costs.close_s,
+        reads=reads.count,
+        bytes_read=reads.bytes_read,
+        seeks=int(seeks),
+        decode_s=work_s,
+        path_s=dict(zip(TERMS, end[1:].tolist(), strict=True)),
+        busy_s={
+            "seek": data_seeks * device.seek_s / beside,
+            "latency": data * device.latency_s / beside,
+            "transfer": size * max(state.link_byte_s, state.byte_s / beside),
+            "cpu": work_s / window.threads,
+        },
     )
 
 
-def explain(
-    device: Device,
-    footer: Sequence[Span],
-    groups: Sequence[Sequence[Span]],
-    rows: Sequence[int],
-    *,
-    window: Window,
-    costs: Costs,
-    **more: Any,
-) -> Estimate:
-    """Return the same schedule as named terms that add up to its end; `more` is what `simulate` takes.
-
-    The processor's term is what decoding adds: the end, less when the last byte would be there if decoding took no
-    time. What remains is the reads', shared out by what one of them is made of; where the link is never idle it is
-    all transfer, but for one read's latency. What is hidden behind these terms is told as overlapped.
-    """
-    told = simulate(device, footer, groups, rows, window=window, costs=costs, **more)
-    free = replace(costs, group_s=0.0, row_s=0.0, skip_group_s=0.0, prune_key_s=0.0)
-    bare = simulate(device, footer, groups, rows, window=window, costs=free, **more)
-    data = [size for spans in groups for _, size in spans]
-    probes = [probe[1] for probe in more.get("probes", ()) if probe is not None]
-    reads, size = len(data) + len(probes), sum(data) + sum(probes)
-    io_s = max(0.0, bare.arrived_s - told.opened_s) if reads else 0.0
-    queue = DeviceQueue(device)
-    parts = {
-        "seek": bare.data_seeks * device.seek_s,
-        "latency": reads * device.latency_s,
-        "transfer": size * queue.byte_s,
-        "engine": reads * costs.read_s,
-    }
-    if (
-        reads
-        and io_s <= size * queue.link_byte_s + device.latency_s + costs.read_s + size / reads * queue.byte_s
-    ):
-        parts = {"seek": 0.0, "latency": device.latency_s, "transfer": 0.0, "engine": costs.read_s}
-        parts["transfer"] = max(0.0, io_s - parts["latency"] - parts["engine"])
-    scale = io_s / (sum(parts.values()) or 1.0)
-    cpu_s = told.finished_s - costs.close_s - told.opened_s - io_s
-    terms = {name: part * scale for name, part in parts.items()}
-    return Estimate(
-        terms_s={"open": told.opened_s + costs.close_s, **terms, "cpu": cpu_s},
-        overlapped_s={"cpu": max(0.0, told.decode_s / window.threads - cpu_s)},
+@functools.cache
+def warm() -> None:
+    """Compile what a model and an emulated device call, or fetch it from the disk, before anybody waits for it."""
+    device = Device(name="none", latency_s=0.0, bandwidth_bytes_per_s=1.0)
+    book_at(state_of(device), 0.0, 0, 1)
+    simulate(
+        device, Reads.of([(0, 1)], [[(0, 1)]], [1]), window=Window(slots=1, depth=1, threads=1), costs=Costs()
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Opened:
-    """Where a scan stands when its file is open."""
-
-    at_s: float
-    queue: DeviceQueue
-    window: Window
-    costs: Costs
-    prune_s: float
+@compiled
+def _rows(count: int, first: Moment) -> Moment:
+    """Return so many moments alike."""
+    moments = np.empty((count, CPU + 1))
+    for row in range(count):
+        put(moments[row], first)
+    return moments
 
 
-Groups = Sequence[Sequence[Span]]
+@compiled
+def _open(device: DeviceState, footer: Ints, groups: int, costs: Any, keys: int) -> tuple[float, int]:
+    """Return when the file is open, its footer read one read after the other and parsed, and the seeks of that."""
+    now_s, seeks = costs.plan_s + keys * costs.plan_key_s, 0
+    for at in range(len(footer)):
+        due_s, moves = book_at(device, now_s, footer[at, 0], footer[at, 1])
+        now_s, seeks = due_s + costs.read_s, seeks + moves
+    return now_s + costs.open_s + groups * costs.open_group_s + keys * costs.open_key_s, seeks
 
 
-def _at_large(
-    opened: _Opened, groups: Groups, rows: Sequence[int], probes: Sequence[Span | None] = ()
-) -> tuple[float, float, int]:
-    """Return (last arrival, last decoded row, seeks) of any scan."""
-    window, costs = opened.window, opened.costs
-    slots = [opened.at_s] * window.slots
-    workers = [opened.at_s] * window.threads
-    under_way: list[float] = []
-    issue_s = arrived_s = opened.at_s
-    gate_s = opened.at_s - costs.dispatch_s
-    seeks = count = 0
-    pop, push, book = heapq.heappop, heapq.heappush, opened.queue.book
-    for spans, group_rows, probe in zip(groups, rows, probes or [None] * len(groups), strict=True):
-        if len(under_way) >= window.depth:
-            issue_s = max(issue_s, pop(under_way))
-        if probe is not None:
-            issue_s, moved = book(issue_s, *probe)
-            seeks += moved
-        # While a read is handed over, the hand already asks for the next filter: that much is hidden.
-        hand_over_s = costs.read_s if probe is None else 0.0
-        ready_s = issue_s
-        for offset, size in spans:
-            start_s = max(max(issue_s, pop(slots)) + hand_over_s, gate_s + costs.dispatch_s)
-            gate_s = start_s
-            jumps = 0 < count < window.slots and count % SCRAMBLED > 0
-            due_s, moved = book(start_s, offset, size, out_of_turn=jumps)
-            push(slots, due_s)
-            ready_s = max(ready_s, due_s)
-            seeks, count = seeks + moved, count + 1
-        if spans:
-            arrived_s = max(arrived_s, ready_s)
-        work_s = costs.group_s + group_rows * costs.row_s if spans else costs.skip_group_s
-        end_s = max(ready_s, pop(workers)) + work_s + opened.prune_s
-        push(workers, end_s)
-        push(under_way, end_s)
-    return arrived_s, max(*workers, opened.at_s), seeks
-
-
-def _in_turn(opened: _Opened, groups: Groups, rows: Sequence[int]) -> tuple[float, float, int]:
-    """Return the same for the common case, several times as fast: one worker, one read a group, no head to move.
-
-    Groups then leave in the order in which they came, and a slot is free whenever the window lets a group in.
-    """
-    window, costs, device = opened.window, opened.costs, opened.queue.device
-    latency_s, byte_s, link_byte_s = device.latency_s, opened.queue.byte_s, opened.queue.link_byte_s
-    read_s, dispatch_s, prune_s = costs.read_s, costs.dispatch_s, opened.prune_s
-    group_s, row_s, skip_s = costs.group_s + prune_s, costs.row_s, costs.skip_group_s + prune_s
-    channels = [0.0] * device.channels
-    ends = [opened.at_s] * window.depth
-    at, link_s = 0, 0.0
-    end_s = arrived_s = opened.at_s
-    gate_s = opened.at_s - dispatch_s
-    replace = heapq.heapreplace
-    for spans, group_rows in zip(groups, rows, strict=True):
-        if spans:
-            start_s = ends[at] + read_s
-            gate_s += dispatch_s
-            gate_s = max(gate_s, start_s)
-            free_s = channels[0]
-            ready_s = (max(free_s, gate_s)) + latency_s
-            size = spans[0][1]
-            link_s = (max(link_s, ready_s)) + size * link_byte_s
-            due_s = ready_s + size * byte_s
-            due_s = max(due_s, link_s)
-            replace(channels, due_s)
-            arrived_s = max(arrived_s, due_s)
-            end_s = (max(end_s, due_s)) + group_s + group_rows * row_s
-        else:
-            end_s = max(end_s, ends[at])
-            end_s += skip_s
-        ends[at] = end_s
-        at += 1
-        if at == window.depth:
-            at = 0
-    return arrived_s, end_s, 0
+@compiled
+def _scan(
+    device: DeviceState, reads: Any, window: tuple[int, int, int], costs: Any, keys: int
+) -> tuple[float, Moment, float, int, int]:
+    """Return (last arrival, the end as a moment, when the file was open, seeks, those of them after that)."""
+    footer, spans, ends, rows, probes = reads
+    slot_count, depth, threads = window
+    opened_s, opening_seeks = _open(device, footer, len(rows), costs, keys)
+    device.free[:, 1:] = 0.0  # what was spent on opening is a term of its own
+    device.link[1:] = 0.0
+    issue = np.zeros(CPU + 1)
+    issue[TIME] = opened_s
+    slots, slot_order = _rows(slot_count, issue), np.arange(slot_count)
+    workers, worker_order = _rows(threads, issue), np.arange(threads)
+    places, place_order = _rows(depth, issue), np.arange(depth)
+    gate, arrived, end = issue.copy(), issue.copy(), issue.copy()
+    spend(gate, ENGINE, -costs.dispatch_s)
+    start, ready = issue.copy(), issue.copy()
+    seeks = count = at = 0
+    for group in range(len(rows)):
+        wait(issue, places[place_order[0]])  # until a group leaves the window
+        probed = len(probes) > 0 and probes[group, 1] > 0
+        if probed:
+            put(start, issue)
+            seeks += book(device, start, probes[group, 0], probes[group, 1], issue)
+        put(ready, issue)
+        skipped = at == ends[group]
+        while at < ends[group]:
+            put(start, issue)
+            wait(start, slots[slot_order[0]])
+            if (
+                not probed
+            ):  # while a read is handed over, the next filter is already asked for: that much is hidden
+                spend(start, ENGINE, costs.read_s)
+            spend(gate, ENGINE, costs.dispatch_s)
+            wait(start, gate)
+            put(gate, start)
+            if 0 < count < slot_count and count % SCRAMBLED > 0:
+                device.heads[:] = -1
+            slot = slots[slot_order[0]]
+            seeks += book(device, start, spans[at, 0], spans[at, 1], slot)
+            requeue(slot_order, slots)
+            wait(ready, slot)
+            at, count = at + 1, count + 1
+        if not skipped:
+            wait(arrived, ready)
+        worker = workers[worker_order[0]]
+        wait(worker, ready)
+        spend(worker, CPU, costs.skip_group_s if skipped else costs.group_s + rows[group] * costs.row_s)
+        spend(worker, CPU, keys * costs.prune_key_s)
+        put(places[place_order[0]], worker)
+        wait(end, worker)
+        requeue(place_order, places)
+        requeue(worker_order, workers)
+    return arrived[TIME], end, opened_s, opening_seeks + seeks, seeks

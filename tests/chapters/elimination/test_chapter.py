@@ -66,7 +66,9 @@ def test_a_join_that_wants_few_keys_asks_every_bloom_filter(bench: Bench) -> Non
         case = EXPERIMENT.case(bench.settings(flight=flight, load=GENERATED))
         told = case.predict(EXPERIMENT.costs(bench.settings(flight=flight, load=GENERATED)))
         assert (told.reads, told.bytes_read) == (len(sample.reads), sample.bytes_read)
-    probes = {span for span in EXPERIMENT.case(bench.settings(flight="Q3.2")).probes() if span is not None}
+    probes = {
+        (at, size) for at, size in EXPERIMENT.case(bench.settings(flight="Q3.2")).scan().probes.tolist()
+    }
     asked = sorted(
         (read for read in nation.reads if (read.offset, read.size_bytes) in probes),
         key=lambda r: r.submitted_s,

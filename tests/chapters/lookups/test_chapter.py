@@ -48,7 +48,7 @@ def test_the_blocks_of_rows_are_the_very_ones_that_were_planned(
 ) -> None:
     changes = {"rows_per_lookup": 10, "table_order": table_order, **file}
     sample, case = bench.measured.sample(**changes), EXPERIMENT.case(bench.settings(**changes))
-    planned = set(EXPERIMENT.plan(bench.settings(**changes)).serial)
+    planned = set(EXPERIMENT.plan(bench.settings(**changes)).listed)
     index = {span for span in planned if span not in {(r.offset, r.size_bytes) for r in sample.reads}}
     rows = planned - index
     assert len(rows) >= 10
@@ -61,7 +61,7 @@ def test_the_blocks_of_rows_are_the_very_ones_that_were_planned(
 )
 def test_of_parquet_the_very_reads_were_planned(bench: Bench, changes: dict[str, object]) -> None:
     plan = EXPERIMENT.plan(bench.settings(**changes))
-    planned = sorted([*plan.serial, *(span for group in plan.groups for span in group)])
+    planned = sorted(plan.listed)
     assert sorted((r.offset, r.size_bytes) for r in bench.measured.sample(**changes).reads) == planned
 
 
@@ -84,7 +84,7 @@ def test_the_order_of_the_keys_changes_no_read(bench: Bench) -> None:
 
 def test_keys_without_a_gap_pass_by_the_index(bench: Bench) -> None:
     sample = bench.measured.sample(rows_per_lookup=BEFORE, asked=NEIGHBOURS)
-    index = {EXPERIMENT.plan(bench.settings(rows_per_lookup=1)).serial[0][0]}
+    index = {EXPERIMENT.plan(bench.settings(rows_per_lookup=1)).listed[0][0]}
     assert not index & {read.offset for read in sample.reads}
     assert len(sample.reads) < 20
 

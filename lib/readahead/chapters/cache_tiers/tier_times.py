@@ -18,6 +18,7 @@ from readahead.experiments.experiment import Settings
 from readahead.experiments.scanning import Scanning
 from readahead.measure.case import Case
 from readahead.models.estimate import Estimate
+from readahead.models.reads import Reads
 from readahead.models.schedule import Window, simulate
 
 SPILL, DROP = "local disk", "none"
@@ -132,9 +133,11 @@ class TierTimes(Scanning):
             at += size
         per_read = replace(costs, dispatch_s=costs.dispatch_s / max(map(len, spans)))
 
+        reads = Reads.of([], spans, shelf.rows)
+
         def took_s(device: Device, slots: int) -> float:
             window = Window(slots=slots, depth=settings["queue_depth"], threads=1)
-            return simulate(device, [], spans, shelf.rows, window=window, costs=per_read).finished_s
+            return simulate(device, reads, window=window, costs=per_read).finished_s
 
         device, slots = case.device, case.engine.in_flight
         copied = 1 / (1 / device.bandwidth_bytes_per_s + CACHE.costs().copy_byte_s)

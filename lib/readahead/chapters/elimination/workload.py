@@ -9,6 +9,9 @@ import random
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from readahead import devices
 from readahead.chapters.elimination.laws import groups_between, place
 from readahead.chapters.elimination.star_queries import (
@@ -31,6 +34,7 @@ from readahead.measure.case import Case
 from readahead.measure.engine import EngineSettings, engine
 from readahead.measure.run import Query
 from readahead.measure.sample import Sample
+from readahead.models.reads import Reads
 from readahead.models.schedule import Costs
 
 TABLE = "lineorder"
@@ -53,8 +57,8 @@ class StarCase(Case):
         scale = (self.recipe.source.scale_factor or {})[self.recipe.size]
         return Query(sql=self.star_query.sql, path=store.location(self.recipe), setup=dimensions(scale))
 
-    def touched(self) -> set[int] | None:
-        """Return the row groups whose smallest and largest date and quantity leave the query in doubt.
+    def touched(self) -> NDArray[np.bool_]:
+        """Return which row groups' smallest and largest date and quantity leave the query in doubt.
 
         Of a file that is not there: as many in a row as the law expects.
         """
@@ -64,10 +68,10 @@ class StarCase(Case):
         if self.carried():
             first, last = (int(f"{day:%Y%m%d}") for day in (self.star_query.first, self.star_query.last))
             wanted["lo_orderdate"] = first, last
-        found = set(range(self.recipe.row_groups))
+        found = np.ones(self.recipe.row_groups, bool)
         for column, (low, high) in wanted.items():
-            ranges = inspect.key_ranges(store.location(self.recipe), column)
-            found &= {number for number, (least, most) in enumerate(ranges) if least <= high and most >= low}
+            least, most = inspect.key_ranges(store.location(self.recipe), column).T
+            found &= (least <= high) & (most >= low)
         return found
 
     def carried(self) -> bool:
@@ -81,16 +85,17 @@ class StarCase(Case):
         query = self.query()
         return _carried(query.text(emulated=False), query.setup)
 
-    def probes(self) -> list[tuple[int, int] | None]:
-        """Return the Bloom filters that DuckDB asks before each row group that its labels leave in doubt."""
-        if not store.is_built(self.recipe):
-            return []
-        touched, asked = self.touched(), self._asked_by_key()
+    def scan(self) -> Reads:
+        """Return the reads, with the Bloom filters that are asked before each row group left in doubt."""
+        found = Case.scan(self)
+        asked = self._asked_by_key() if store.is_built(self.recipe) else []
+        if not asked:
+            return found
         filters = [inspect.bloom_filters(store.location(self.recipe), column) for column in asked]
-        found = [
-            next((span for span in spans if span is not None), None) for spans in zip(*filters, strict=True)
-        ]
-        return [span if touched is None or at in touched else None for at, span in enumerate(found)]
+        probes = np.zeros_like(filters[0])
+        for spans in reversed(filters):
+            probes = np.where(spans[:, 1:] > 0, spans, probes)
+        return replace(found, probes=np.where(self.touched()[:, None], probes, 0))
 
     def _asked_by_key(self) -> list[str]:
         """Return the columns of which the joins want so few keys that DuckDB hands them to the scan one by one."""
@@ -109,12 +114,13 @@ class StarCase(Case):
         groups = recipe.rows / recipe.effective_row_group_rows
         return float(groups_between(groups, *self.span(), recipe.disorder))
 
-    def _expected_groups(self) -> set[int]:
+    def _expected_groups(self) -> NDArray[np.bool_]:
         """Return so many row groups of a file that is not there, from where the first wanted row lies."""
         every, first = self.recipe.row_groups, float(place(self.span()[0], self.recipe.disorder))
         count = min(every, round(self.expected()))
         start = min(every - count, int(first * every))
-        return set(range(start, start + count))
+        numbers = np.arange(every)
+        return (numbers >= start) & (numbers < start + count)
 
 
 @functools.lru_cache(maxsize=256)

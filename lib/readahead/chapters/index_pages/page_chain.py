@@ -23,8 +23,8 @@ from readahead.errors import DataError
 from readahead.measure.sample import Sample
 from readahead.measure.stopwatch import Stopwatch
 from readahead.models.estimate import Estimate
-from readahead.models.parquet_reads import Span
-from readahead.models.schedule import Costs, Window, explain
+from readahead.models.reads import Reads, Span
+from readahead.models.schedule import Costs, Window, simulate
 from readahead.running import carried, check, interrupts, tell
 from readahead.storage.emulated import EmulatedFile, EmulatedFileSystem
 from readahead.storage.work_folder import work_folder
@@ -220,7 +220,8 @@ def _reads(index: PageIndex, way: str, read_bytes: int) -> tuple[list[Span], lis
 def scheduled(device: Device, reads: Sequence[Span], depth: int) -> Estimate:
     """Return the schedule of reads by plain readers, `depth` of them under way at a time, on the device's own queue."""
     window = Window(slots=depth, depth=1 if depth == 1 else max(1, len(reads)), threads=1)
-    return explain(device, [], [[span] for span in reads], [0] * len(reads), window=window, costs=READER)
+    known = Reads.of([], [[span] for span in reads], [0] * len(reads))
+    return simulate(device, known, window=window, costs=READER).estimate
 
 
 @dataclass(slots=True)

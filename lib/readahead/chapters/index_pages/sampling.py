@@ -18,7 +18,7 @@ from readahead.measure.case import Case
 from readahead.measure.run import Query
 from readahead.measure.sample import Sample
 from readahead.models.native_reads import block_reads
-from readahead.models.parquet_reads import Reads
+from readahead.models.reads import Reads
 from readahead.models.schedule import Costs, Window
 from readahead.units import KiB
 
@@ -110,10 +110,9 @@ class PartCase(Case):
             return self._native_reads(path)
         whole = expected.reads(self.recipe, COLUMNS, self.engine.column_gap_bytes)
         if self.way == METADATA:
-            return replace(whole, groups=[], rows=[])
+            return whole.first(0)
         if self.way == CHOSEN:
-            chosen = set(self.chosen())
-            return replace(whole, groups=[own if n in chosen else [] for n, own in enumerate(whole.groups)])
+            return whole.only(np.isin(np.arange(len(whole.rows)), self.chosen()))
         return whole
 
     def _native_reads(self, path: Path) -> Reads:
@@ -125,7 +124,7 @@ class PartCase(Case):
             found = inspect.blocks(path, COLUMNS)
             blocks, rows = [b for _, b in found], [n for n, _ in found]
         depth = 1 if self.one_by_one else self.window.depth
-        return Reads(footer=[], groups=block_reads(blocks, BLOCK_BYTES, ahead=True, depth=depth), rows=rows)
+        return Reads.of([], block_reads(blocks, BLOCK_BYTES, ahead=True, depth=depth), rows)
 
     def _scheduled(self, costs: Costs) -> dict[str, Any]:
         """Return what the schedule is asked about; a native file is attached before the clock runs."""

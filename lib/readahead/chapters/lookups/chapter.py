@@ -171,7 +171,9 @@ def _amplified(bench: Bench) -> Picture:
         changes = {"block_bytes": block, "rows_per_lookup": rows, "step_rows": 10_000}
         settings = bench.settings(**changes)
         wanted = rows * width
-        modeled.append((float(block), float(laws.amplification(EXPERIMENT.plan(settings).bytes, wanted))))
+        modeled.append(
+            (float(block), float(laws.amplification(EXPERIMENT.plan(settings).bytes_read, wanted)))
+        )
         seen.append((float(block), float(laws.amplification(bench.sample(**changes).bytes_read, wanted))))
     return Picture(
         title="Bytes read for a byte wanted",

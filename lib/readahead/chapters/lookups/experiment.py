@@ -101,7 +101,7 @@ def waited_s(bench: Bench, **changes: Any) -> float:
 
 
 def _footer(bench: Bench, **changes: Any) -> int:
-    return len(EXPERIMENT.plan(bench.settings(**changes)).serial)
+    return len(EXPERIMENT.plan(bench.settings(**changes)).footer)
 
 
 def groups_hit(bench: Bench, keys: int, draw: int) -> float:

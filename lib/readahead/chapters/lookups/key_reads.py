@@ -22,7 +22,7 @@ from readahead.measure.case import Case
 from readahead.measure.engine import EngineSettings
 from readahead.measure.run import Query
 from readahead.models.native_reads import block_reads, block_span
-from readahead.models.parquet_reads import Span
+from readahead.models.reads import Reads
 
 SCATTERED, UNSORTED, NEIGHBOURS = "scattered", "scattered, in no order", "neighbours"
 INDEX_BITS = (8, 16, 24)
@@ -71,28 +71,7 @@ class Asked(Case):
         return replace(query, sql=query.sql.replace(", ".join(map(str, keys)), ", ".join(map(str, mixed))))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Plan:
-    """What is going to be read: one by one first, then row groups with many reads under way."""
-
-    serial: Sequence[Span]
-    groups: Sequence[Sequence[Span]]
-    rows: Sequence[int]
-    single: int = 0
-    """Rows that are picked one by one."""
-
-    @property
-    def reads(self) -> int:
-        """Return all reads."""
-        return len(self.serial) + sum(map(len, self.groups))
-
-    @property
-    def bytes(self) -> int:
-        """Return all bytes."""
-        return sum(size for _, size in self.serial) + sum(size for group in self.groups for _, size in group)
-
-
-def plan(case: Asked) -> Plan:
+def plan(case: Asked) -> Reads:
     """Return the reads: of a built file those of rows exactly, those of the index by its expected blocks."""
     engine, rest = case.engine, (case.keys, case.seed, case.way, case.step_rows)
     return _plan(case.recipe, *rest, engine.queue_depth, engine.column_gap_bytes, store.is_built(case.recipe))
@@ -108,21 +87,20 @@ def _plan(
     depth: int,
     gap_bytes: int,
     built: bool,  # noqa: FBT001
-) -> Plan:
+) -> Reads:
     """Return the plan, which does not depend on the device: a slider of the device finds it ready."""
     engine = EngineSettings(threads=1, queue_depth=depth, column_gap_bytes=gap_bytes)
     case = Asked(
         recipe=recipe, device=_NO_DEVICE, engine=engine, keys=keys, seed=seed, way=way, step_rows=step_rows
     )
     if recipe.format == "parquet":
-        found = case.scan()
-        return Plan(serial=found.footer, groups=found.groups, rows=found.rows)
+        return case.scan()
     file, wanted, block = native_file.layout_of(recipe, built=built), case.wanted(), recipe.block_bytes
     walked = wanted[: step_rows + 1] if case.walks else []
     index = [block_span(number, block) for number in _index_blocks(file, walked)]
     if case.by_index:
         fetched = [block_span(number, block) for number in _row_blocks(case, file, wanted, built=built)]
-        return Plan(serial=index + fetched, groups=[], rows=[], single=keys)
+        return replace(Reads.of(index + fetched, [], []), keys=keys)
     lowest = np.searchsorted(
         wanted, [group.low for group in file.groups]
     )  # the first key that may be in each
@@ -132,7 +110,7 @@ def _plan(
         if not wanted or _holds(wanted, at, group)
     ]
     groups = block_reads([g.blocks for g in touched], block, ahead=True, depth=depth)
-    return Plan(serial=index, groups=groups, rows=[group.rows for group in touched])
+    return replace(Reads.of(index, groups, [group.rows for group in touched]), keys=keys)
 
 
 def _row_blocks(case: Asked, file: native_file.Native, wanted: Sequence[int], *, built: bool) -> list[int]:

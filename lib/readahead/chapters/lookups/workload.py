@@ -11,12 +11,13 @@ from typing import Any
 
 import numpy as np
 
-from readahead.chapters.lookups.key_reads import NEIGHBOURS, SCATTERED, UNSORTED, Asked, Plan, plan
+from readahead.chapters.lookups.key_reads import NEIGHBOURS, SCATTERED, UNSORTED, Asked, plan
 from readahead.devices import Device, device
 from readahead.experiments.experiment import Settings
 from readahead.experiments.knobs import EMULATED
 from readahead.experiments.scanning import Scanning
 from readahead.models.estimate import Estimate
+from readahead.models.reads import Reads
 from readahead.models.schedule import Costs, simulate
 from readahead.units import KiB
 
@@ -82,7 +83,7 @@ class Fetching(Scanning):
         )  # fmt: skip
 
     # -- what will be read ---------------------------------------------------------------------------
-    def plan(self, settings: Settings) -> Plan:
+    def plan(self, settings: Settings) -> Reads:
         """Return what DuckDB will read: exactly once the file is built, expected before."""
         return plan(self.case(settings))
 
@@ -104,20 +105,18 @@ class Fetching(Scanning):
     def model(self, settings: Settings) -> Estimate:
         """Return the schedule of the planned reads as named terms."""
         case, plan, costs = self.case(settings), self.plan(settings), self.costs(settings)
-        told = simulate(
-            case.device, plan.serial, plan.groups, plan.rows, window=case.window, costs=costs, keys=case.keys
-        )
+        told = simulate(case.device, plan, window=case.window, costs=costs)
         opening_s = costs.plan_s + case.keys * (costs.plan_key_s + costs.open_key_s) + costs.open_s
-        opening_s += len(plan.groups) * costs.open_group_s
+        opening_s += len(plan.rows) * costs.open_group_s
         one_by_one = "one by one" if case.recipe.format == "native" else "footer"
-        picked_s = plan.single * ROW_S
+        picked_s = case.keys * ROW_S if case.by_index else 0.0
         terms = {
             "open": opening_s + costs.close_s,
             one_by_one: told.opened_s - opening_s,
             "many at once": told.arrived_s - told.opened_s,
             "cpu": max(0.0, told.finished_s - costs.close_s - max(told.arrived_s, told.opened_s)) + picked_s,
         }
-        hidden = max(0.0, told.decode_s / case.window.threads - terms["cpu"]) if plan.groups else 0.0
+        hidden = max(0.0, told.decode_s / case.window.threads - terms["cpu"]) if len(plan.rows) else 0.0
         return Estimate(terms_s=terms, overlapped_s={"cpu": hidden})
 
     # -- what an examination draws ------------------------------------------------------------------

@@ -176,8 +176,7 @@ def _limit_reads(bench: Bench, depth: int) -> float:
     """Return the reads of a query that stops after ten rows: the footer's, and a window of row groups."""
     settings = bench.settings(query=LIMIT, queue_depth=depth)
     EXPERIMENT.case(settings).build()
-    plan = EXPERIMENT.plan(settings)
-    return float(len(plan.footer) + plan.reads)
+    return float(EXPERIMENT.plan(settings).count)
 
 
 def _depth(bench: Bench) -> Picture:

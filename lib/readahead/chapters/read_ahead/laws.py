@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from readahead.errors import BadValue
-from readahead.models.parquet_reads import Span
+from readahead.models.reads import Span
 from readahead.models.shapes import RowGroup
 
 Array = NDArray[np.float64]

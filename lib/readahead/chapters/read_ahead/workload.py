@@ -3,8 +3,7 @@ DuckDB's own read-ahead switches, for Parquet and for its own format."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from readahead.chapters.read_ahead import laws
 from readahead.datasets import expected, store
@@ -18,7 +17,7 @@ from readahead.measure.run import Query, run_emulated, run_local
 from readahead.measure.sample import Sample
 from readahead.models.estimate import Estimate
 from readahead.models.native_reads import block_reads
-from readahead.models.parquet_reads import Span
+from readahead.models.reads import Reads
 from readahead.models.schedule import Costs, Window, simulate
 from readahead.units import KiB
 
@@ -27,25 +26,6 @@ PARQUET, NATIVE = "Parquet", "DuckDB's own"
 SCAN, TWO, LIMIT = "scan", "two columns", "LIMIT 10"
 BLOCK_BYTES = 64 * KiB
 _TWO_COLUMNS = ("id", "user_id")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Plan:
-    """What is going to be read: the footer's reads, and those of each row group with its rows."""
-
-    footer: Sequence[Span]
-    groups: Sequence[Sequence[Span]]
-    rows: Sequence[int]
-
-    @property
-    def reads(self) -> int:
-        """Return the reads of all row groups."""
-        return sum(map(len, self.groups))
-
-    @property
-    def bytes(self) -> int:
-        """Return the bytes of all row groups."""
-        return sum(size for group in self.groups for _, size in group)
 
 
 class Switching(Scanning):
@@ -94,48 +74,32 @@ class Switching(Scanning):
             return Window(slots=min(own.slots, most), depth=most, threads=own.threads)
         return own
 
-    def plan(self, settings: Settings) -> Plan:
+    def plan(self, settings: Settings) -> Reads:
         """Return the reads: exact once the file is built."""
         case = self.case(settings)
         columns = case.columns or case.recipe.columns
         ahead, depth = self.value(settings, "read_ahead") != OFF, self.window(settings).depth
         if case.recipe.format == "native":
             found = expected.blocks(case.recipe, columns)
-            blocks = block_reads([blocks for _, blocks in found], BLOCK_BYTES, ahead=ahead, depth=depth)
-            return Plan(footer=[], groups=blocks, rows=[rows for rows, _ in found])
+            groups = block_reads([blocks for _, blocks in found], BLOCK_BYTES, ahead=ahead, depth=depth)
+            return Reads.of([], groups, [rows for rows, _ in found])
         reads = case.scan()
-        groups, rows = reads.groups, reads.rows
         if not ahead:
             shape, count = expected.shape(case.recipe), expected.pages(case.recipe)
             groups = [laws.page_reads(group, columns, count) for group in shape.row_groups]
-        if self.value(settings, "query") == LIMIT:
-            groups, rows = groups[:depth], rows[:depth]
-        return Plan(footer=reads.footer, groups=groups, rows=rows)
+            reads = Reads.of(reads.footer, groups, reads.rows)
+        return reads.first(depth) if self.value(settings, "query") == LIMIT else reads
 
     def model(self, settings: Settings) -> Estimate:
-        """Return the schedule of the reads as named terms: exact once the file is built."""
-        case, window = self.case(settings), self.window(settings)
-        plan, costs = self.plan(settings), self.costs(settings)
-        first = (
-            self.value(settings, "query") == LIMIT
-        )  # the first group is enough; what is under way is dropped
-        groups, rows = (plan.groups[:1], plan.rows[:1]) if first else (plan.groups, plan.rows)
-        told = simulate(case.device, plan.footer, groups, rows, window=window, costs=costs)
-        reads, size = sum(map(len, groups)), sum(size for group in groups for _, size in group)
-        rate = min(case.device.channel_bandwidth_bytes_per_s, case.device.bandwidth_bytes_per_s)
-        parts = {
-            "latency": reads * case.device.latency_s,
-            "transfer": size / rate,
-            "engine": reads * costs.read_s,
-        }
-        io_s = told.arrived_s - told.opened_s
-        scale = io_s / (sum(parts.values()) or 1.0)
-        terms = {name: value * scale for name, value in parts.items()}
-        after_s = max(0.0, told.finished_s - told.arrived_s - costs.close_s)
-        return Estimate(
-            terms_s={"open": told.opened_s + costs.close_s, **terms, "cpu": after_s},
-            overlapped_s={"cpu": max(0.0, told.decode_s / window.threads - after_s)},
-        )
+        """Return the schedule of the reads as named terms; of ten rows, those of the first row group.
+
+        What else was under way when the first ten rows are there is dropped.
+        """
+        reads = self.plan(settings)
+        if self.value(settings, "query") == LIMIT:
+            reads = reads.first(1)
+        device, window = self.case(settings).device, self.window(settings)
+        return simulate(device, reads, window=window, costs=self.costs(settings)).estimate
 
     def costs(self, settings: Settings) -> Costs:
         """Return what the engine takes; a native file is opened before the clock runs."""

@@ -25,8 +25,9 @@ from readahead.measure.engine import EngineSettings, spare_threads
 from readahead.measure.sample import Sample
 from readahead.models import search, table_layout
 from readahead.models.estimate import Estimate
+from readahead.models.reads import Reads
 from readahead.models.schedule import Costs, Window
-from readahead.models.table_layout import Plan, Table, Workload
+from readahead.models.table_layout import Table, Workload
 
 OURS = "our table"
 AS_IT_LIES, PACKED, SORTED = "as it lies", "other row groups", "sorted by the filter"
@@ -100,7 +101,7 @@ class YourData(Experiment):
         selectivity = settings["selectivity"] if self.survey(settings).by else 1.0
         return Workload(selectivity=selectivity, place=0.5)
 
-    def plans(self, settings: Settings) -> list[Plan]:
+    def plans(self, settings: Settings) -> list[Reads]:
         """Return the reads."""
         table, workload, layout = self.table(settings), self.workload(settings), settings["layout"]
         if layout == AS_IT_LIES:
@@ -216,7 +217,7 @@ def gain(see: Any, layout: str) -> Any:
 def amplified(bench: Bench) -> float:
     """Return the row groups that the metadata cannot rule out over those that would hold the wanted rows."""
     [plan] = EXPERIMENT.plans(bench.settings(layout=AS_IT_LIES))
-    return plan.read_groups / len(plan.groups) / float(bench.base["selectivity"])
+    return plan.read_groups / len(plan.rows) / float(bench.base["selectivity"])
 
 
 def seen_amplified(bench: Bench) -> float:
