@@ -1,4 +1,4 @@
-"""The toy chapter worked as a learner works it: guess, reveal, wrong answer, hint, right answer, restart."""
+"""The toy chapter as a learner goes through it: guess, reveal, wrong answer, hint, right answer, restart."""
 
 import json
 import threading
@@ -89,7 +89,7 @@ def test_slider_and_field_move_together(path: Path) -> None:
     assert Progress(path).kept("toy", "guesses", "fetch") is None
 
 
-def test_a_bet_among_words(path: Path) -> None:
+def test_a_guess_among_words(path: Path) -> None:
     answer = reveal(start(), "which", "faster")
     assert "Your guess, faster, was not so against the measurement." in answer.body.value
     assert "<svg" not in answer.body.value
@@ -255,7 +255,7 @@ def test_sliders_are_where_they_were_left_unless_the_notebook_changed(path: Path
     assert start()._sliders() == {}
 
 
-def test_what_stands_below_a_closed_curtain_waits_for_it(path: Path) -> None:
+def test_what_stands_below_an_answer_waits_for_it(path: Path) -> None:
     lesson = start()
     lesson.predict("fetch")
     lesson.reveal("fetch")

@@ -1,4 +1,4 @@
-"""The panel worked by hand: handles turned, figures read, from two threads at once."""
+"""The panel in use: knobs turned, plots read, from two threads at once."""
 
 import re
 import threading
@@ -143,7 +143,7 @@ def test_published_points_are_stars_only_on_their_own_axis(panel: Panel) -> None
     assert len(stars.x) == 0
 
 
-def test_the_bill_adds_up_and_shows_what_is_hidden(panel: Panel) -> None:
+def test_the_terms_add_up_and_what_is_hidden_is_hatched(panel: Panel) -> None:
     bill = panel.time.terms
     model = [length for row, length in zip(bill.y, bill.x, strict=True) if row == "model"]
     assert sum(model) == pytest.approx(panel.state.estimate.seconds)

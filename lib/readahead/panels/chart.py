@@ -13,6 +13,7 @@ import math
 import re
 import textwrap
 import threading
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -139,7 +140,10 @@ def _rendered(sentence: str, draw: Callable[..., float], *what: Any) -> str:
     from matplotlib.figure import Figure
 
     written = io.StringIO()
-    with _STYLE_LOCK, style.context(["default", {**_STYLE, "svg.hashsalt": sentence}]):
+    plan = style.context(["default", {**_STYLE, "svg.hashsalt": sentence}])
+    with _STYLE_LOCK, warnings.catch_warnings(), plan:
+        # A letter that the measuring font lacks is drawn all the same, by the reader's own fonts.
+        warnings.filterwarnings("ignore", "Glyph", UserWarning)
         figure = Figure(layout="constrained")
         figure.set_size_inches(WIDTH / 72, draw(figure, *what) / 72)
         figure.patch.set_visible(False)

@@ -37,15 +37,6 @@ class MeasuredPoint:
     unit: str
     """Of the throughput."""
 
-    def fits(self, experiment: Experiment, settings: Settings, but: str) -> bool:
-        """Return whether it was measured at `settings`, the knob `but` and those without effect apart."""
-        idle = experiment.disabled(settings)
-        return all(
-            self.settings.get(name) == value
-            for name, value in settings.items()
-            if name != but and name not in idle
-        )
-
 
 def measured_point(experiment: Experiment, settings: Settings, sample: Sample) -> MeasuredPoint:
     """Return a sample as a point. The interval costs a bootstrap, so this belongs in the background."""
@@ -88,8 +79,11 @@ class PanelState:
         return float(point.settings[self.knob.name])
 
     def fits(self, point: MeasuredPoint) -> bool:
-        """Return whether a point lies on this curve."""
-        return point.fits(self.experiment, self.settings, self.knob.name)
+        """Return whether a point lies on this curve: only its knob and knobs without effect may stand elsewhere."""
+        free = {self.knob.name, *self.experiment.disabled(self.settings)}
+        return all(
+            point.settings.get(name) == value for name, value in self.settings.items() if name not in free
+        )
 
     @property
     def here(self) -> MeasuredPoint | None:

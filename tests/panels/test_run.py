@@ -1,4 +1,4 @@
-"""The panel with nobody watching: printed, and written down."""
+"""The panel without a kernel: printed, and written down."""
 
 import json
 from pathlib import Path
