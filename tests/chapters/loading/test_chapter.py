@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from readahead.chapters import chapter
 from readahead.chapters.loading import laws
 from readahead.chapters.loading.chapter import (
     EXPERIMENT,
@@ -12,9 +13,9 @@ from readahead.chapters.loading.chapter import (
     FITTED,
     ROUNDS,
     fitted_laws,
+    five_s,
     residuals,
 )
-from readahead.chapters.loading.noise import five
 from readahead.chapters.loading.writers import DATABASE, EMULATED_FILES
 from readahead.experiments.round import Bench
 from readahead.panels.computed_view import drawing_html
@@ -26,22 +27,11 @@ def bench() -> Bench:
     return Bench(EXPERIMENT, repeats=2)
 
 
-def test_one_constant_foretells_all_of_his_times() -> None:
+def test_one_constant_predicts_all_of_his_times() -> None:
     errors = [abs(model / printed - 1) for _, model, printed in residuals()]
     assert len(errors) - FITTED == 6
     assert float(np.median(errors)) < 0.03 and max(errors) < 0.04
-    assert (max(five()) - min(five())) / np.std(five(), ddof=1) < laws.expected_range(5) * 1.3
-
-
-def test_the_curve_is_the_model_along_writers_and_batches(bench: Bench) -> None:
-    settings = bench.settings()
-    for name, values in (("writers", [1.0, 4.0, 64.0]), ("commit_rows", [10.0, 500.0, 10_000.0])):
-        curve = EXPERIMENT.curve(settings, name, np.array(values))
-        for value, rate in zip(values, curve, strict=True):
-            told = bench.settings(**{name: int(value)})
-            assert rate == pytest.approx(
-                EXPERIMENT.throughput(told, EXPERIMENT.model(told).seconds), rel=1e-6
-            )
+    assert (max(five_s()) - min(five_s())) / np.std(five_s(), ddof=1) < laws.expected_range(5) * 1.3
 
 
 def test_model_and_measurement_load_the_same_rows(bench: Bench) -> None:
@@ -66,12 +56,12 @@ def test_every_round_has_its_answer(name: str, bench: Bench) -> None:
 
 @pytest.mark.parametrize("name", FIGURES)
 def test_each_figure_says_in_words_what_it_shows(name: str, bench: Bench) -> None:
-    picture = FIGURES[name](bench)
+    picture = chapter("loading").figure(name)(bench)
     assert picture.sentence.endswith(".") and picture.rows
 
 
 def test_what_was_written_is_called_so(bench: Bench) -> None:
-    drawn = FIGURES["writes"](bench)
+    drawn = chapter("loading").figure("writes")(bench)
     assert drawn.what == "write" and "writes" in drawn.head
     shown = drawing_html(drawn)
     assert "128 writes" in shown or " writes</text>" in shown

@@ -1,4 +1,4 @@
-"""The loading bay's arithmetic: bounds that bind, commits that are shared, and the referee's sums."""
+"""Bounds that bind, commits that are shared, and how many runs settle a difference."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ COSTS = LoadCosts(batch_s=1e-3, row_s=3e-7, bytes_per_row=13.0)
 
 def rate(writers: float, commit_rows: float = 500, device: Device = SLOW) -> float:
     """Return the rows a second."""
-    return float(laws.rows_per_s(device, COSTS, writers=writers, commit_rows=commit_rows))
+    return laws.rows_per_s(device, COSTS, writers=writers, commit_rows=commit_rows)
 
 
 def test_few_writers_add_up_and_many_stand_in_line() -> None:
@@ -28,7 +28,7 @@ def test_few_writers_add_up_and_many_stand_in_line() -> None:
 
 def test_one_channel_and_a_thin_link_each_bind() -> None:
     single = SLOW.but(channels=1)
-    assert rate(16, device=single) == pytest.approx(500 / float(laws.batch_service_s(single, 6_500)))
+    assert rate(16, device=single) == pytest.approx(500 / laws.batch_service_s(single, 6_500))
     thin = SLOW.but(bandwidth_bytes_per_s=1e5, channel_bandwidth_bytes_per_s=1e5)
     assert rate(64, 10_000, thin) == pytest.approx(1e5 / 13)
 
@@ -40,7 +40,7 @@ def test_more_writers_never_do_less_by_these_bounds(few: int, many: int, rows: i
 
 
 def test_a_shared_commit_is_cheaper_for_each_row() -> None:
-    each = [float(laws.commit_time_s(1_000, k, commit_s=1e-3, row_s=1e-6)) / 1_000 for k in (1, 10, 1_000)]
+    each = [laws.commit_time_s(1_000, k, commit_s=1e-3, row_s=1e-6) / 1_000 for k in (1, 10, 1_000)]
     assert each == sorted(each, reverse=True)
     assert each[0] == pytest.approx(1e-3 + 1e-6)
 

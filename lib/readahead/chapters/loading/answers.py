@@ -2,39 +2,32 @@
 
 from __future__ import annotations
 
-from readahead.chapters.loading.chapter import killed, per_row
-from readahead.chapters.loading.noise import halves
+from readahead.chapters.loading.chapter import crashed, halves, per_row
 from readahead.chapters.loading.writers import DATABASE
 from readahead.experiments.claim import Sides
 from readahead.questions.exercise import Computed
 
+
+def _whole_commits_rows() -> float:
+    """Return the rows of as many whole commits as are nearest to what was found."""
+    crash = crashed()
+    return float(crash.commit_rows * round(crash.found_rows / crash.commit_rows))
+
+
 CLAIMS: dict[str, Sides] = {
-    "not_settled": Sides(
-        left=halves,
-        right=lambda _: 1.0,
-    ),
+    "not_settled": Sides(left=halves, right=lambda _: 1.0),
     "writers_help": Sides(
-        left=lambda bench: bench.measured.seconds(writers=16),
-        right=lambda bench: bench.measured.seconds(writers=1),
-        when={
-            "batches_are_so": lambda left, right, bench: bench.base["commit_rows"] > 2_000,
-        },
+        left={"writers": 16},
+        right={"writers": 1},
+        when={"batches_are_so": lambda left, right, bench: bench.base["commit_rows"] > 2_000},
     ),
-    "one_log": Sides(
-        left=lambda bench: bench.measured.seconds(target=DATABASE, writers=16),
-        right=lambda bench: bench.measured.seconds(target=DATABASE, writers=1),
-    ),
+    "one_log": Sides(left={"target": DATABASE, "writers": 16}, right={"target": DATABASE, "writers": 1}),
     "nothing_lost": Sides(
-        left=lambda bench: float(killed().found_rows),
-        right=lambda bench: float(killed().acknowledged_rows),
+        left=lambda _: float(crashed().found_rows), right=lambda _: float(crashed().reported_rows)
     ),
-    "whole_commits": Sides(
-        left=lambda bench: float(killed().found_rows),
-        right=lambda bench: float(killed().commit_rows * round(killed().found_rows / killed().commit_rows)),
-    ),
+    "whole_commits": Sides(left=lambda _: float(crashed().found_rows), right=lambda _: _whole_commits_rows()),
     "cheaper": Sides(
-        left=lambda bench: per_row(bench.measured, 1_000),
-        right=lambda bench: per_row(bench.measured, 10),
+        left=lambda bench: per_row(bench.measured, 1_000), right=lambda bench: per_row(bench.measured, 10)
     ),
 }
 

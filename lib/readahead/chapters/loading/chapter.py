@@ -1,77 +1,73 @@
-"""The loading bay: many writers, small batches and large ones, and whether a time that was shorter was shorter."""
+"""Loading: Randal's five times held against chance, writers held against their bounds, and what a commit costs."""
 
 from __future__ import annotations
 
 import functools
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
+from readahead import published
 from readahead.chapters.loading import laws
-from readahead.chapters.loading.crash_test import Left, kill_a_load
-from readahead.chapters.loading.noise import (
-    FITTED,
-    five,
-    five_times,
-    repeated,
-    residuals,
-    runs_needed,
-    ten_times,
-)
-from readahead.chapters.loading.workload import Loading
-from readahead.chapters.loading.writers import (
-    DATABASE,
-    EMULATED_FILES,
-    FILES,
-    TARGETS,
-    load_calibration,
-)
-from readahead.experiments.experiment import Knob
-from readahead.experiments.figure import Axis, Line, Picture, Traces
-from readahead.experiments.knobs import knob, powers
+from readahead.chapters.loading.crash_test import Crash, crash_test
+from readahead.chapters.loading.workload import EXPERIMENT
+from readahead.chapters.loading.writers import DATABASE, FILES, load_calibration
+from readahead.experiments.figure import Axis, Line, Picture
 from readahead.experiments.residuals import against_print
-from readahead.experiments.round import Bench, Round, traces
+from readahead.experiments.round import Bench, Round, along, traces
+from readahead.measure.sample import Sample
 from readahead.measure.value import Value
 from readahead.models import scalability
 
 COUNTS = (1, 2, 4, 8, 16, 32)
-EXPERIMENT = Loading(
-    topic="loading",
-    title="Loading: writers, batches, and where they write",
-    knobs=(
-        Knob(
-            name="writers", label="Writers", kind="count", default=4, low=1, high=64, steps=powers(1, 64),
-            help="Threads that each write batch after batch.",
-        ),
-        Knob(
-            name="commit_rows", label="Rows a commit", kind="rows", default=500, low=10, high=10_000,
-            steps=(10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000),
-            help="How many rows are made safe together.",
-        ),
-        knob("latency_s", default=0.004, low=100e-6, high=0.02, label="Write latency"),
-        Knob(name="target", label="Into", kind="choice", default=EMULATED_FILES, choices=TARGETS),
-        knob("channels", default=16),
-        knob("size", default="tiny"),
-    ),
-)  # fmt: skip
+"""Writers that are measured."""
+REPEATED = 10
+"""How often one and the same load is repeated, to see how far its times lie apart."""
+TESTS = tuple(f"test{n}" for n in range(1, 6))
 
 
-# -- the rounds --------------------------------------------------------------------------------------------
-def on_disk(**more: Any) -> dict[str, Any]:
-    """Return the knobs of a load into one database on this disk."""
-    return {"target": DATABASE, "writers": 1, **more}
+# -- noise -----------------------------------------------------------------------------------------------
+def printed_s(name: str) -> float:
+    """Return one of Randal's times."""
+    return published.figure("loading", f"elapsed_s.{name}").best
 
 
-def fastest_to_slowest(bench: Bench) -> float:
+def five_s() -> list[float]:
+    """Return his five times, in the order in which he changed the network."""
+    return [printed_s(name) for name in TESTS]
+
+
+def repeated(bench: Bench) -> Sample:
+    """Return one and the same load on this disk, often repeated."""
+    return bench.repeated(REPEATED, target=DATABASE, writers=1, commit_rows=500)
+
+
+def slowest_to_fastest(bench: Bench) -> float:
     """Return how many times as long as the fastest the slowest of the repeats took."""
     seconds = repeated(bench).seconds
     return max(seconds) / min(seconds)
 
 
+def halves(bench: Bench) -> float:
+    """Return how many times as long as the faster half of the ten runs the slower half took, in the median."""
+    seconds = repeated(bench).seconds
+    first, second = float(np.median(seconds[: REPEATED // 2])), float(np.median(seconds[REPEATED // 2 :]))
+    return max(first, second) / min(first, second)
+
+
+# -- commits ---------------------------------------------------------------------------------------------
+def per_row(see: Any, commit_rows: int) -> Value:
+    """Return the seconds a row, of one writer into one database on this disk."""
+    changes = {"target": DATABASE, "writers": 1, "commit_rows": commit_rows}
+    seconds: Value = see.seconds(**changes)
+    return seconds.times(1 / EXPERIMENT.rows(see.bench.settings(**changes)))
+
+
 @functools.cache
-def killed(commit_rows: int = 500) -> Left:
+def crashed(commit_rows: int = 500) -> Crash:
     """Return what a loader left that was killed in the middle; killed once, and kept."""
-    return kill_a_load(commit_rows)
+    return crash_test(commit_rows)
 
 
 def gain(**more: Any) -> Any:
@@ -79,38 +75,98 @@ def gain(**more: Any) -> Any:
     return lambda see: see.seconds(writers=1, **more) / see.seconds(writers=16, **more)
 
 
-def per_row(see: Any, commit_rows: int) -> Any:
-    """Return the seconds a row, into one database on this disk."""
-    rows = EXPERIMENT.rows(see.bench.settings(**on_disk(commit_rows=commit_rows)))
-    return see.seconds(**on_disk(commit_rows=commit_rows)) / Value(median=rows, low=rows, high=rows)
-
-
 ROUNDS = {
-    "spread": Round(measured=fastest_to_slowest),
-    "runs": Round(model=lambda _: float(laws.runs_to_settle(0.02, laws.spread(five()))), measures=False),
+    "spread": Round(measured=slowest_to_fastest),
+    "runs": Round(model=lambda _: float(laws.runs_to_settle(0.02, laws.spread(five_s()))), measures=False),
     "files": Round(ask=gain()),
     "database": Round(ask=gain(target=DATABASE)),
     "durability": Round(ask=lambda see: per_row(see, 10) / per_row(see, 1_000)),
 }
 
 
-# -- the pictures ------------------------------------------------------------------------------------------
-def _writers(bench: Bench) -> Picture:
-    """Draw the curve of writers on the emulated device, modeled and measured."""
-    many = EXPERIMENT.knob("writers").grid(40)
-    curve = EXPERIMENT.curve(bench.settings(), "writers", many)
-    seen = [(float(n), bench.measured.throughput(writers=n).median) for n in COUNTS]
-    return Picture(
-        title="Writers with a file each, on the emulated device",
-        sentence="Each newcomer fills waits of the others, until batches cannot be made faster; the bend is where a"
-        " batch's wait, in batches, is filled.",
-        x=Axis(label="writers", kind="count"),
-        y=Axis(label="rows a second", kind="rows_per_s"),
-        lines=(
-            Line(name="model", points=list(zip(many.tolist(), curve.tolist(), strict=True))),
-            Line(name="DuckDB", points=seen, source="measured", joined=False),
+# -- in print --------------------------------------------------------------------------------------------
+def residuals() -> Sequence[tuple[str, float, float]]:
+    """Return (figure, model, printed): one constant for six network set-ups, and what follows from other figures."""
+    times_s = {name: printed_s(name) for name in ("best_before", *TESTS)}
+    mean_s = float(np.mean(list(times_s.values())))
+    share, connections = (
+        published.figure("loading", name).best for name in ("share_per_connection", "connections")
+    )
+    same = [(f"elapsed, {name}", mean_s, told_s) for name, told_s in times_s.items()]
+    return [*same, ("share of a connection", 1 / connections, share)]
+
+
+FITTED = 1
+"""The one time that stands for all six."""
+
+
+# -- the figures -----------------------------------------------------------------------------------------
+_WRITERS, _RATE = Axis(label="writers", kind="count"), Axis(label="rows a second", kind="rows_per_s")
+_ELAPSED = Axis(label="elapsed", kind="s", log=False)
+
+
+def _points(x: Sequence[float] | np.ndarray, y: Sequence[float] | np.ndarray) -> list[tuple[float, float]]:
+    return [(float(a), float(b)) for a, b in zip(x, y, strict=True)]
+
+
+def _in_turn(name: str, seconds: Sequence[float], source: str, levels: dict[str, float]) -> tuple[Line, ...]:
+    """Return times in the order of their runs, and level lines through all of them."""
+    runs, ends = range(1, len(seconds) + 1), (0.5, len(seconds) + 0.5)
+    across = "measured" if source == "measured" else "other"
+    return (
+        Line(name=name, points=_points(runs, seconds), source=source, joined=False),
+        *(
+            Line(name=level, points=[(x, at_s) for x in ends], source=across)
+            for level, at_s in levels.items()
         ),
-        marks={},
+    )
+
+
+def _five(_: Bench) -> Picture:
+    times_s = five_s()
+    mean_s, apart_s = float(np.mean(times_s)), float(np.std(times_s, ddof=1))
+    levels = {
+        "mean": mean_s,
+        "two standard deviations above": mean_s + 2 * apart_s,
+        "two below": mean_s - 2 * apart_s,
+    }
+    return Picture(
+        values={
+            "seen": (max(times_s) - min(times_s)) / apart_s,
+            "expected": laws.expected_range(len(times_s)),
+        },
+        x=Axis(label="network set-up", kind="count", log=False),
+        y=_ELAPSED,
+        lines=_in_turn("Randal's times", times_s, "published", levels),
+    )
+
+
+def _repeats(bench: Bench) -> Picture:
+    sample = repeated(bench)
+    low_s, high_s = sample.interval_s()
+    levels = {"median": sample.median_s, "lower end": low_s, "upper end": high_s}
+    return Picture(
+        values={"spread": laws.spread(sample.seconds)},
+        x=Axis(label="run", kind="count", log=False),
+        y=_ELAPSED,
+        lines=_in_turn("this machine", sample.seconds, "measured", levels),
+    )
+
+
+def _needed(_: Bench) -> Picture:
+    differences = np.geomspace(0.005, 0.2, 40).tolist()
+    lines = [
+        Line(
+            name=f"runs that scatter by {spread:.1%}",
+            points=[(d, float(laws.runs_to_settle(d, spread))) for d in differences],
+        )
+        for spread in (laws.spread(five_s()), 0.05, 0.1)
+    ]
+    return Picture(
+        x=Axis(label="true difference", kind="1"),
+        y=Axis(label="runs of each", kind="count"),
+        lines=tuple(lines),
+        marks={"two per cent": 0.02},
     )
 
 
@@ -118,10 +174,8 @@ def fitted_laws(
     bench: Bench,
 ) -> tuple[list[float], list[list[float]], scalability.Law, list[scalability.Law]]:
     """Return counts of writers to files on this disk, the rates of each repeat, the law, and laws of resamples."""
-    rates = []
-    for count in COUNTS:
-        sample = bench.sample(target=FILES, writers=count)
-        rates.append([EXPERIMENT.work(bench.settings()) / took for took in sample.seconds])
+    samples = [bench.sample(target=FILES, writers=count) for count in COUNTS]
+    rates = [[EXPERIMENT.work(bench.settings()) / took_s for took_s in sample.seconds] for sample in samples]
     counts = [float(count) for count in COUNTS]
     law = scalability.fit(counts, [float(np.median(repeats)) for repeats in rates])
     return counts, rates, law, scalability.fits(counts, rates)
@@ -133,66 +187,47 @@ def _law(bench: Bench) -> Picture:
     low, high = scalability.band(others, many)
     peaks = sorted(min(one.peak, 999.0) for one in others)
     first, last = (peaks[int(len(peaks) * share)] for share in (0.025, 0.975))
-    where = (
-        f"from {first:.0f} to {last:.0f}"
-        if last < max(counts)
-        else f"from {first:.0f} to beyond what was tried"
-    )
+    seen = [(n, rate) for n, repeats in zip(counts, rates, strict=True) for rate in repeats]
     return Picture(
-        title="The law, fitted to this disk",
-        sentence=f"Contention {law.contention:.2f}, crosstalk {law.crosstalk:.4f}: with the repeats as they scatter,"
-        " the"
-        f" peak may lie at any number of writers {where}.",
-        x=Axis(label="writers", kind="count"),
-        y=Axis(label="rows a second", kind="rows_per_s"),
+        values={
+            "contention": law.contention,
+            "crosstalk": law.crosstalk,
+            "first": first,
+            "last": f"{last:.0f}" if last < max(counts) else "beyond what was tried",
+        },
+        x=_WRITERS,
+        y=_RATE,
         lines=(
-            Line(name="Universal Scalability Law", points=list(zip(many.tolist(), law(many).tolist(), strict=True))),
-            Line(name="lower edge, 95 %", points=list(zip(many.tolist(), low.tolist(), strict=True))),
-            Line(name="upper edge, 95 %", points=list(zip(many.tolist(), high.tolist(), strict=True))),
-            Line(
-                name="DuckDB, every repeat", source="measured", joined=False,
-                points=[(n, rate) for n, repeats in zip(counts, rates, strict=True) for rate in repeats],
-            ),
+            Line(name="Universal Scalability Law", points=_points(many, law(many))),
+            Line(name="lower edge, 95 %", points=_points(many, low)),
+            Line(name="upper edge, 95 %", points=_points(many, high)),
+            Line(name="DuckDB, every repeat", points=seen, source="measured", joined=False),
         ),
-        marks={},
-    )  # fmt: skip
+    )
 
 
 def _durability(bench: Bench) -> Picture:
-    sizes = (10, 100, 1_000, 10_000)
-    seen = [(float(n), per_row(bench.measured, n).median) for n in sizes]
     costs = load_calibration(DATABASE).costs()
-    modeled = [
-        (float(n), float(laws.commit_time_s(n, n, commit_s=costs.batch_s, row_s=costs.row_s)) / n)
-        for n in np.geomspace(10, 10_000, 30).round()
-    ]
+    sizes = np.geomspace(10, 10_000, 30).round().tolist()
+    modeled = [laws.commit_time_s(n, n, commit_s=costs.batch_s, row_s=costs.row_s) / n for n in sizes]
+    seen = [(float(n), per_row(bench.measured, n).median) for n in (10, 100, 1_000, 10_000)]
     return Picture(
-        title="What a promise costs",
-        sentence="A commit takes as long for one row as for a thousand, so a row gets cheaper until the rows themselves"
-        " are what takes the time.",
         x=Axis(label="rows a commit", kind="rows"),
         y=Axis(label="time a row", kind="s"),
         lines=(
-            Line(name="model: commit / rows + row", points=modeled),
+            Line(name="model: commit / rows + row", points=_points(sizes, modeled)),
             Line(name="DuckDB, this disk", points=seen, source="measured", joined=False),
         ),
-        marks={},
-    )
-
-
-def _writes(bench: Bench) -> Traces:
-    return traces(
-        bench,
-        title="One writer, and sixteen",
-        sentence="One waits for each of his files before he makes the next; sixteen keep the device busy, until batches"
-        " cannot be made faster.",
-        runs={f"{n} writer{'s' * (n > 1)}": {"writers": n} for n in (1, 16)},
     )
 
 
 FIGURES = {
-    "five": five_times, "repeats": ten_times, "needed": runs_needed, "writers": _writers, "writes": _writes,
-    "law": _law, "durability": _durability, "printed": lambda _: against_print(residuals(), FITTED),
-}  # fmt: skip
-
-__all__ = ["EXPERIMENT", "FIGURES", "FITTED", "ROUNDS", "residuals"]
+    "five": _five,
+    "repeats": _repeats,
+    "needed": _needed,
+    "writers": lambda bench: Picture(x=_WRITERS, y=_RATE, lines=along(bench, "writers", seen=COUNTS)),
+    "writes": lambda bench: traces(bench, runs={"1 writer": {"writers": 1}, "16 writers": {"writers": 16}}),
+    "law": _law,
+    "durability": _durability,
+    "printed": lambda _: against_print(residuals(), FITTED),
+}

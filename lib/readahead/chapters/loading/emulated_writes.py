@@ -1,7 +1,8 @@
-"""A slow device that can also be written to. What is written goes to a local file at once, and the writer waits until
-the emulated device would have had it: once for its bytes, and once more when the file is closed, for that is the sync.
+"""An emulated device that can also be written to.
 
-Writes are written down like reads, at their place in the order of writing.
+What is written goes to a local file at once, and the writer waits until the emulated device would have it: once for the
+bytes, and once more when the file is closed, for that is the sync. Writes are traced as reads are, at their place in
+the order of writing.
 """
 
 from __future__ import annotations
@@ -19,15 +20,8 @@ class WritingFileSystem(EmulatedFileSystem):
     def fresh(self) -> None:
         """Forget all promises and the trace, and begin the log of writes anew."""
         super().fresh()
-        self._log_bytes = 0
-        self._log_lock = threading.Lock()
-
-    def place(self, size_bytes: int) -> int:
-        """Return where a write lies on the device: behind everything that was written before."""
-        with self._log_lock:
-            at = self._log_bytes
-            self._log_bytes += size_bytes
-        return at
+        self._written_bytes = 0
+        self._place_lock = threading.Lock()
 
     def open(self, path: str, mode: str = "rb", **more: Any) -> Any:
         """Open a local file for reading or for writing anew. Raises OSError for any other mode."""
@@ -35,17 +29,18 @@ class WritingFileSystem(EmulatedFileSystem):
             return super().open(path, mode, **more)
         return WrittenFile(self, Path(self._strip_protocol(path)))
 
-    def delay(self, size_bytes: int) -> None:
-        """Let the calling thread wait as long as a write of so many bytes takes."""
-        at = self.place(size_bytes)
-        submitted_s, due_s, seeks = self.book(at, size_bytes)
-        self.wait_until(due_s)
-        self.trace.note(at, size_bytes, submitted_s, due_s, self.clock.now_s(), seeks)
-
-    # -- what DuckDB asks of a filesystem that it writes to ----------------------------------------------
     def rm(self, path: Any, **_: Any) -> None:
         """Remove a local file."""
         Path(self._strip_protocol(path)).unlink()
+
+    def delay(self, size_bytes: int) -> None:
+        """Let the calling thread wait as long as a write takes that lies behind everything written before."""
+        with self._place_lock:
+            at = self._written_bytes
+            self._written_bytes += size_bytes
+        submitted_s, due_s, seeks = self.book(at, size_bytes)
+        self.wait_until(due_s)
+        self.trace.note(at, size_bytes, submitted_s, due_s, self.clock.now_s(), seeks)
 
 
 class WrittenFile:

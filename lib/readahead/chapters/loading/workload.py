@@ -1,4 +1,4 @@
-"""A loading bay with sliders: how many writers, how large a batch, how slow a device, and whether it is one at all."""
+"""How a load is run: the knobs, and the writers or the law that they ask for."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from typing import Any
 
 from readahead import devices
 from readahead.chapters.loading import laws
-from readahead.chapters.loading.writers import EMULATED_FILES, load_calibration, run_writers
-from readahead.experiments.experiment import Experiment, Settings
+from readahead.chapters.loading.writers import EMULATED_FILES, TARGETS, load_calibration, run_writers
+from readahead.experiments.experiment import Experiment, Knob, Settings
+from readahead.experiments.knobs import knob, powers
 from readahead.measure.sample import Sample
 from readahead.models.estimate import Estimate
 
@@ -31,18 +32,14 @@ class Loading(Experiment):
     def model(self, settings: Settings) -> Estimate:
         """Return the predicted time; into one database, or on this disk, one batch after the other."""
         costs, batches = load_calibration(settings["target"]).costs(), BATCHES[settings["size"]]
-        cpu_s = batches * (costs.batch_s + settings["commit_rows"] * costs.row_s)
+        rows, commit_rows = self.rows(settings), settings["commit_rows"]
+        batch_s, row_s = batches * costs.batch_s, rows * costs.row_s
         if settings["target"] != EMULATED_FILES:
-            return Estimate(
-                terms_s={"commit": batches * costs.batch_s, "rows": cpu_s - batches * costs.batch_s}
-            )
-        rate = laws.rows_per_s(
-            self.device(settings), costs, writers=settings["writers"], commit_rows=settings["commit_rows"]
-        )
-        seconds = self.rows(settings) / float(rate)
-        alone_s = batches * float(
-            laws.batch_service_s(self.device(settings), settings["commit_rows"] * costs.bytes_per_row)
-        )
+            return Estimate(terms_s={"commit": batch_s, "rows": row_s})
+        device, cpu_s = self.device(settings), batch_s + row_s
+        rate = laws.rows_per_s(device, costs, writers=settings["writers"], commit_rows=commit_rows)
+        seconds = rows / rate
+        alone_s = batches * laws.batch_service_s(device, commit_rows * costs.bytes_per_row)
         shown_s = seconds * cpu_s / (cpu_s + alone_s) if seconds > cpu_s * (1 + 1e-9) else seconds
         return Estimate(terms_s={"device": seconds - shown_s, "cpu": shown_s})
 
@@ -75,9 +72,30 @@ class Loading(Experiment):
         """Return rows_per_s."""
         return "rows_per_s"
 
-    def disabled(self, settings: Settings) -> dict[str, str]:
-        """Say which knobs do nothing now, and why."""
-        if settings["target"] == EMULATED_FILES:
-            return {}
-        own = "It is this machine's own disk: its latency is what it is. Write to the emulated device to set it."
-        return {"latency_s": own, "channels": own}
+
+def _on_this_disk(settings: Settings) -> str:
+    own = "It is this machine's own disk: its latency is what it is. Write to the emulated device to set it."
+    return "" if settings["target"] == EMULATED_FILES else own
+
+
+EXPERIMENT = Loading(
+    topic="loading",
+    title="Loading: writers, batches, and where they write",
+    knobs=(
+        Knob(
+            name="writers", label="Writers", kind="count", default=4, low=1, high=64, steps=powers(1, 64),
+            help="Threads that each write batch after batch.",
+        ),
+        Knob(
+            name="commit_rows", label="Rows a commit", kind="rows", default=500, low=10, high=10_000,
+            steps=(10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000),
+            help="How many rows are made safe together.",
+        ),
+        knob("latency_s", default=0.004, low=100e-6, high=0.02, label="Write latency", idle=_on_this_disk),
+        Knob(
+            name="target", label="Into", kind="choice", default=EMULATED_FILES, choices=tuple(TARGETS), labels=TARGETS
+        ),
+        knob("channels", default=16, idle=_on_this_disk),
+        knob("size", default="tiny"),
+    ),
+)  # fmt: skip

@@ -1,80 +1,40 @@
-"""A few loaders at one bay. Threads that each write batch after batch, into files of their own or into one database, on
-an emulated device or on this machine's disk; what they wrote is counted, and removed.
+"""Writers that each load batch after batch: into files of their own or into one database, on an emulated device or on
+this machine's disk. What they wrote is counted, and removed.
 """
 
 from __future__ import annotations
 
-import itertools
 import os
-import shutil
-import tempfile
-import threading
-import time
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 
 import duckdb
 
-from readahead import paths
 from readahead.chapters.loading.emulated_writes import WritingFileSystem
 from readahead.chapters.loading.laws import LoadCosts
 from readahead.devices import Device
 from readahead.errors import DataError
 from readahead.measure.calibrate import Calibration
 from readahead.measure.engine import quoted
-from readahead.measure.machine import this_machine
 from readahead.measure.sample import Sample
+from readahead.measure.stopwatch import Stopwatch
 from readahead.running import carried, check, interrupts, stopped, tell
 from readahead.storage.emulated import PROTOCOL
-from readahead.storage.trace import Read
+from readahead.storage.work_folder import work_folder
 
-EMULATED_FILES, FILES, DATABASE = "files, emulated device", "files, this disk", "one database, this disk"
-TARGETS = (EMULATED_FILES, FILES, DATABASE)
+EMULATED_FILES, FILES, DATABASE = "emulated_files", "files", "database"
+TARGETS = {
+    EMULATED_FILES: "files, emulated device",
+    FILES: "files, this disk",
+    DATABASE: "one database, this disk",
+}
 ROWS_SQL = (
     "SELECT i AS id, hash(i) AS number, i % 97 AS post, (hash(i + 1) % 1000) / 10.0 AS score"
     " FROM range({0}, {1}) made(i)"
 )
 """The rows of a batch, the same on every machine."""
-
-
-@contextmanager
-def bay() -> Iterator[Path]:
-    """Give a folder beside the datasets, which is removed in any case. Raises `DataError` if there is none to be
-    had."""
-    folder = paths.work_dir()
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        place = Path(tempfile.mkdtemp(prefix="bay-", dir=folder))
-    except OSError as error:
-        raise DataError(
-            f"{folder} cannot be written ({error.strerror or error}). Set READAHEAD_CACHE to a folder that can."
-        ) from error
-    try:
-        check()
-        yield place
-    finally:
-        shutil.rmtree(place, ignore_errors=True)
-
-
-class _Crew:
-    """The loaders of one run, and the list from which they take their batches."""
-
-    def __init__(self, rows: int, commit_rows: int) -> None:
-        self._starts = itertools.count(0, commit_rows)
-        self._rows, self._commit_rows = rows, commit_rows
-        self._lock = threading.Lock()
-        self.failed: list[BaseException] = []
-
-    def batches(self) -> Iterator[tuple[int, int]]:
-        """Yield (first row, row after the last) until all are given out, somebody failed, or it is stopped."""
-        while not self.failed and not stopped():
-            with self._lock:
-                start = next(self._starts)
-            if start >= self._rows:
-                return
-            yield start, min(self._rows, start + self._commit_rows)
 
 
 def run_writers(
@@ -94,78 +54,67 @@ def run_writers(
     to stop and `DataError` for a disk that is full or cannot be written; nothing written stays in either case.
     """
     filesystem = WritingFileSystem(device)
-    seconds, cpu, found = [], [], 0
-    reads: tuple[Read, ...] = ()
+    watch, found = Stopwatch(filesystem), 0
     for repeat in range(repeats):
         check()
         tell(repeat, repeats, f"run {repeat + 1} of {repeats}, {writers} writing")
-        with bay() as folder:
-            emulated = target == EMULATED_FILES
+        with work_folder("load-") as folder:
             connection = duckdb.connect(str(folder / "table.duckdb") if target == DATABASE else ":memory:")
             try:
                 connection.register_filesystem(filesystem)
                 if target == DATABASE:
                     connection.execute(f"CREATE TABLE t AS {ROWS_SQL.format(0, 0)}")
-                crew = _Crew(rows, commit_rows)
-                with interrupts(filesystem.hurry, connection.interrupt):
-                    filesystem.fresh()
-                    start_s, cpu_s = time.perf_counter(), time.process_time()
-                    _load(crew, connection, folder, target, writers)
-                    seconds.append(time.perf_counter() - start_s)
-                    cpu.append(max(0.0, time.process_time() - cpu_s - filesystem.spun_s))
+                with interrupts(filesystem.hurry, connection.interrupt), watch.repeat():
+                    failed = _load(connection, folder, target, writers, rows, commit_rows)
                 check()
-                if crew.failed:
-                    raise _explained(crew.failed[0], folder)
-                reads = filesystem.trace.reads(start_s=start_s) if emulated else ()
+                if failed:
+                    raise _explained(failed[0], folder)
                 found = _count(connection, folder, target)
             finally:
                 connection.unregister_filesystem(PROTOCOL)
                 connection.close()
     tell(repeats, repeats, "done")
-    return Sample(
-        seconds=tuple(seconds),
-        cpu_s=tuple(cpu),
-        reads=reads,
-        bytes_read=0,
-        row_groups_scanned=0,
-        row_groups_total=0,
-        where="emulated device" if target == EMULATED_FILES else "this disk",
-        machine=this_machine(),
-        settings=dict(facts or {}),
-        answer=(found,),
-        wrote=True,
-    )
+    where = "emulated device" if target == EMULATED_FILES else "this disk"
+    return watch.sample(bytes_read=0, where=where, settings=dict(facts or {}), answer=(found,), wrote=True)
 
 
 def _load(
-    crew: _Crew, connection: duckdb.DuckDBPyConnection, folder: Path, target: str, writers: int
-) -> None:
-    """Let the crew work until there is nothing left."""
+    connection: duckdb.DuckDBPyConnection,
+    folder: Path,
+    target: str,
+    writers: int,
+    rows: int,
+    commit_rows: int,
+) -> list[Exception]:
+    """Let the writers take one batch after the other until none is left, one failed or it is stopped."""
+    starts, failed = iter(range(0, rows, commit_rows)), list[Exception]()
 
-    def work(number: int) -> None:
+    def work(writer: int) -> None:
         cursor = connection.cursor()
         try:
-            for first, last in crew.batches():
-                select = ROWS_SQL.format(first, last)
-                if target == DATABASE:
-                    cursor.execute(f"INSERT INTO t {select}")
-                    continue
-                name = quoted(folder / f"{number}-{first}.parquet", emulated=target == EMULATED_FILES)
-                cursor.execute(f"COPY ({select}) TO {name} (FORMAT parquet, USE_TMP_FILE false)")
-                if target == FILES:
-                    _sync(folder / f"{number}-{first}.parquet")
+            for first in starts:  # one list for all: taking the next one is a single step
+                if failed or stopped():
+                    return
+                select = ROWS_SQL.format(first, min(rows, first + commit_rows))
+                _write_batch(cursor, select, folder / f"{writer}-{first}.parquet", target)
         except (duckdb.Error, OSError) as error:
-            crew.failed.append(error)
+            failed.append(error)
         finally:
             cursor.close()
 
-    loaders = [
-        threading.Thread(target=carried(work), args=(n,), name="readahead-loader") for n in range(writers)
-    ]
-    for loader in loaders:
-        loader.start()
-    for loader in loaders:
-        loader.join()
+    with ThreadPoolExecutor(writers, thread_name_prefix="readahead-writer") as pool:
+        list(pool.map(carried(work), range(writers)))
+    return failed
+
+
+def _write_batch(cursor: duckdb.DuckDBPyConnection, select: str, path: Path, target: str) -> None:
+    if target == DATABASE:
+        cursor.execute(f"INSERT INTO t {select}")
+        return
+    name = quoted(path, emulated=target == EMULATED_FILES)
+    cursor.execute(f"COPY ({select}) TO {name} (FORMAT parquet, USE_TMP_FILE false)")
+    if target == FILES:
+        _sync(path)
 
 
 def _sync(path: Path) -> None:
