@@ -11,8 +11,8 @@ import pytest
 
 from readahead.advisor import advice, report, verify
 from readahead.datasets.build import literal
-from readahead.datasets.labels import ranks
 from readahead.datasets.survey import Survey, survey
+from readahead.datasets.value_ranks import ranks
 from readahead.devices import device
 from readahead.errors import BadValue
 from readahead.measure import rewritten
@@ -80,11 +80,11 @@ def test_the_advised_row_group_is_near_the_best_in_nearly_all_of_the_grid() -> N
 
 
 def test_a_range_is_as_long_as_its_share_of_the_rows() -> None:
-    labels = [("0", "9"), ("10", "19"), ("20", "1000000")]
-    found = ranks(labels, [100, 100, 200])
+    ends = [(0, "0", "9"), (1, "10", "15"), (1, "16", "19"), (2, "20", "1000000")]
+    found = ranks(ends, [100, 100, 200])
     assert found[0][0] == 0.0 and found[2][1] == pytest.approx(1.0)
     assert found[1][1] == pytest.approx(0.5, abs=0.01)
-    assert ranks([("a", None)], [5]) == ()
+    assert ranks([(0, "a", None)], [5]) == ()
 
 
 def test_what_a_filter_keeps_grows_with_its_share() -> None:

@@ -17,8 +17,8 @@ import pytest
 
 from readahead.__main__ import run
 from readahead.datasets.build import literal
-from readahead.datasets.finder import MOST_LOOKED_AT
-from readahead.datasets.labels import Stored
+from readahead.datasets.locate import MOST_LOOKED_AT
+from readahead.datasets.metadata import StoredColumn
 from readahead.datasets.survey import survey
 from readahead.errors import DataError
 from readahead.measure import sample_run
@@ -173,7 +173,7 @@ def test_a_folder_that_may_not_be_read_is_no_empty_one(tmp_path: Path) -> None:
     folder.mkdir()
     write(folder / "good.parquet")
     folder.chmod(0)
-    code = "import sys; from readahead.datasets.finder import find; find(sys.argv[1])"
+    code = "import sys; from readahead.datasets.locate import find; find(sys.argv[1])"
     command = [sys.executable, "-c", code, str(folder)]
     if os.geteuid() == 0:
         command = ["setpriv", "--bounding-set=-all", "--inh-caps=-all", *command]
@@ -276,7 +276,7 @@ def test_nothing_is_filtered_by_what_lies_in_a_list(
 
 
 def test_a_filter_that_duckdb_refuses_is_one_sentence(good: Path) -> None:
-    seen = replace(survey(str(good), by="id"), columns=(Stored(name="id", path=("gone",), size_bytes=1,
+    seen = replace(survey(str(good), by="id"), columns=(StoredColumn(name="id", path=("gone",), size_bytes=1,
         raw_bytes=1, chunks=1, dictionary_chunks=0, encodings=""),))  # fmt: skip
     with pytest.raises(DataError, match="Column 'id' cannot be filtered by: Binder Error"):
         sample_run.clause(seen, Workload(selectivity=0.1))

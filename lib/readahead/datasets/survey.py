@@ -1,5 +1,4 @@
-"""A surveyor who walks around a warehouse without opening a crate. From the labels alone (the metadata) he draws how
-the goods lie: how many crates, how heavy, what is written on each as the smallest and largest thing inside.
+"""Describes a table of the learner's own by its metadata alone: row groups, columns, and the order of their values.
 
 What is kept is bounded: sums per row group and per column, and the chunks of the wanted columns only, so that 2,000
 columns or 1,000 row groups are no more than a few lines.
@@ -8,18 +7,19 @@ columns or 1,000 row groups are no more than a few lines.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
 
 import duckdb
 
-from readahead.datasets import database
+from readahead.datasets import metadata
 from readahead.datasets.build import literal
-from readahead.datasets.finder import Found, find
 from readahead.datasets.inspect import footer_length
-from readahead.datasets.labels import Stored, ranks
+from readahead.datasets.locate import Found, find
+from readahead.datasets.metadata import StoredColumn
+from readahead.datasets.value_ranks import ranks
 from readahead.errors import BadValue, DataError
 from readahead.models.parquet_reads import footer_reads, group_reads
 from readahead.models.reads import Reads, Span
@@ -28,11 +28,16 @@ from readahead.models.table_layout import GAP_BYTES, MOST_GROUPS, Range, Table
 
 MOST_JUDGED = 32
 """Columns whose order is judged, in file order, beside the one that is filtered by."""
+MOST_ENDS = 1_000_000
+"""Smallest and largest values that are looked at, of all these columns."""
 MEMORY = "512MB"
 """What DuckDB may use to look at metadata."""
 REST = "\0rest"
 DATABASE_HEAD = 3 * 4_096
-"""Three pages at the front of a database say where its register lies."""
+"""Three pages at the front of a database say where its metadata lies."""
+
+Group = tuple[str, int, int, int, int]
+"""File, number, rows, offset and bytes of a row group."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,7 +49,7 @@ class Survey:
     schema_name: str = ""
     table_name: str = ""
     """Both of a database."""
-    columns: tuple[Stored, ...]
+    columns: tuple[StoredColumn, ...]
     group_bytes: tuple[int, ...]
     """Of each row group that was looked at."""
     footer_bytes: int
@@ -61,7 +66,7 @@ class Survey:
         """Return the names of the wanted columns, outermost names only, in file order."""
         return tuple(dict.fromkeys(c.top for c in self.columns if c.name in self.table.wanted))
 
-    def named(self, name: str) -> Stored:
+    def named(self, name: str) -> StoredColumn:
         """Return one of the columns by its full name."""
         return next(column for column in self.columns if column.name == name)
 
@@ -73,149 +78,104 @@ def survey(asked: str, *, columns: Sequence[str] = (), by: str = "", table: str 
     filter by what lies in a list.
     """
     found = find(asked)
-    if found.kind == "duckdb":
-        stored = database.stored(found.files[0], table)
-        seen = _drawn(asked, found, columns, by, stored.columns, stored.groups, [(0, DATABASE_HEAD)])
-        return replace(seen, schema_name=stored.schema, table_name=stored.name)
-    if table:
+    database = found.kind == "duckdb"
+    if table and not database:
         raise BadValue(
             f"table={table!r} must be of a DuckDB database, and {asked} is Parquet. Leave the table out."
         )
+    schema_name = table_name = ""
+    footers, footer_bytes = [(0, DATABASE_HEAD)], DATABASE_HEAD
     with duckdb.connect() as connection:
         connection.execute(f"SET memory_limit = '{MEMORY}'")
-        _load(connection, found.files)
-        return _parquet(connection, asked, found, columns, by)
-
-
-def _load(connection: duckdb.DuckDBPyConnection, files: Sequence[Path]) -> None:
-    listed = ", ".join(literal(escaped(file)) for file in files)
-    try:
-        connection.execute(
-            "CREATE TEMP TABLE m AS SELECT file_name f, row_group_id g, column_id c, row_group_num_rows n,"
-            " path_in_schema p, least(nullif(dictionary_page_offset, 0), data_page_offset) o,"
-            " total_compressed_size z, total_uncompressed_size u, encodings e, type t,"
-            " coalesce(dictionary_page_offset, 0) > 0 d, stats_min_value lo, stats_max_value hi"
-            f" FROM parquet_metadata([{listed}])"
-        )
-    except duckdb.Error as error:
-        first = str(error).splitlines()[0]
-        raise DataError(f"DuckDB cannot read the metadata of {files[0]}: {first}. Write it again.") from error
-
-
-def escaped(file: Path) -> str:
-    """Return a path in which no character is taken for a pattern."""
-    return "".join(f"[{c}]" if c in "*?[" else c for c in str(file))
-
-
-def _parquet(
-    connection: duckdb.DuckDBPyConnection, asked: str, found: Found, columns: Sequence[str], by: str
-) -> Survey:
-    _require_one_table(connection, asked)
-    lines = connection.execute(
-        "SELECT p, any_value(t), sum(z)::BIGINT, sum(u)::BIGINT, count(*), sum(d::INT)::BIGINT,"
-        " string_agg(DISTINCT e, ', ') FROM m GROUP BY c, p ORDER BY c"
-    ).fetchall()
-    if not lines:
-        raise DataError(f"{asked} holds no rows. Give a file with at least one row group.")
-    nested = _nesting(connection, found.files[0])
-    rows_of = connection.execute("SELECT sum(n) FROM (SELECT DISTINCT f, g, n FROM m)").fetchone()
-    if not rows_of or not rows_of[0]:
-        raise DataError(f"{asked} holds no rows. Give a file with at least one row.")
-    kinds = [
-        Stored(
-            name=p,
-            physical=t,
-            size_bytes=z,
-            raw_bytes=u,
-            chunks=k,
-            dictionary_chunks=d,
-            encodings=e or "",
-            path=path,
-            in_list=in_list,
-        )
-        for p, t, z, u, k, d, e in lines
-        for path, in_list in [nested.get(p, ((p,), False))]
-    ]
-    wanted = choose(kinds, columns)
-    inner = "" if not columns else f" WHERE p IN ({', '.join(literal(name) for name in wanted)})"
-    sums = connection.execute(
-        "SELECT f, g, any_value(n), min(o), sum(z)::BIGINT FROM m GROUP BY f, g ORDER BY f, g"
+        if database:
+            schema_name, table_name = metadata.load_table(connection, found.files[0], table)
+        else:
+            metadata.load_files(connection, found.files, asked)
+            footers, footer_bytes = _footers(found.files)
+        groups: list[Group] = connection.execute(
+            "SELECT f, g, any_value(n), min(o), sum(z)::BIGINT FROM chunks GROUP BY f, g ORDER BY f, g"
+        ).fetchall()
+        if not sum(rows for _, _, rows, _, _ in groups):
+            raise DataError(f"{asked} holds no rows. Give a file, or name a table, with at least one.")
+        kinds = metadata.columns(connection, None if database else found.files[0])
+        wanted, filtered = choose(kinds, columns), _filter(kinds, by) if by else ""
+        spans = _spans(connection, groups, wanted) if columns else [((o, z),) for _, _, _, o, z in groups]
+        judged = dict.fromkeys([*([filtered] if by else []), *(kind.name for kind in kinds[:MOST_JUDGED])])
+        orders = _orders(connection, groups, [kind for kind in kinds if kind.name in judged])
+    rows = max(1, sum(rows for _, _, rows, _, _ in groups))
+    times = min(round(found.total_files / len(found.files)), max(1, MOST_GROUPS // len(groups)))
+    return Survey(
+        asked=asked,
+        found=found,
+        schema_name=schema_name,
+        table_name=table_name,
+        columns=tuple(kinds),
+        group_bytes=tuple(size for _, _, _, _, size in groups),
+        footer_bytes=footer_bytes,
+        orders=orders,
+        by=filtered,
+        table=Table(
+            reads=Reads.of(
+                [span for span in footers for _ in range(times)],
+                [own for own in spans for _ in range(times)],
+                [rows for _, _, rows, _, _ in groups for _ in range(times)],
+            ),
+            widths=tuple((kind.name, kind.size_bytes / rows) for kind in kinds),
+            wanted=frozenset(wanted),
+            ranges=tuple(one for one in orders.get(filtered, ()) for _ in range(times)),
+            footer_bytes_per_group=max(1.0, footer_bytes / len(groups)),
+        ),
     )
-    heads = sums.fetchall()
+
+
+def _footers(files: Sequence[Path]) -> tuple[list[Span], int]:
+    """Return the reads of the footers of Parquet files, one after the other, and their bytes."""
+    spans: list[Span] = []
+    lengths = [footer_length(path) for path in files]
+    for path, length in zip(files, lengths, strict=True):
+        shape = FileShape(size_bytes=path.stat().st_size, footer_bytes=length, row_groups=())
+        spans += footer_reads(shape)
+    return spans, sum(lengths)
+
+
+def _spans(
+    connection: duckdb.DuckDBPyConnection, groups: Sequence[Group], wanted: Sequence[str]
+) -> list[tuple[Span, ...]]:
+    """Return the reads of each row group: its wanted chunks beside one that stands for the rest."""
+    listed = ", ".join(literal(name) for name in wanted)
     chunks: dict[tuple[str, int], list[ColumnChunk]] = {}
-    if columns:
-        for f, g, p, o, z in connection.execute(f"SELECT f, g, p, o, z FROM m{inner}").fetchall():
-            chunks.setdefault((f, g), []).append(ColumnChunk(column=p, offset=o, size_bytes=z))
-    groups = [(n, z, _spans(chunks.get((f, g)), n, o, z)) for f, g, n, o, z in heads]
-    footers = [_footer(path) for path in found.files]
-    judged = list(
-        dict.fromkeys([*([_filter(kinds, by)] if by else []), *[k.name for k in kinds[:MOST_JUDGED]]])
-    )
-    labels = connection.execute(
-        f"SELECT p, lo, hi FROM m WHERE p IN ({', '.join(literal(name) for name in judged)}) ORDER BY p, f, g"
-    ).fetchall()
-    texts = {kind.name for kind in kinds if kind.physical == "BYTE_ARRAY"}
-    orders = {}
-    for name, found_labels in groupby(labels, key=itemgetter(0)):
-        pairs = [(lo, hi) for _, lo, hi in found_labels]
-        ranked = ranks(pairs, [n for n, _, _ in groups], words=name in texts)
-        if ranked:
-            orders[name] = ranked
-    spans = [span for reads, _ in footers for span in reads]
-    length = sum(size for _, size in footers)
-    return _drawn(asked, found, columns, by, kinds, groups, spans, length, orders)
-
-
-def _nesting(connection: duckdb.DuckDBPyConnection, file: Path) -> dict[str, tuple[tuple[str, ...], bool]]:
-    """Return each column's names, outermost first, and whether it lies in a list, by its full name."""
-    lines = connection.execute(
-        "SELECT name, coalesce(num_children, 0), coalesce(repetition_type = 'REPEATED', false)"
-        f" FROM parquet_schema({literal(escaped(file))}) ORDER BY column_id"
-    ).fetchall()
-    found: dict[str, tuple[tuple[str, ...], bool]] = {}
-    above: list[tuple[tuple[str, ...], bool]] = []  # what the next lines lie in, once for each of them
-    for name, children, repeated in lines[1:]:
-        within, in_list = above.pop() if above else ((), False)
-        own = (*within, name), in_list or repeated
-        above += [own] * min(children, len(lines))
-        if not children:
-            found[", ".join(own[0])] = own
+    for f, g, p, o, z in connection.execute(
+        f"SELECT f, g, p, o, z FROM chunks WHERE p IN ({listed})"
+    ).fetchall():
+        chunks.setdefault((f, g), []).append(ColumnChunk(column=p, offset=o, size_bytes=z))
+    found = []
+    for f, g, rows, offset, size in groups:
+        own = chunks[f, g]
+        rest = max(0, size - sum(chunk.size_bytes for chunk in own))
+        group = RowGroup(rows=rows, chunks=(ColumnChunk(column=REST, offset=offset, size_bytes=rest), *own))
+        found.append(tuple(group_reads(group, set(wanted), GAP_BYTES)))
     return found
 
 
-def _require_one_table(connection: duckdb.DuckDBPyConnection, asked: str) -> None:
-    """Refuse files that are not of one table: DuckDB reads of all of them the columns of the first."""
-    odd = connection.execute(
-        "WITH one AS (SELECT min(f) f FROM m), has AS (SELECT DISTINCT f, p FROM m), own AS (FROM has SEMI JOIN one"
-        " USING (f)), due AS (SELECT o.f, own.p FROM (SELECT DISTINCT f FROM m) o, own),"
-        " odd AS (SELECT *, 'lack columns of' w FROM due ANTI JOIN has USING (f, p)"
-        " UNION ALL SELECT *, 'have columns beside those of' FROM has ANTI JOIN own USING (p))"
-        " SELECT (FROM one), f, p, w, count(DISTINCT f) OVER (PARTITION BY w) FROM odd ORDER BY w DESC, f, p LIMIT 1"
-    ).fetchone()
-    if odd:
-        first, other, column, differ, count = odd
-        raise DataError(
-            f"{asked} holds files of more than one table: {count} of them {differ} {Path(first).name}, such as"
-            f" {column!r} in {Path(other).name}. Give the files of one table, by a folder or a pattern."
-        )
+def _orders(
+    connection: duckdb.DuckDBPyConnection, groups: Sequence[Group], judged: Sequence[StoredColumn]
+) -> dict[str, tuple[Range, ...]]:
+    """Return the ranges of each column whose row groups all tell their smallest and largest value."""
+    number = {(f, g): at for at, (f, g, _, _, _) in enumerate(groups)}
+    rows = [rows for _, _, rows, _, _ in groups]
+    words = {column.name: column.words for column in judged}
+    listed = ", ".join(literal(column.name) for column in judged)
+    told = connection.execute(
+        f"SELECT p, f, g, lo, hi FROM ends WHERE p IN ({listed}) ORDER BY p, f, g LIMIT {MOST_ENDS}"
+    ).fetchall()
+    found = {
+        name: ranks([(number[f, g], lo, hi) for _, f, g, lo, hi in ends], rows, words=words[name])
+        for name, ends in groupby(told, key=itemgetter(0))
+    }
+    return {name: ranges for name, ranges in found.items() if ranges}
 
 
-def _spans(chunks: list[ColumnChunk] | None, rows: int, offset: int, size: int) -> tuple[Span, ...]:
-    """Return the reads of one row group: all of it, or its wanted chunks beside one that stands for the rest."""
-    if chunks is None:
-        return ((offset, size),)
-    rest = size - sum(chunk.size_bytes for chunk in chunks)
-    filler = ColumnChunk(column=REST, offset=offset, size_bytes=max(0, rest))
-    group = RowGroup(rows=rows, chunks=(filler, *chunks))
-    return tuple(group_reads(group, {chunk.column for chunk in chunks}, GAP_BYTES))
-
-
-def _footer(path: Path) -> tuple[list[Span], int]:
-    length, size = footer_length(path), path.stat().st_size
-    return footer_reads(FileShape(size_bytes=size, footer_bytes=length, row_groups=())), length
-
-
-def _filter(columns: Sequence[Stored], by: str) -> str:
+def _filter(columns: Sequence[StoredColumn], by: str) -> str:
     """Return the full name of the column to filter by: of one that holds others, the first with one value a row."""
     mine = choose(columns, (by,))
     plain = [column.name for column in columns if column.name in mine and not column.in_list]
@@ -224,7 +184,7 @@ def _filter(columns: Sequence[Stored], by: str) -> str:
     return plain[0]
 
 
-def choose(columns: Sequence[Stored], named: Sequence[str]) -> list[str]:
+def choose(columns: Sequence[StoredColumn], named: Sequence[str]) -> list[str]:
     """Return the columns that are meant by their names, with all that is nested in them; all, if none is named."""
     if not named:
         return [column.name for column in columns]
@@ -239,48 +199,3 @@ def choose(columns: Sequence[Stored], named: Sequence[str]) -> list[str]:
             )
         found += mine
     return list(dict.fromkeys(found))
-
-
-Group = tuple[int, int, tuple[Span, ...]]
-"""(rows, bytes, reads) of a row group."""
-
-
-def _drawn(
-    asked: str,
-    found: Found,
-    columns: Sequence[str],
-    by: str,
-    kinds: Sequence[Stored],
-    groups: Sequence[Group],
-    footers: Sequence[Span],
-    footer_bytes: int = DATABASE_HEAD,
-    orders: dict[str, tuple[Range, ...]] | None = None,
-) -> Survey:
-    """Put the survey together."""
-    orders = orders if orders is not None else {k.name: k.ranges for k in kinds if k.ranges}
-    rows = max(1, sum(n for n, _, _ in groups))
-    wanted = choose(kinds, columns)
-    filtered = _filter(kinds, by) if by else ""
-    times = min(round(found.total_files / len(found.files)), max(1, MOST_GROUPS // len(groups)))
-    own = orders.get(filtered, ())
-    table = Table(
-        reads=Reads.of(
-            [span for span in footers for _ in range(times)],
-            [spans for _, _, spans in groups for _ in range(times)],
-            [n for n, _, _ in groups for _ in range(times)],
-        ),
-        widths=tuple((kind.name, kind.size_bytes / rows) for kind in kinds),
-        wanted=frozenset(wanted),
-        ranges=tuple(one for one in own for _ in range(times)),
-        footer_bytes_per_group=max(1.0, footer_bytes / len(groups)),
-    )
-    return Survey(
-        asked=asked,
-        found=found,
-        columns=tuple(kinds),
-        group_bytes=tuple(size for _, size, _ in groups),
-        footer_bytes=footer_bytes,
-        table=table,
-        orders=orders,
-        by=filtered,
-    )

@@ -14,10 +14,11 @@ import duckdb
 from filelock import FileLock
 
 from readahead import paths, units
-from readahead.datasets import database, store
+from readahead.datasets import store
 from readahead.datasets.build import IN_ORDER, literal
-from readahead.datasets.finder import SAMPLE
-from readahead.datasets.survey import Survey, escaped
+from readahead.datasets.locate import SAMPLE
+from readahead.datasets.metadata import attach, escaped, identifier
+from readahead.datasets.survey import Survey
 from readahead.errors import Cancelled, DataError
 from readahead.models.table_layout import VECTOR_ROWS
 from readahead.running import check, interrupts
@@ -100,10 +101,10 @@ def write(survey: Survey, target: Path, *, group_rows: int, in_order: bool, rows
 def _source(connection: duckdb.DuckDBPyConnection, survey: Survey) -> str:
     if survey.found.kind == "parquet":
         return f"read_parquet([{', '.join(literal(escaped(file)) for file in survey.found.files)}])"
-    connection.execute(f"ATTACH {literal(survey.found.files[0])} AS file (READ_ONLY)")
-    return f"file.{database.identifier(survey.schema_name)}.{database.identifier(survey.table_name)}"
+    attach(connection, survey.found.files[0])
+    return f"file.{identifier(survey.schema_name)}.{identifier(survey.table_name)}"
 
 
 def column(survey: Survey) -> str:
     """Return the column that is filtered by, or a field of one, as SQL."""
-    return ".".join(database.identifier(part) for part in survey.named(survey.by).path or (survey.by,))
+    return ".".join(identifier(part) for part in survey.named(survey.by).path)

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import duckdb
 
-from readahead.datasets import database
 from readahead.datasets.build import literal
+from readahead.datasets.metadata import identifier
 from readahead.datasets.survey import Survey, survey
 from readahead.datasets.tables import TABLES
 from readahead.devices import Device
@@ -114,7 +114,7 @@ def _row_price(seen: Survey, workload: Workload, known: Costs, runner: Runner, f
 
 def query(lies: Survey, path: Path, clause: str) -> Query:
     """Return a query that reads every wanted column and cannot be answered from metadata."""
-    listed = ", ".join(database.identifier(name) for name in lies.wanted)
+    listed = ", ".join(identifier(name) for name in lies.wanted)
     if "{table}" in listed + clause:
         raise DataError("A column is called '{table}', which runners for the file here. Rename it in a copy.")
     return Query(

@@ -1,5 +1,4 @@
-"""A porter who looks at every parcel before it is opened. Given a file, a folder, a pattern or a database, he says what
-is there, and what he will not let in he names with one reason and one way out.
+"""Finds what lies at a path: Parquet files, or a DuckDB database; what cannot be read is named with its reason.
 
 Nothing is opened for writing and nothing is read but the ends of files.
 """
