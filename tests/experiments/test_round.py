@@ -111,7 +111,7 @@ def test_a_line_along_a_knob_is_the_model_and_its_points_are_measured() -> None:
     here = bench(size="tiny")
     model, seen = along(here, "rope_s", seen=(1e-4, 1e-2), label="bucket")
     assert (model.name, seen.name, seen.source) == ("model, bucket", "DuckDB, bucket", "measured")
-    assert len(model.points) == 64 and [x for x, _ in seen.points] == [1e-4, 1e-2]
+    assert len(model.points) == 66 and [x for x, _ in seen.points] == [1e-4, 1e-2]
     assert seen.points[0][1] == here.measured.throughput(rope_s=1e-4).median
     times = along(here, "rope_s", seconds=True)[0].points
     assert times[0][1] == pytest.approx(here.model.seconds(rope_s=times[0][0]).median)

@@ -106,11 +106,15 @@ def blocks(recipe: Recipe, columns: Collection[str]) -> list[tuple[int, frozense
     chosen = [at for at, name in enumerate(recipe.columns) if name in columns]
     return [
         (rows, frozenset(block for at in chosen for _, block in found[at]))
-        for rows, found in zip(group_rows(recipe), segments(recipe), strict=True)
+        for rows, found in zip(group_rows(recipe), _segments(recipe), strict=True)
     ]
 
 
-@functools.lru_cache(maxsize=128)
 def segments(recipe: Recipe) -> list[list[Segments]]:
-    """Return the segments of each column of each row group of a native file that is not there."""
+    """Return, for each row group of a native file, the segments of its columns."""
+    return inspect.segments(store.location(recipe)) if store.is_built(recipe) else _segments(recipe)
+
+
+@functools.lru_cache(maxsize=128)
+def _segments(recipe: Recipe) -> list[list[Segments]]:
     return native_reads.packed(group_rows(recipe), _widths(recipe), recipe.block_bytes)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
@@ -14,6 +14,7 @@ import duckdb
 from readahead.datasets.build import literal
 from readahead.datasets.recipe import VECTOR_ROWS
 from readahead.errors import DataError
+from readahead.models.native_reads import Segments
 from readahead.models.reads import Ints, spans_of
 from readahead.models.shapes import ColumnChunk, FileShape, RowGroup
 
@@ -138,6 +139,39 @@ def blocks(path: Path, columns: tuple[str, ...]) -> list[tuple[int, frozenset[in
         f" FROM {_segments(columns)} GROUP BY row_group_id ORDER BY row_group_id",
     )
     return [(int(rows), frozenset(numbers)) for rows, numbers in found]
+
+
+@_kept
+def segments(path: Path) -> list[list[Segments]]:
+    """Return, for each row group of a native file, the segments of each column, and of each column's NULL marks."""
+    found = _native(
+        path,
+        "SELECT row_group_id, column_id, segment_type = 'VALIDITY', start, block_id"
+        " FROM pragma_storage_info('file.t') ORDER BY ALL",
+    )
+    return [
+        [[(start, block) for *_, start, block in runs] for _, runs in groupby(lines, itemgetter(1, 2))]
+        for _, lines in groupby(found, itemgetter(0))
+    ]
+
+
+@_kept
+def index_blocks(path: Path) -> list[int]:
+    """Return the blocks of a native file's index: those that hold neither rows nor metadata."""
+    found = _native(
+        path,
+        "SELECT range FROM range((SELECT used_blocks FROM pragma_database_size() WHERE database_name = 'file'))"
+        " EXCEPT SELECT block_id FROM pragma_storage_info('file.t')"
+        " EXCEPT SELECT block_id FROM pragma_metadata_info('file') ORDER BY 1",
+    )
+    return [block for (block,) in found]
+
+
+def positions(path: Path, key: str, keys: Sequence[int]) -> list[int]:
+    """Return the places of the rows with these keys in a native file, counted from 0, in ascending order."""
+    wanted = ", ".join(map(str, keys))
+    found = _native(path, f"SELECT rowid FROM file.t WHERE {key} IN ({wanted}) ORDER BY 1")
+    return [place for (place,) in found]
 
 
 @_kept

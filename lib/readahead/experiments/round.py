@@ -17,8 +17,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
-
 from readahead.errors import BadValue, require_repeats
 from readahead.experiments.experiment import Experiment
 from readahead.experiments.figure import Line, Traces
@@ -128,22 +126,21 @@ def along(
 ) -> tuple[Line, ...]:
     """Return the model's line along one knob, and DuckDB's points at the values `seen` of it.
 
-    Both are throughputs in the experiment's unit, or `seconds`. `label` tells lines of one figure apart.
+    Both are throughputs in the experiment's unit, or `seconds`. The line goes through 64 values and those seen. `label`
+    tells lines of one figure apart.
     """
     settings, experiment = bench.settings(**changes), bench.experiment
-    xs = experiment.knob(knob).grid(64)
-    places = [experiment.knob(knob).nearest(x) for x in xs]
+    at = experiment.knob(knob)
+    xs = sorted({at.nearest(x) for x in (*at.grid(64), *seen)})
     if seconds:
-        ys = np.array([experiment.model({**settings, knob: place}).seconds for place in places])
+        ys = [experiment.model({**settings, knob: x}).seconds for x in xs]
     else:
-        ys = experiment.curve(settings, knob, xs)
+        ys = experiment.curve(settings, knob, xs).tolist()
     told = f", {label}" if label else ""
-    lines = [Line(name=f"model{told}", points=list(zip(xs.tolist(), ys.tolist(), strict=True)))]
+    lines = [Line(name=f"model{told}", points=[(float(x), y) for x, y in zip(xs, ys, strict=True)])]
     if seen:
         ask = bench.measured.seconds if seconds else bench.measured.throughput
-        points = [
-            (float(x), ask(**{**changes, knob: bench.experiment.knob(knob).nearest(x)}).median) for x in seen
-        ]
+        points = [(float(x), ask(**{**changes, knob: at.nearest(x)}).median) for x in seen]
         lines.append(Line(name=f"DuckDB{told}", points=points, source="measured", joined=False))
     return tuple(lines)
 

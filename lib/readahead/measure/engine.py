@@ -32,7 +32,7 @@ class EngineSettings:
     column_gap_bytes: int = 16_384
     """Column chunks with a smaller hole between them are read as one. DuckDB fits it from its own reads
     unless it is pinned, so the number of reads could differ between two runs."""
-    more: Mapping[str, Setting] = field(default_factory=dict)
+    more: Mapping[str, Setting] = field(default_factory=dict, hash=False)
     """Any other DuckDB settings, by name."""
 
     @property

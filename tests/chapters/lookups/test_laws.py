@@ -34,8 +34,7 @@ def test_parts_of_a_read_lie_on_a_straight_line() -> None:
 
 @given(st.integers(1, 300), st.integers(1, 64), st.floats(1e-5, 0.05))
 def test_a_batch_is_never_slower_than_one_by_one(reads: int, disks: int, service_s: float) -> None:
-    alone = float(laws.one_at_a_time_s(reads, service_s))
-    assert laws.batch_s(reads, disks, service_s) <= alone * (1 + 1e-9)
+    assert laws.batch_s(reads, disks, service_s) <= laws.one_at_a_time_s(reads, service_s) * (1 + 1e-9)
     assert laws.batch_s(reads, disks, service_s, gain=0.1) <= laws.batch_s(reads, disks, service_s)
 
 
@@ -61,7 +60,7 @@ def test_littles_law_needs_no_distribution() -> None:
 @pytest.mark.parametrize(("places", "rows"), [(128, 10), (128, 100), (1_000, 1_000), (20, 400)])
 def test_cardenas_counts_what_drawn_rows_hit(places: int, rows: int) -> None:
     hits = [np.unique(RNG.integers(0, places, rows)).size for _ in range(2_000)]
-    assert float(laws.distinct(places, rows)) == pytest.approx(np.mean(hits), rel=0.01)
+    assert laws.distinct(places, rows) == pytest.approx(np.mean(hits), rel=0.01)
     assert laws.spread(places, rows) == pytest.approx(np.std(hits), rel=0.15, abs=0.02)
 
 
@@ -69,18 +68,18 @@ def test_cardenas_counts_what_drawn_rows_hit(places: int, rows: int) -> None:
 def test_yao_lies_between_cardenas_and_everything(places: int, in_place: int, rows: int) -> None:
     every = places * in_place
     exact = laws.distinct_of(places, every, min(rows, every))
-    assert float(laws.distinct(places, min(rows, every))) <= exact * (1 + 1e-6)
+    assert laws.distinct(places, min(rows, every)) <= exact * (1 + 1e-6)
     assert exact <= min(places, rows) * (1 + 1e-6)
 
 
 def test_without_repeats_all_rows_hit_all_places() -> None:
     assert laws.distinct_of(10, 100, 100) == 10
     assert laws.distinct_of(10, 100, 1) == pytest.approx(1)
-    assert float(laws.distinct(1, 5)) == 1
+    assert laws.distinct(1, 5) == 1
 
 
 def test_a_small_row_in_a_large_block_is_amplified() -> None:
-    assert laws.amplification([8_192, 65_536], 64).tolist() == [128, 1_024]
+    assert laws.amplification(65_536, 64) == 8 * laws.amplification(8_192, 64) == 1_024
 
 
 @given(st.integers(1, 900), st.floats(0.01, 10))

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import duckdb
 import numpy as np
 import pytest
 
 from readahead.chapters.lookups import native_file
-from readahead.datasets import store
+from readahead.chapters.lookups.native_file import blocks_of
+from readahead.datasets import expected, inspect, store
 from readahead.datasets.recipe import Recipe
 from readahead.units import KiB
 
@@ -19,40 +22,41 @@ RECIPE = Recipe(
     block_bytes=64 * KiB,
     index=True,
 )
-SHUFFLED = Recipe(
-    table="comments_narrow", size="tiny", format="native", row_group_rows=16_384, block_bytes=64 * KiB, index=True,
-    order="shuffled",
-)  # fmt: skip
-
-
-def test_groups_hold_all_rows_and_know_their_keys() -> None:
-    found = native_file.layout(store.path(RECIPE), "id")
-    assert sum(group.rows for group in found.groups) == RECIPE.rows
-    assert [(group.low, group.high) for group in found.groups[:2]] == [(0, 16_383), (16_384, 32_767)]
+SHUFFLED = replace(RECIPE, order="shuffled")
 
 
 def test_rows_and_index_share_no_block_and_fill_the_file() -> None:
     path = store.path(RECIPE)
-    found = native_file.layout(path, "id")
-    rows = frozenset().union(*(group.blocks for group in found.groups))
-    assert len(rows) == found.data_blocks
-    assert not rows & set(found.index_blocks)
-    assert len(rows) + len(found.index_blocks) <= path.stat().st_size // RECIPE.block_bytes
+    rows = set().union(*map(blocks_of, expected.segments(RECIPE)))
+    index = native_file.index_blocks(RECIPE)
+    assert len(index) > 1
+    assert not rows & set(index)
+    assert len(rows) + len(index) <= path.stat().st_size // RECIPE.block_bytes
 
 
 def test_the_blocks_of_all_rows_are_those_of_the_group() -> None:
-    group = native_file.layout(store.path(RECIPE), "id").groups[3]
-    assert group.of_rows(np.arange(group.rows)) == group.blocks
-    one = group.of_rows(np.array([7]))
-    assert one <= group.blocks
+    store.path(RECIPE)
+    columns = expected.segments(RECIPE)[3]
+    assert blocks_of(columns, np.arange(RECIPE.row_group_rows)) == blocks_of(columns)
+    one = blocks_of(columns, np.array([7]))
+    assert one <= blocks_of(columns)
     assert len(one) >= 1
-    assert 1 <= group.pieces <= len(group.blocks)
+
+
+def test_before_it_is_built_a_file_is_expected_to_be_much_like_it() -> None:
+    other = replace(RECIPE, row_group_rows=14_336)
+    rows = set().union(*map(blocks_of, expected.segments(other)))
+    assert not rows & set(native_file.index_blocks(other))
+    store.path(RECIPE)
+    assert len(native_file.index_blocks(other)) == pytest.approx(
+        len(native_file.index_blocks(RECIPE)), rel=0.15
+    )
 
 
 @pytest.mark.parametrize("recipe", [RECIPE, SHUFFLED], ids=["in order", "shuffled"])
 def test_positions_are_the_engines_own(recipe: Recipe) -> None:
     path, keys = store.path(recipe), recipe.source.some_keys("tiny", 20, 3)
-    places = native_file.positions(path, "id", keys)
+    places = inspect.positions(path, "id", keys)
     with duckdb.connect() as connection:
         connection.execute(f"ATTACH '{path}' AS file (READ_ONLY)")
         listed = ", ".join(map(str, places))

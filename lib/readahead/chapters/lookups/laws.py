@@ -1,30 +1,30 @@
-"""A clerk sent to the archive for twenty-six files. He may walk for each in turn, or hand in the whole list at once;
-then he waits for the shelf at which most of them happen to lie.
+"""Why the rate of lookups bends: reads that wait for one another, or go at once and wait for the fullest disk.
 
-Lookups one at a time and in a batch, Little's law that ties the two together, and how many distinct places so many
-random rows lie in.
+Little's law ties the two together. Past the step, rows share the places they are read from, and from some number of
+rows on it is sooner to read the whole table.
 """
 
 from __future__ import annotations
 
 import functools
 import math
+from bisect import bisect_left
 from collections.abc import Callable
+from statistics import NormalDist
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
 
 from readahead.errors import require_range
+from readahead.models.occupancy import distinct as distinct  # noqa: PLC0414 (a law of this chapter and of others)
 
-Array = NDArray[np.float64]
 EXACT = 400
-"""Up to so many reads the slowest bin is worked out exactly; beyond, by the normal law."""
+"""Up to so many reads the fullest disk is worked out exactly; beyond, by the normal law."""
 
 
 # -- one at a time, and in a batch -------------------------------------------------------------------------
-def one_at_a_time_s(reads: ArrayLike, service_s: ArrayLike) -> Array:
+def one_at_a_time_s(reads: float, service_s: float) -> float:
     """Return the seconds of reads that wait for one another: n s. How many disks there are does not matter."""
-    return np.asarray(np.asarray(reads, float) * np.asarray(service_s, float))
+    return reads * service_s
 
 
 def batch_s(reads: float, disks: int, service_s: float, gain: float = 0.0) -> float:
@@ -58,13 +58,12 @@ def fullest(reads: float, disks: int) -> float:
     """
     require_range("disks", disks, low=1, advice="Give a whole number of disks, such as 8.")
     if disks == 1 or reads <= 1:
-        return max(0.0, reads) if disks == 1 else max(0.0, min(reads, 1.0))
+        return max(0.0, float(reads))
     if reads > EXACT:
         highest = _largest_normal(disks)
         return reads / disks + math.sqrt(reads / disks) * highest + (highest**2 - 1) / 6
     low = math.floor(reads)
-    share = reads - low
-    return _fullest(low, disks) * (1 - share) + (share and _fullest(low + 1, disks) * share)
+    return float(np.interp(reads, (low, low + 1), (_fullest(low, disks), _fullest(low + 1, disks))))
 
 
 @functools.lru_cache(maxsize=4096)
@@ -74,58 +73,34 @@ def _fullest(reads: int, disks: int) -> float:
     P(no bin holds more than m) is the n-th coefficient of (sum of Poisson(i; n / D), i <= m)^D over Poisson(n; n).
     """
     rate = reads / disks
-    logs = (
-        np.arange(reads + 1) * math.log(rate)
-        - rate
-        - np.array([math.lgamma(i + 1) for i in range(reads + 1)])
-    )
-    terms = np.exp(logs)
-    whole = math.exp(reads * math.log(reads) - reads - math.lgamma(reads + 1))
+    held = np.array([math.exp(i * math.log(rate) - rate - math.lgamma(i + 1)) for i in range(reads + 1)])
+    every = math.exp(reads * math.log(reads) - reads - math.lgamma(reads + 1))
     mean = float(first := -(-reads // disks))  # some bin always holds as many as this
     for most in range(first, reads):
-        spilled = 1 - _power(terms[: most + 1], disks, reads)[reads] / whole if most * disks >= reads else 1.0
-        if spilled < 1e-9:
+        series = np.ones(1)
+        for _ in range(disks):
+            series = np.convolve(series, held[: most + 1])[: reads + 1]
+        more = 1 - series[reads] / every
+        if more < 1e-9:
             break
-        mean += spilled
+        mean += more
     return mean
-
-
-def _power(series: Array, exponent: int, most: int) -> Array:
-    """Return the coefficients of a power series to a power, up to x^most."""
-    result, square = np.ones(1), series
-    while exponent:
-        if exponent & 1:
-            result = np.convolve(result, square)[: most + 1]
-        exponent >>= 1
-        if exponent:
-            square = np.convolve(square, square)[: most + 1]
-    return np.pad(result, (0, most + 1 - len(result)))
 
 
 @functools.lru_cache(maxsize=128)
 def _largest_normal(count: int) -> float:
     """Return the mean of the largest of so many standard normals: the integral of x against d(Phi^n)."""
     x = np.linspace(-8, 8, 4001)
-    below = np.array([0.5 * (1 + math.erf(value / math.sqrt(2))) for value in x]) ** count
-    return float(8 - np.sum((below[1:] + below[:-1]) / 2 * np.diff(x)))
+    return float(8 - np.trapezoid(np.array([NormalDist().cdf(value) for value in x]) ** count, x))
 
 
-# -- how many places so many rows lie in -------------------------------------------------------------------
-def distinct(places: ArrayLike, rows: ArrayLike) -> Array:
-    """Return how many of m places k random rows lie in: m (1 - (1 - 1/m)^k) (Cardenas 1975); rows may repeat."""
-    m, k = np.maximum(1.0, np.asarray(places, float)), np.asarray(rows, float)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        found = m * -np.expm1(k * np.log1p(-1.0 / m))
-    return np.asarray(np.where(m == 1, np.minimum(k, 1.0), found))
-
-
+# -- how many places so many rows lie in: Cardenas' `distinct`, and ----------------------------------------
 def distinct_of(places: int, all_rows: int, rows: int) -> float:
     """Return the same when no row comes twice: m (1 - C(N - N/m, k) / C(N, k)) (Yao 1977)."""
-    in_place = all_rows / places
-    if rows > all_rows - in_place:
+    elsewhere = all_rows - all_rows / places
+    if rows > elsewhere:
         return float(places)
-    missed = _log_choose(all_rows - in_place, rows) - _log_choose(all_rows, rows)
-    return -places * math.expm1(missed)
+    return -places * math.expm1(_log_choose(elsewhere, rows) - _log_choose(all_rows, rows))
 
 
 def _log_choose(many: float, few: float) -> float:
@@ -139,9 +114,10 @@ def spread(places: int, rows: float) -> float:
     return math.sqrt(max(0.0, m * (m - 1) * both + m * once - (m * once) ** 2))
 
 
-def amplification(read_bytes: ArrayLike, row_bytes: float) -> Array:
-    """Return how many bytes are read for each byte that was wanted, when every row costs a read of its own."""
-    return np.asarray(np.asarray(read_bytes, float) / row_bytes)
+# -- how much is read, and when everything is less ---------------------------------------------------------
+def amplification(read_bytes: float, row_bytes: float) -> float:
+    """Return how many bytes are read for each byte that was wanted."""
+    return read_bytes / row_bytes
 
 
 def break_even(lookup_s: Callable[[int], float], scan_s: float, most: int) -> int:
@@ -149,11 +125,4 @@ def break_even(lookup_s: Callable[[int], float], scan_s: float, most: int) -> in
 
     Looks by halving, so `lookup_s` must not fall as the rows grow.
     """
-    low, high = 1, most
-    while low < high:
-        middle = (low + high) // 2
-        if lookup_s(middle) >= scan_s:
-            high = middle
-        else:
-            low = middle + 1
-    return low
+    return 1 + bisect_left(range(1, most), scan_s, key=lookup_s)

@@ -1,29 +1,38 @@
-"""A counter with two doors. Through one a clerk with an index goes for one row after the other; behind the other the
-whole list is handed in, and many go at once. The common bench for rows by their keys, in DuckDB's own file with an
-index or in Parquet, on disks that each hold their own part of it.
+"""Rows fetched by their keys, from DuckDB's own file with an index or from Parquet, on disks that each hold a part.
+
+Through the index DuckDB reads one block after the other, up to a number of rows; past that number it walks the index
+for one row too many and then reads the row groups that were hit, many at once. A Parquet file has no index.
 """
 
 from __future__ import annotations
 
+import functools
 import random
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from readahead.chapters.lookups.key_reads import NEIGHBOURS, SCATTERED, UNSORTED, Asked, plan
+from readahead.chapters.lookups import array_of_disks, native_file
+from readahead.datasets import expected, store
 from readahead.devices import Device, device
-from readahead.experiments.experiment import Settings
-from readahead.experiments.knobs import EMULATED
+from readahead.experiments.experiment import Knob, Settings
+from readahead.experiments.knobs import EMULATED, knob, powers
 from readahead.experiments.scanning import Scanning
+from readahead.measure.case import Case
+from readahead.measure.run import Query
 from readahead.models.estimate import Estimate
+from readahead.models.native_reads import block_reads, block_span
 from readahead.models.reads import Reads
-from readahead.models.schedule import Costs, simulate
-from readahead.units import KiB
+from readahead.models.schedule import Costs
+from readahead.published import Figure, figure
+from readahead.units import MB, KiB
 
-NATIVE, PARQUET = "DuckDB's own, with an index", "Parquet"
-OWN_DISK, ANY_CHANNEL = "each on its own disk", "any channel serves any"
-SORTED, SHUFFLED = "in order of the key", "shuffled"
+NATIVE, PARQUET = "native", "parquet"
+OWN_DISK, ANY_CHANNEL = "own_disk", "any_channel"
+SORTED, SHUFFLED = "key", "shuffled"
+SCATTERED, UNSORTED, NEIGHBOURS = "scattered", "unsorted", "neighbours"
 STRIPE_BYTES = 256 * KiB
 """How much lies on one disk before the next begins: longer than a row group in small groups, or a block."""
 BLOCK_S, BLOCK_BYTE_S = 28e-6, 0.5e-9
@@ -34,92 +43,152 @@ PROBE_S = 0.9e-3
 """Making ready to look into an index and putting it away, beyond what any query takes."""
 ROW_S = 8e-6
 """Picking one row out of the blocks of its columns."""
+_ANY_DEVICE = Device(name="any", latency_s=0.0, bandwidth_bytes_per_s=1e12)
 
 
-class Fetching(Scanning):
-    """The common bench with an index, a step, and disks that own their blocks."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lookup(Case):
+    """A lookup of some keys, or a scan if there are none."""
 
-    # -- from settings to a case ---------------------------------------------------------------------
+    asked: str = SCATTERED
+    """Which keys, and in which order: scattered, the same unsorted, or neighbours."""
+    step_rows: int = 0
+    """The most rows that are fetched through the index, if there is one."""
+
+    def _keys(self) -> list[int]:
+        if self.asked != NEIGHBOURS:
+            return Case._keys(self)
+        first = random.Random(self.seed).randrange(self.recipe.rows - self.keys)
+        return list(range(first, first + self.keys))
+
+    @property
+    def walks(self) -> bool:
+        """Return whether DuckDB walks down the index: until it has found one row too many, and then it scans.
+
+        Keys without a gap are turned into a range, for which it does not look into the index.
+        """
+        return self.recipe.index and self.keys > 0 and (self.asked != NEIGHBOURS or self.keys == 1)
+
+    @property
+    def by_index(self) -> bool:
+        """Return whether DuckDB fetches row by row: it has an index, and not too many rows are asked for."""
+        return self.walks and self.keys <= self.step_rows
+
+    def query(self) -> Query:
+        """Return the query, for a file that is built."""
+        query = Case.query(self)
+        if self.asked != UNSORTED:
+            return query
+        keys = self._keys()
+        mixed = random.Random(self.seed).sample(keys, len(keys))
+        return replace(query, sql=query.sql.replace(", ".join(map(str, keys)), ", ".join(map(str, mixed))))
+
+    def scan(self) -> Reads:
+        """Return what is read one by one, then the row groups that are read with many reads under way.
+
+        Once the file is built, reads of rows are exact; those of the index are as many as are expected.
+        """
+        return _reads(replace(self, device=_ANY_DEVICE), store.is_built(self.recipe))
+
+
+@functools.lru_cache(maxsize=256)
+def _reads(lookup: Lookup, _built: bool) -> Reads:  # noqa: FBT001
+    """Return the reads, which do not depend on the device: a slider of the device finds them ready."""
+    recipe, touched = lookup.recipe, lookup.touched()
+    if recipe.format == "parquet":
+        return Case.scan(lookup)
+    keys, chosen = lookup._keys(), range(recipe.row_groups) if touched is None else np.flatnonzero(touched)
+    alone = native_file.index_walk(recipe, keys[: lookup.step_rows + 1]) if lookup.walks else []
+    if lookup.by_index:
+        alone, chosen = alone + native_file.row_blocks(recipe, keys), range(0)
+    rows, columns = expected.group_rows(recipe), expected.segments(recipe)
+    blocks = [native_file.blocks_of(columns[number]) for number in chosen]
+    groups = block_reads(blocks, recipe.block_bytes, ahead=True, depth=lookup.engine.queue_depth)
+    serial = [block_span(number, recipe.block_bytes) for number in alone]
+    return replace(Reads.of(serial, groups, [rows[number] for number in chosen]), keys=lookup.keys)
+
+
+class Lookups(Scanning):
+    """Lookups through an index and past its step, with Chang's rates beside them."""
+
     def device(self, settings: Settings) -> Device:
         """Return the device. Its latency is a random read's, seek and all, and its bandwidth that of one disk.
 
         Disks that each hold their own stripes each have their own bandwidth too; any other device has its link.
         """
         rest = {name: value for name, value in settings.items() if name != "bandwidth_bytes_per_s"}
-        chosen = super().device({**rest, "seek_s": 0.0}).but(seek_s=0.0)
-        if self.value(settings, "where") != EMULATED:
+        chosen = super().device(rest).but(seek_s=0.0)
+        if settings["where"] != EMULATED:
             return chosen
-        rate = float(settings.get("bandwidth_bytes_per_s", chosen.channel_bandwidth_bytes_per_s))
-        chosen = chosen.but(channel_bandwidth_bytes_per_s=rate, stripe_bytes=0)
-        if not self.apart(settings):
-            return chosen
-        stripe = STRIPE_BYTES if chosen.channels > 1 else 0
-        return chosen.but(bandwidth_bytes_per_s=rate * chosen.channels, stripe_bytes=stripe)
+        rate = float(settings["bandwidth_bytes_per_s"])
+        if settings["placed"] == ANY_CHANNEL:
+            return chosen.but(channel_bandwidth_bytes_per_s=rate, stripe_bytes=0)
+        return chosen.but(
+            channel_bandwidth_bytes_per_s=rate,
+            bandwidth_bytes_per_s=rate * chosen.channels,
+            stripe_bytes=STRIPE_BYTES if chosen.channels > 1 else 0,
+        )
 
-    def apart(self, settings: Settings) -> bool:
-        """Return whether a block can be had from one disk only."""
-        return bool(self.value(settings, "placed") == OWN_DISK and self.value(settings, "where") == EMULATED)
-
-    def case(self, settings: Settings) -> Asked:
+    def case(self, settings: Settings) -> Lookup:
         """Return the case that these settings describe."""
-        plain = super().case(settings)
-        own = self.value(settings, "stored") == NATIVE
-        order = "shuffled" if self.value(settings, "table_order") == SHUFFLED else "key"
-        recipe = replace(plain.recipe, order=order)
-        more: dict[str, Any] = {}
-        if own:
-            block = 2 ** round(np.log2(self.value(settings, "block_bytes")))
+        plain, more = super().case(settings), {}
+        recipe = replace(plain.recipe, order=settings["table_order"])
+        if settings["stored"] == NATIVE:
+            block = 2 ** round(np.log2(settings["block_bytes"]))
             recipe = replace(recipe, format="native", index=True, block_bytes=block)
             more = {
-                "index_scan_max_count": int(self.value(settings, "step_rows")),
+                "index_scan_max_count": settings["step_rows"],
                 "index_scan_percentage": 0,
                 "storage_block_prefetch": "ALWAYS_PREFETCH",
             }
-        return Asked(
-            recipe=recipe, device=plain.device, engine=replace(plain.engine, more=more),
-            keys=min(plain.keys, recipe.rows // 2), seed=int(self.value(settings, "key_draw")),
-            time_scale=plain.time_scale, way=self.value(settings, "asked"),
-            step_rows=int(self.value(settings, "step_rows")),
-        )  # fmt: skip
+        return Lookup(
+            recipe=recipe,
+            device=plain.device,
+            engine=replace(plain.engine, more=more),
+            keys=min(plain.keys, recipe.rows // 2),
+            seed=settings["key_draw"],
+            asked=settings["asked"],
+            step_rows=settings["step_rows"],
+        )
 
-    # -- what will be read ---------------------------------------------------------------------------
-    def plan(self, settings: Settings) -> Reads:
-        """Return what DuckDB will read: exactly once the file is built, expected before."""
-        return plan(self.case(settings))
-
-    # -- the model -----------------------------------------------------------------------------------
     def costs(self, settings: Settings) -> Costs:
         """Return what the engine takes: a native file was opened when it was attached, before the clock ran."""
         case, costs = self.case(settings), super().costs(settings)
         if case.recipe.format == "parquet":
             return costs
+        block_s = BLOCK_S if settings["where"] == EMULATED else LOCAL_BLOCK_S
         return replace(
             costs,
             plan_s=costs.plan_s + (PROBE_S if case.walks else 0.0),
             open_s=0.0,
             open_group_s=0.0,
-            read_s=(BLOCK_S if self.value(settings, "where") == EMULATED else LOCAL_BLOCK_S)
-            + BLOCK_BYTE_S * case.recipe.block_bytes,
+            read_s=block_s + BLOCK_BYTE_S * case.recipe.block_bytes,
         )
 
     def model(self, settings: Settings) -> Estimate:
-        """Return the schedule of the planned reads as named terms."""
-        case, plan, costs = self.case(settings), self.plan(settings), self.costs(settings)
-        told = simulate(case.device, plan, window=case.window, costs=costs)
+        """Return the schedule of the reads as named terms: what comes one by one, and what comes at once."""
+        case, costs = self.case(settings), self.costs(settings)
+        told = case.predict(costs)
         opening_s = costs.plan_s + case.keys * (costs.plan_key_s + costs.open_key_s) + costs.open_s
-        opening_s += len(plan.rows) * costs.open_group_s
-        one_by_one = "one by one" if case.recipe.format == "native" else "footer"
-        picked_s = case.keys * ROW_S if case.by_index else 0.0
+        opening_s += case.recipe.row_groups * costs.open_group_s
+        decoded_s = told.finished_s - costs.close_s - max(told.arrived_s, told.opened_s)
+        cpu_s = max(0.0, decoded_s) + (case.keys * ROW_S if case.by_index else 0.0)
         terms = {
             "open": opening_s + costs.close_s,
-            one_by_one: told.opened_s - opening_s,
+            "one by one" if case.recipe.index else "footer": told.opened_s - opening_s,
             "many at once": told.arrived_s - told.opened_s,
-            "cpu": max(0.0, told.finished_s - costs.close_s - max(told.arrived_s, told.opened_s)) + picked_s,
+            "cpu": cpu_s,
         }
-        hidden = max(0.0, told.decode_s / case.window.threads - terms["cpu"]) if len(plan.rows) else 0.0
-        return Estimate(terms_s=terms, overlapped_s={"cpu": hidden})
+        hidden_s = max(0.0, told.decode_s / case.window.threads - cpu_s)
+        return Estimate(terms_s=terms, overlapped_s={"cpu": hidden_s})
 
-    # -- what an examination draws ------------------------------------------------------------------
+    def published(self, settings: Settings, name: str) -> Sequence[tuple[float, float, Figure]]:
+        """Return Chang's rows a second from his eight disks, a page of 8 KB a read."""
+        if name != "rows_per_lookup" or settings["query"] != "lookup":
+            return ()
+        told = [(rows, figure("lookups", f"disk_8k_rows_per_s.n{rows}")) for rows in array_of_disks.ROWS]
+        return tuple((float(rows), one.best, one) for rows, one in told)
+
     def draw(self, rng: random.Random) -> dict[str, Any]:
         """Return settings whose reads take long enough to be timed: format, files, keys and device at random."""
         return self.settings(
@@ -138,7 +207,6 @@ class Fetching(Scanning):
             key_draw=rng.randint(1, 1_000),
         )
 
-    # -- knobs that move knobs -----------------------------------------------------------------------
     def follow(self, settings: Settings, changed: str) -> dict[str, Any]:
         """Set the device's numbers from the menu; a head's seek is part of a random read's latency."""
         moved = super().follow(settings, changed)
@@ -153,14 +221,67 @@ class Fetching(Scanning):
     def disabled(self, settings: Settings) -> dict[str, str]:
         """Say which knobs do nothing now, and why."""
         reasons = super().disabled(settings)
-        if self.value(settings, "stored") == PARQUET:
+        if settings["stored"] == PARQUET:
             why = "A Parquet file has no index and no blocks; its row groups are read, many at once."
             reasons |= {"step_rows": why, "block_bytes": why}
-        if self.value(settings, "where") != EMULATED:
+        if settings["where"] != EMULATED:
             reasons["placed"] = "On this machine's own disk blocks lie where the system put them."
-        if self.value(settings, "query") != "lookup":
+        if settings["query"] != "lookup":
             reasons |= dict.fromkeys(("step_rows", "asked", "key_draw"), "A scan asks for every row.")
         elif self.case(settings).by_index:
             alone = "Through the index DuckDB asks for one block at a time, whatever could be under way."
             reasons |= dict.fromkeys(("queue_depth", "channels", "placed"), alone)
         return reasons
+
+
+EXPERIMENT = Lookups(
+    topic="lookups",
+    title="Lookups: 25 rows or 26",
+    knobs=(
+        knob("device", default="sas-15k-x8"),
+        knob("rows_per_lookup", default=25),
+        Knob(
+            name="step_rows", label="One by one up to", kind="rows", default=25, low=1, high=10_000,
+            steps=(1, 10, 25, 50, 100, 500, 2_048, 10_000),
+            help="index_scan_max_count: up to so many rows DuckDB fetches through its index.",
+        ),
+        knob("channels", label="Disks", high=64, steps=powers(1, 64), folded=False),
+        knob(
+            "latency_s", label="Random read", default=0.001, high=0.02,
+            help="From asking to the first byte, seek and all.",
+        ),
+        knob("queue_depth", default=32, folded=False),
+        Knob(
+            name="stored", label="Format", kind="choice", default=NATIVE, choices=(NATIVE, PARQUET),
+            labels={NATIVE: "DuckDB's own, with an index", PARQUET: "Parquet"},
+        ),
+        knob("query", default="lookup", choices=("lookup", "scan")),
+        Knob(
+            name="placed", label="Blocks", kind="choice", default=OWN_DISK, choices=(OWN_DISK, ANY_CHANNEL),
+            labels={OWN_DISK: "each on its own disk", ANY_CHANNEL: "any channel serves any"}, folded=True,
+            help="Whether a block can be had from one disk only, or from whatever is free.",
+        ),
+        Knob(
+            name="asked", label="Keys", kind="choice", default=SCATTERED, choices=(SCATTERED, UNSORTED, NEIGHBOURS),
+            labels={UNSORTED: "scattered, in no order"}, folded=True,
+            help="Which keys are asked for, and in which order.",
+        ),
+        Knob(
+            name="table_order", label="Table", kind="choice", default=SORTED, choices=(SORTED, SHUFFLED),
+            labels={SORTED: "in order of the key"}, folded=True, help="Whether rows lie in the order of their keys.",
+        ),
+        knob("row_group_rows", default=2_048, high=262_144, steps=powers(2_048, 262_144), folded=True),
+        Knob(
+            name="block_bytes", label="Block", kind="bytes", default=16 * KiB, low=16 * KiB, high=256 * KiB,
+            steps=powers(16 * KiB, 256 * KiB), folded=True, help="What is read of DuckDB's own file, never less.",
+        ),
+        knob("bandwidth_bytes_per_s", default=88.4 * MB, help="Of one disk; each has its own."),
+        Knob(
+            name="key_draw", label="Draw", kind="count", default=1, low=1, high=1_000, steps=(1, 2, 5, 10, 100, 1_000),
+            folded=True, help="Which keys are drawn.",
+        ),
+        knob("threads", default=1),
+        knob("size", default="tiny"),
+        knob("where"),
+    ),
+)  # fmt: skip

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from readahead.errors import require_range
+from readahead.models.occupancy import distinct
 from readahead.units import MiB
 
 LARGEST_GROUP_ROWS = 2**20
@@ -102,9 +103,7 @@ def distinct_values(column: Column, rows: float) -> float:
     """
     if column.in_order:
         return min(column.values, rows / column.repeats)
-    if column.values <= 1:
-        return 1.0
-    return float(-column.values * np.expm1(rows * np.log1p(-1.0 / column.values)))
+    return distinct(column.values, rows)
 
 
 def chunk_bytes(column: Column, rows: float, most_values: float | None = None) -> float:
