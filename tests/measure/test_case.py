@@ -142,6 +142,14 @@ def test_a_damaged_file_is_told_in_words(tmp_path: Path) -> None:
         run_emulated(Query(sql="SELECT count(*) FROM {table}", path=path), QUICK, EngineSettings())
 
 
+def test_too_little_memory_is_told_with_the_limit(case: Case) -> None:
+    poor = replace(case, engine=EngineSettings(threads=1, more={"memory_limit": "256KiB"}))
+    with pytest.raises(
+        DataError, match="memory_limit=256KiB must hold .* Give more memory, or smaller row groups"
+    ):
+        poor.measure()
+
+
 def test_a_native_file_is_read_through_the_device_too() -> None:
     recipe = Recipe(table="comments_narrow", size="tiny", format="native", row_group_rows=16_384)
     case = Case(recipe=recipe, device=QUICK)

@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from readahead.errors import BadValue, require_repeats
-from readahead.experiments.experiment import Experiment
+from readahead.experiments.experiment import Experiment, Settings
 from readahead.experiments.figure import Line, Traces
 from readahead.measure.sample import FEW, Sample
 from readahead.measure.value import Value, exactly, seconds, value
@@ -87,13 +87,18 @@ class Bench:
         return self.repeated(self.repeats, **changes)
 
     def glance(self, **changes: Any) -> Sample:
-        """Return a single run at these settings: for counts, which do not vary from run to run."""
-        return self.repeated(1, **changes)
+        """Return a sample at these settings for what does not vary from run to run, as counts and reads.
+
+        It is the usual one if that was measured already, and a single run if not.
+        """
+        with self._lock:
+            known = self._samples.get(_key(self.repeats, self.settings(**changes)))
+        return known or self.repeated(1, **changes)
 
     def repeated(self, repeats: int, **changes: Any) -> Sample:
         """Return a sample of so many repeats, measured once and kept apart from the usual one."""
         settings = self.settings(**changes)
-        key = f"{repeats} × {sorted(settings.items())!r}"
+        key = _key(repeats, settings)
         with self._lock:
             if key not in self._samples:
                 self._samples[key] = self.experiment.measure(settings, repeats=repeats)
@@ -105,11 +110,15 @@ class Bench:
             self._samples.clear()
 
 
+def _key(repeats: int, settings: Settings) -> str:
+    return f"{repeats} × {sorted(settings.items())!r}"
+
+
 def traces(
     bench: Bench, *, runs: Mapping[str, Mapping[str, Any]], title: str = "", sentence: str = ""
 ) -> Traces:
     """Return the reads of a few runs as one figure: `runs` gives each run's name, and its knobs to change."""
-    samples = {name: bench.sample(**changes) for name, changes in runs.items()}
+    samples = {name: bench.glance(**changes) for name, changes in runs.items()}
     seen = tuple((name, sample.reads) for name, sample in samples.items())
     what = "write" if any(sample.wrote for sample in samples.values()) else "read"
     return Traces(title=title, sentence=sentence, runs=seen, what=what)

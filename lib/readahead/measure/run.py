@@ -1,5 +1,5 @@
-"""A stopwatch and a query. The same query is run again and again, on an emulated device or on this machine's
-own disk, and everything seen is kept in a `Sample`."""
+"""Runs the same query again and again, on an emulated device or on this machine's own disk, and keeps everything seen
+in a `Sample`."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from readahead.measure.machine import this_machine
 from readahead.measure.sample import Sample
 from readahead.running import check, interrupts, tell
 from readahead.storage import page_cache
-from readahead.storage.emulated import EmulatedFileSystem
+from readahead.storage.emulated import REMOTE_PROTOCOL, EmulatedFileSystem, RemoteFileSystem
 from readahead.storage.trace import Read
 
 WARM_UPS = 2
@@ -33,6 +33,12 @@ class Query:
     path: Path
     setup: tuple[str, ...] = field(default=())
     """Statements to run first, untimed, on the same connection."""
+    more: tuple[str, ...] = field(default=())
+    """Further queries of the same run, one after another."""
+    before: tuple[str, ...] = field(default=())
+    """Statements to run before each timed run, untimed."""
+    remote: bool = False
+    """Whether DuckDB is to take a file of an emulated device for a remote one: only blocks of those may be spilled."""
 
     @property
     def native(self) -> bool:
@@ -41,8 +47,17 @@ class Query:
 
     def text(self, *, emulated: bool) -> str:
         """Return the SQL with the file's name in place."""
-        table = "file.t" if self.native else f"read_parquet({quoted(self.path, emulated=emulated)})"
-        return self.sql.replace("{table}", table)
+        return self.texts(emulated=emulated)[0]
+
+    def texts(self, *, emulated: bool) -> list[str]:
+        """Return the SQL of all queries of one run, with the file's name in place."""
+        file = (
+            quoted(f"{REMOTE_PROTOCOL}://{self.path}")
+            if self.remote
+            else quoted(self.path, emulated=emulated)
+        )
+        table = "file.t" if self.native else f"read_parquet({file})"
+        return [sql.replace("{table}", table) for sql in (self.sql, *self.more)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,16 +71,22 @@ class _Run:
     rows: list[tuple[Any, ...]]
 
 
+_NO_PROFILE = Profile(bytes_read=0, row_groups_scanned=0, row_groups_total=0)
+"""Of a run of several queries: DuckDB's account is of the last one alone."""
+
+
 def _once(connection: duckdb.DuckDBPyConnection, query: Query, *, emulated: bool) -> _Run:
-    """Run the query once, attaching a native file anew so that nothing of it is in memory."""
+    """Run all queries once, attaching a native file anew so that nothing of it is in memory."""
     if query.native:
         connection.execute(f"ATTACH {quoted(query.path, emulated=emulated)} AS file (READ_ONLY)")
     try:
-        sql = query.text(emulated=emulated)
+        texts, rows = query.texts(emulated=emulated), []
         cpu_s, start_s = time.process_time(), time.perf_counter()
-        rows = connection.execute(sql).fetchall()
+        for sql in texts:
+            check()
+            rows = connection.execute(sql).fetchall()
         seconds, cpu_s = time.perf_counter() - start_s, time.process_time() - cpu_s
-        seen = profile(connection)
+        seen = profile(connection) if not query.more else _NO_PROFILE
         return _Run(seconds=seconds, cpu_s=cpu_s, start_s=start_s, profile=seen, rows=rows)
     finally:
         if query.native:
@@ -80,13 +101,15 @@ def run_emulated(
     fragment_bytes: int = 0,
     time_scale: float = 1.0,
     repeats: int = 3,
+    warm_ups: int = WARM_UPS,
     facts: Mapping[str, object] | None = None,
 ) -> Sample:
-    """Measure a query on an emulated device, after `WARM_UPS` untimed runs without delays that warm everything else.
+    """Measure a query on an emulated device, after `warm_ups` untimed runs without delays that warm everything else.
 
     Raises `Cancelled` within half a second when asked to stop, and `DataError` for a damaged file.
     """
-    filesystem = EmulatedFileSystem(device, fragment_bytes=fragment_bytes, time_scale=time_scale)
+    kind = RemoteFileSystem if query.remote else EmulatedFileSystem
+    filesystem = kind(device, fragment_bytes=fragment_bytes, time_scale=time_scale)
     runs: list[_Run] = []
     waited: list[float] = []
     reads: tuple[Read, ...] = ()
@@ -95,11 +118,13 @@ def run_emulated(
             for statement in query.setup:
                 connection.execute(statement)
             with filesystem.instant():
-                for _ in range(WARM_UPS):
+                for _ in range(warm_ups):
                     _once(connection, query, emulated=True)
             for repeat in range(repeats):
                 check()
                 tell(repeat, repeats, f"run {repeat + 1} of {repeats} on {device.name}")
+                for statement in query.before:
+                    connection.execute(statement)
                 filesystem.fresh()
                 runs.append(_once(connection, query, emulated=True))
                 start_s = runs[-1].start_s
@@ -109,7 +134,7 @@ def run_emulated(
             check()
         except duckdb.Error as error:
             check()
-            raise _explained(error, query) from error
+            raise _explained(error, query, settings) from error
     tell(repeats, repeats, "done")
     return _sample(
         runs, reads, spun_s=waited, where="emulated device", time_scale=time_scale, facts=facts or {}
@@ -147,15 +172,20 @@ def run_local(
             check()
         except duckdb.Error as error:
             check()
-            raise _explained(error, query) from error
+            raise _explained(error, query, settings) from error
     tell(repeats, repeats, "done")
-    return _sample(runs, (), spun_s=[0.0] * repeats, where=where, time_scale=1.0, facts=facts or {})
+    return _sample(runs, None, spun_s=[0.0] * repeats, where=where, time_scale=1.0, facts=facts or {})
 
 
-def _explained(error: duckdb.Error, query: Query) -> Exception:
+def _explained(error: duckdb.Error, query: Query, settings: EngineSettings) -> Exception:
     """Turn DuckDB's error into one that says what to do; a cancelled query counts as cancelled."""
     if isinstance(error, duckdb.InterruptException):
         return Cancelled("The measurement was cancelled. Press Measure to start again.")
+    if isinstance(error, duckdb.OutOfMemoryException):
+        return DataError(
+            f"memory_limit={settings.more.get('memory_limit', 'as it is')} must hold what DuckDB itself needs to read"
+            f" {query.path.name}: {str(error).splitlines()[0]} Give more memory, or smaller row groups."
+        )
     return DataError(
         f"DuckDB could not run the query on {query.path}: {error}."
         " Delete the file so that it is built again, or give another."
@@ -164,20 +194,23 @@ def _explained(error: duckdb.Error, query: Query) -> Exception:
 
 def _sample(
     runs: list[_Run],
-    reads: tuple[Read, ...],
+    reads: tuple[Read, ...] | None,
     *,
     spun_s: list[float],
     where: str,
     time_scale: float,
     facts: Mapping[str, object],
 ) -> Sample:
-    """Gather the repeats. The emulated device's own busy waiting is not the engine's processor time."""
+    """Gather the repeats; `reads` is None where nothing sees them.
+
+    The emulated device's own busy waiting is not the engine's processor time.
+    """
     last = runs[-1]
     return Sample(
         seconds=tuple(run.seconds / time_scale for run in runs),
         cpu_s=tuple(max(0.0, run.cpu_s - spun) for run, spun in zip(runs, spun_s, strict=True)),
-        reads=reads,
-        bytes_read=sum(read.size_bytes for read in reads) if reads else last.profile.bytes_read,
+        reads=reads or (),
+        bytes_read=last.profile.bytes_read if reads is None else sum(read.size_bytes for read in reads),
         row_groups_scanned=last.profile.row_groups_scanned,
         row_groups_total=last.profile.row_groups_total,
         answer=tuple(last.rows[0]) if last.rows else (),

@@ -1,0 +1,233 @@
+"""Queries that go through DuckDB's external file cache, run after run on one connection: what they take when so much
+is found in memory, so much in the spill folder, and the rest on the device.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from itertools import accumulate
+
+import numpy as np
+
+from readahead import paths
+from readahead.chapters.cache_tiers import laws
+from readahead.chapters.cache_tiers.access_trace import AccessTrace
+from readahead.datasets import store
+from readahead.devices import Device
+from readahead.measure.case import Case
+from readahead.measure.engine import Setting
+from readahead.measure.run import Query, run_emulated
+from readahead.measure.sample import Sample
+from readahead.models.estimate import Estimate
+from readahead.models.reads import Reads
+from readahead.models.schedule import Costs, simulate
+from readahead.units import KiB
+
+SPILL_LEAST_BYTES = 256 * KiB
+"""DuckDB 2.0 spills no cache block shorter than a block of its own: shorter ones are dropped (pull request 24062)."""
+_EMPTY = tuple(f"SET enable_external_file_cache = {word}" for word in ("false", "true"))
+"""Empties the cache, but keeps the metadata."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CacheCosts:
+    """What DuckDB itself takes for a query of one row group, in seconds, as `calibrate_cache` reads it off."""
+
+    query_s: float = 1.8e-3
+    """Parsing, planning and answering, with all of it in memory."""
+    row_s: float = 80e-9
+    """Decoding a row of the wanted columns."""
+    read_s: float = 800e-6
+    read_byte_s: float = 0.5e-9
+    """What a read adds to the device's own time: threads sleep and are woken, and each byte is copied twice."""
+    evict_s: float = 300e-6
+    evict_byte_s: float = 1e-9
+    """Making room for an item from the device by dropping others, and the same for each byte."""
+    spill_s: float = 700e-6
+    spill_byte_s: float = 2e-9
+    """Fetching an item from the spill file, and making room for it by writing others."""
+    write_s: float = 700e-6
+    write_byte_s: float = 2e-9
+    """Making room for an item from the device by writing others to the spill file."""
+    copy_byte_s: float = 3e-9
+    """What a scan takes more for each byte that it puts into the cache: one read after the other, as on a link."""
+    recall_byte_s: float = 3e-9
+    """What a scan takes for each byte that comes back from the spill file."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CachedCase(Case):
+    """The queries of one run, DuckDB's cache of external files, and which run it is."""
+
+    trace: AccessTrace
+    block_bytes: int
+    """How long a block of the cache may be."""
+    remote: bool
+    """Whether the file counts as remote, so that evicted blocks go to a folder of this machine's disk."""
+    run: int
+    """1 with an empty cache, 2 after the same queries have run once."""
+    cache_costs: CacheCosts = CacheCosts()
+
+    # -- what the model says -------------------------------------------------------------------------
+    @property
+    def spills(self) -> bool:
+        """Return whether evicted blocks go to disk: only blocks that are long enough do."""
+        longest = min(self.block_bytes, max(self.trace.sizes))
+        return self.remote and longest >= SPILL_LEAST_BYTES
+
+    def found(self) -> tuple[float, float]:
+        """Return the shares of the wanted bytes that are found in (memory, the spill folder).
+
+        By an LRU cache replayed on the very same accesses; the rest comes from the device.
+        """
+        trace, first = self.trace, self.run == 1
+        memory = trace.replayed(trace.capacity_bytes, first=first)
+        with_any_room = trace.replayed(1e18, first=first)
+        return memory, with_any_room - memory if self.spills else 0.0
+
+    def estimate(self, costs: Costs) -> Estimate:
+        """Return the predicted time of the run; `costs` are those of the engine without a cache."""
+        memory, spilled = self.found()
+        missed = 1.0 - memory - spilled
+        if self.trace.skew is None:
+            return Estimate(terms_s=self._scan(spilled, missed, costs))
+        return Estimate(
+            terms_s=self._queries(len(self.trace.asked) * spilled, len(self.trace.asked) * missed)
+        )
+
+    def _queries(self, spilled: float, missed: float) -> Mapping[str, float]:
+        """Return the terms of queries, each of which asks for one row group and waits for all of it."""
+        trace, costs = self.trace, self.cache_costs
+        size, rows = float(np.mean(trace.wanted)), float(np.mean(trace.rows))
+        blocks = max(1.0, size / self.block_bytes)
+        waits_s, moves_s = laws.fetch_s(self.device, size, self.block_bytes, self.engine.in_flight)
+        read_s = blocks * costs.read_s + size * costs.read_byte_s
+        disk_s = spilled * (blocks * costs.spill_s + size * costs.spill_byte_s)
+        if self.run > 1 or trace.capacity_bytes < sum(trace.sizes):  # others are evicted
+            if self.spills:
+                disk_s += missed * (costs.write_s + size * costs.write_byte_s)
+            else:
+                read_s += costs.evict_s + size * costs.evict_byte_s
+        return {
+            "cpu": len(trace.asked) * (costs.query_s + rows * costs.row_s) + missed * read_s,
+            "disk": disk_s,
+            "latency": missed * waits_s,
+            "transfer": missed * moves_s,
+        }
+
+    def _scan(self, spilled: float, missed: float, costs: Costs) -> Mapping[str, float]:
+        """Return the terms of a scan: what is missed is scheduled as any scan, the rest only decoded.
+
+        From the spill folder blocks come while others are decoded, if more than one may be under way.
+        """
+        trace, depth = self.trace, self.engine.queue_depth
+        own_s = costs.plan_s + costs.open_s + costs.close_s
+        own_s += sum(costs.group_s + rows * costs.row_s for rows in trace.rows)
+        disk_s = spilled * sum(trace.sizes) * self.cache_costs.recall_byte_s
+        if depth > 1:
+            disk_s = max(0.0, disk_s - own_s)
+        io_s, copy_s, waits_s, moves_s = 0.0, 0.0, 1.0, 1.0
+        if missed > 0:
+            plain_s, cached_s = self._missed_scan_s(costs)
+            io_s, copy_s = missed * max(0.0, plain_s - own_s), missed * (cached_s - plain_s)
+            waits_s, moves_s = laws.fetch_s(self.device, float(np.mean(trace.sizes)), self.block_bytes, depth)
+        return {
+            "cpu": own_s + copy_s,
+            "disk": disk_s,
+            "latency": io_s * waits_s / (waits_s + moves_s),
+            "transfer": io_s * moves_s / (waits_s + moves_s),
+        }
+
+    def _missed_scan_s(self, costs: Costs) -> tuple[float, float]:
+        """Return the seconds of a scan that finds nothing: (if nothing were kept, with what is copied into the cache).
+
+        What goes into the cache is copied there by one read after the other, as on a second link behind the device's.
+        Of a remote file half as many reads are under way: DuckDB 2.0 rounds each one out to blocks of 4 KiB, so that
+        neighbours share a block, and the second waits until the first has it. Seen in the trace. Meanwhile others copy.
+        """
+        spans, longest = [], self.block_bytes
+        for end, size in zip(accumulate(self.trace.sizes), self.trace.sizes, strict=True):
+            starts = range(end - size, end, longest)
+            spans.append([(start, min(longest, end - start)) for start in starts])
+        reads = Reads.of([], spans, self.trace.rows)
+        per_read = replace(costs, dispatch_s=costs.dispatch_s / max(map(len, spans)))
+
+        def seconds(device: Device, slots: int) -> float:
+            window = replace(self.window, slots=slots)
+            return simulate(device, reads, window=window, costs=per_read).finished_s
+
+        slots = self.engine.in_flight
+        copied = 1 / (1 / self.device.bandwidth_bytes_per_s + self.cache_costs.copy_byte_s)
+        plain_s = seconds(self.device, max(1, slots // 2) if self.remote else slots)
+        return plain_s, max(plain_s, seconds(self.device.but(bandwidth_bytes_per_s=copied), slots))
+
+    # -- what DuckDB does ----------------------------------------------------------------------------
+    def query(self) -> Query:
+        """Return the queries of one run, for a file that is built.
+
+        By row number: a filter on a column would make DuckDB read that column first, and the rest in a second read.
+        """
+        ends = list(accumulate(self.trace.rows))
+        ranges = [(ends[item] - self.trace.rows[item], ends[item]) for item in self.trace.asked]
+        if self.trace.skew is None:
+            ranges = [(0, ends[-1])]
+        select = f"SELECT {self.recipe.source.every_column} FROM {{table}} WHERE file_row_number"
+        first, *more = (f"{select} BETWEEN {start} AND {end - 1}" for start, end in ranges)
+        footer = Query(
+            sql="SELECT count(*) FROM {table}", path=store.location(self.recipe), remote=self.remote
+        )
+        return replace(
+            footer,
+            sql=first,
+            more=tuple(more),
+            setup=(footer.text(emulated=True),),  # its metadata stays in memory, so that no run pays for it
+            before=() if self.run > 1 else _EMPTY,
+        )
+
+    def limit_bytes(self) -> int:
+        """Return DuckDB's memory limit: the room for the cache, and what it takes for itself.
+
+        That is a part for the query, and a part for each row of the row group that it reads. Read off `duckdb_memory()`
+        of DuckDB 2.0 at row groups of 2,048 to 8,192 rows of comments; the same on every machine, and a test holds the
+        size of the cache to it. A scan cannot run at all with less than what its read-ahead holds, so it always gets
+        that.
+        """
+        trace, rows = self.trace, max(self.trace.rows)
+        workspace = 650_000 + 400 * rows if self.remote else 580_000 + 330 * rows
+        ahead = (
+            0 if trace.skew is not None else trace.taken_bytes + self.engine.queue_depth * max(trace.sizes)
+        )
+        return int(max(trace.capacity_bytes, ahead)) + workspace
+
+    def settings(self, folder: str) -> dict[str, Setting]:
+        """Return DuckDB's settings, with a folder for evicted blocks.
+
+        Without validation: DuckDB caches nothing of a file that changed within the last seconds, so that a table just
+        built would be read anew by every query.
+        """
+        return {
+            "memory_limit": f"{self.limit_bytes()}B",
+            "temp_directory": folder,
+            "external_file_cache_spill": self.remote,
+            "cache_local_files": True,
+            "external_file_cache_local_max_block_size": self.block_bytes,
+            "external_file_cache_remote_max_block_size": self.block_bytes,
+            "validate_external_file_cache": "NO_VALIDATION",
+            "parquet_metadata_cache": True,
+        }
+
+    def measure(self, *, repeats: int = 3, facts: Mapping[str, object] | None = None) -> Sample:
+        """Run the queries on one connection, without delays until it is this run, and then `repeats` times.
+
+        Each of several first runs begins with an empty cache. Raises as `run_emulated` does; the folder for evicted
+        blocks is removed in any case.
+        """
+        self.build()
+        paths.work_dir().mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(prefix="spill-", dir=paths.work_dir()) as folder:
+            engine = replace(self.engine, more=self.settings(folder))
+            return run_emulated(
+                self.query(), self.device, engine, repeats=repeats, warm_ups=self.run - 1, facts=facts
+            )

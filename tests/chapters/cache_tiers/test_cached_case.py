@@ -1,0 +1,116 @@
+"""Runs on one connection: what stays from run to run, what is left behind, and how they end early."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from dataclasses import asdict, replace
+from pathlib import Path
+
+import pytest
+
+from readahead import paths
+from readahead.chapters.cache_tiers.access_trace import AccessTrace, access_trace
+from readahead.chapters.cache_tiers.cached_case import CachedCase
+from readahead.chapters.cache_tiers.calibrate_cache import CACHE
+from readahead.datasets import inspect, store
+from readahead.datasets.recipe import Recipe
+from readahead.devices import Device
+from readahead.errors import Cancelled
+from readahead.measure.engine import EngineSettings, engine
+from readahead.models.shapes import RowGroup
+from readahead.running import Event, listening
+from readahead.storage.emulated import EmulatedFileSystem, RemoteFileSystem
+from readahead.units import MiB
+
+RECIPE = Recipe(table="comments", size="tiny", row_group_rows=8_192)
+FAR = Device(name="far", latency_s=0.002, bandwidth_bytes_per_s=1e9, channels=8)
+
+
+def one_by_one(groups: Sequence[RowGroup], memory_share: float) -> AccessTrace:
+    """Return queries for each of the row groups in turn."""
+    return replace(access_trace(groups, queries=0, skew=None, memory_share=memory_share), skew=0.0)
+
+
+def held(case: CachedCase) -> tuple[int, int]:
+    """Return the bytes in memory and in the spill folder after one run, by DuckDB's own account."""
+    filesystem = (RemoteFileSystem if case.remote else EmulatedFileSystem)(case.device)
+    own = replace(case.engine, more=case.settings(str(paths.work_dir() / "spilled")))
+    with engine(own, filesystem) as connection, filesystem.instant():
+        for sql in case.query().texts(emulated=True):
+            connection.execute(sql).fetchall()
+        [found] = connection.execute(
+            "SELECT memory_usage_bytes, temporary_storage_bytes FROM duckdb_memory()"
+            " WHERE tag = 'EXTERNAL_FILE_CACHE'"
+        ).fetchall()
+    return int(found[0]), int(found[1])
+
+
+@pytest.fixture(scope="module")
+def case() -> CachedCase:
+    """Return queries for the first eight row groups, with room for all of them."""
+    groups = inspect.shape(store.path(RECIPE)).row_groups[:8]
+    trace = one_by_one(groups, memory_share=2)
+    return CachedCase(
+        recipe=RECIPE,
+        device=FAR,
+        engine=EngineSettings(threads=1, column_gap_bytes=1 * MiB),
+        trace=trace,
+        block_bytes=1 * MiB,
+        remote=False,
+        run=2,
+    )
+
+
+def small(case: CachedCase) -> CachedCase:
+    """Return the same with room for three row groups, and a folder for those that do not fit."""
+    return replace(case, remote=True, trace=replace(case.trace, capacity_bytes=3 / 8 * sum(case.trace.sizes)))
+
+
+def left_behind() -> list[Path]:
+    return list(paths.work_dir().glob("spill-*"))
+
+
+def test_what_one_run_fetched_is_there_for_the_next(case: CachedCase) -> None:
+    cold = replace(case, run=1).measure(repeats=2)  # the second begins with an empty cache as well
+    warm = case.measure(repeats=2)
+    assert cold.bytes_read == sum(case.trace.sizes)
+    assert (warm.bytes_read, warm.reads) == (0, ())
+    assert cold.answer == warm.answer == small(case).measure(repeats=1).answer
+
+
+@pytest.mark.parametrize("rows", [2_048, 4_096, 8_192])
+@pytest.mark.parametrize("remote", [False, True])
+def test_the_cache_is_as_large_as_it_was_asked_to_be(case: CachedCase, rows: int, remote: bool) -> None:
+    recipe = replace(RECIPE, row_group_rows=rows)
+    trace = one_by_one(inspect.shape(store.path(recipe)).row_groups, memory_share=0.5)
+    in_memory, spilled = held(replace(case, recipe=recipe, trace=trace, remote=remote))
+    assert abs(in_memory - trace.capacity_bytes) <= 1.5 * max(trace.sizes)
+    assert (spilled > 0) == (remote and rows > 2_048)  # shorter blocks are dropped
+
+
+def test_room_for_all_spills_nothing(case: CachedCase) -> None:
+    assert held(replace(case, remote=True))[1] == 0
+    assert held(small(case))[1] > 0
+
+
+def test_it_can_be_cancelled_and_leaves_nothing(case: CachedCase) -> None:
+    stop = threading.Event()
+    news: list[Event] = []
+
+    def listen(event: Event) -> None:
+        news.append(event)
+        if event.note.startswith("run 2"):
+            stop.set()
+
+    with pytest.raises(Cancelled), listening(listen, stop):
+        small(case).measure(repeats=50)
+    assert news
+    assert left_behind() == []
+
+
+def test_the_costs_are_calibrated_and_kept() -> None:
+    costs = CACHE.ensure()
+    assert CACHE.kept() == CACHE.costs() == costs
+    assert costs.query_s > 0
+    assert all(value >= 0 for value in asdict(costs).values())
