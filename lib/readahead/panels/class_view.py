@@ -167,13 +167,13 @@ class ClassView:
             ),
             y=Axis(label="median factor off", kind="times"),
             lines=(
-                Line(name="median of the room", points=list(enumerate(middles, start=1)), source="modeled"),
                 Line(
                     name="each learner's own",
                     points=list(zip(places, each.off, strict=True)),
                     source="guess",
                     joined=False,
                 ),
+                Line(name="median of the room", points=list(enumerate(middles, start=1)), source="modeled"),
             ),
             marks={},
         )
