@@ -46,35 +46,32 @@ def find(asked: str) -> Found:
             "The path is empty. Give a Parquet file, a folder or a pattern of them, or a DuckDB database."
         )
     try:
-        listed = _listed(asked)
+        files = _listed(asked)
+        sizes = [path.stat().st_size for path in files]
     except PermissionError as error:
         raise DataError(
             f"{error.filename} may not be read by you. Change its rights, or give a path that you may read."
         ) from error
     except (OSError, ValueError) as error:
         raise DataError(f"{asked} cannot be read: {error}. Give a file, a folder or a pattern.") from error
-    total, first = len(listed), listed[0][0]
-    if total == 1 and _is_database(first):
-        return Found(kind="duckdb", files=(first,), total_files=1, total_bytes=listed[0][1], small_files=0)
+    total = len(files)
+    if total == 1 and _is_database(files[0]):
+        return Found(kind="duckdb", files=(files[0],), total_files=1, total_bytes=sizes[0], small_files=0)
     step = max(1.0, total / MOST_LOOKED_AT)
-    chosen = [listed[int(n * step)][0] for n in range(min(total, MOST_LOOKED_AT))]
-    good, bad = [], []
-    for path in chosen:
-        fault = why_not(path)
-        if fault:
-            bad.append(fault)
-        else:
-            good.append(path)
-    if not good:
+    faults = {
+        path: why_not(path) for path in (files[int(n * step)] for n in range(min(total, MOST_LOOKED_AT)))
+    }
+    bad = [fault for fault in faults.values() if fault]
+    if len(bad) == len(faults):
         raise DataError(
             bad[0] if total == 1 else f"None of {len(bad)} files can be read. The first: {bad[0]}"
         )
     return Found(
         kind="parquet",
-        files=tuple(good),
+        files=tuple(path for path, fault in faults.items() if not fault),
         total_files=total,
-        total_bytes=sum(size for _, size in listed),
-        small_files=sum(size < 2**20 for _, size in listed),
+        total_bytes=sum(sizes),
+        small_files=sum(size < 2**20 for size in sizes),
         damaged=tuple(bad),
     )
 
@@ -82,9 +79,9 @@ def find(asked: str) -> Found:
 def why_not(path: Path) -> str:
     """Return why a file is no Parquet file to be read, as one sentence; nothing if it is one."""
     try:
-        size = path.stat().st_size
         with path.open("rb") as file:
             head = file.read(4)
+            size = file.seek(0, os.SEEK_END)
             file.seek(max(0, size - 4))
             tail = file.read(4)
     except OSError as error:
@@ -112,16 +109,17 @@ def _is_database(path: Path) -> bool:
         return False
 
 
-def _listed(asked: str) -> list[tuple[Path, int]]:
-    """Return the files that are meant, with their bytes, by name. A name with a star in it may also be a real file."""
+def _listed(asked: str) -> list[Path]:
+    """Return the files that are meant, by name. A name with a star in it may also be a real file."""
     path = paths.expanded(asked)
-    if path.is_file() or path.is_dir():
-        path = path.absolute()
-        found = [(path, path.stat().st_size)] if path.is_file() else sorted(_inside(path))
+    if path.is_file():
+        return [path.absolute()]
+    if path.is_dir():
+        found = sorted(_inside(path.absolute()))
         advice = f"The folder {path} holds no Parquet files ({', '.join(SUFFIXES)}). Give another."
     else:
         matches = sorted(glob.glob(str(path), recursive=True)) if glob.has_magic(asked) else []  # noqa: PTH207  # a pattern may be absolute
-        found = [(p.absolute(), p.stat().st_size) for p in map(Path, matches) if p.is_file()]
+        found = [match.absolute() for match in map(Path, matches) if match.is_file()]
         advice = (
             f"{asked} is not there. Give a Parquet file, a folder or a pattern of them, or a DuckDB database."
         )
@@ -130,16 +128,14 @@ def _listed(asked: str) -> list[tuple[Path, int]]:
     return found
 
 
-def _inside(folder: Path) -> Iterator[tuple[Path, int]]:
-    """Yield every Parquet file below a folder, but for our own samples.
+def _inside(folder: Path) -> Iterator[Path]:
+    """Yield every Parquet file below a folder, but for our own samples. Raises OSError for one that may not be read."""
 
-    A folder that may not be read is an error, not an empty one.
-    """
-    with os.scandir(folder) as entries:
-        for entry in entries:
-            if entry.is_dir(follow_symlinks=False):
-                if entry.name.startswith(SAMPLE):
-                    continue
-                yield from _inside(Path(entry.path))
-            elif entry.name.lower().endswith(SUFFIXES) and entry.is_file():
-                yield Path(entry.path), entry.stat().st_size
+    def refuse(error: OSError) -> None:
+        raise error
+
+    for place, folders, names in os.walk(folder, onerror=refuse):
+        folders[:] = [name for name in folders if not name.startswith(SAMPLE)]
+        for name in names:
+            if name.lower().endswith(SUFFIXES) and (path := Path(place, name)).is_file():
+                yield path

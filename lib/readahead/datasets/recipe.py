@@ -1,7 +1,7 @@
-"""A recipe card: everything that decides what is in a file, so that its name can be told before it is made.
+"""A recipe: everything that decides what is in a dataset's file, so that its name is known before it is built.
 
-Two cards that give the same bytes give the same name, even if they differ in a line that does not matter, such as
-the block size of a Parquet file; two that give different bytes never do.
+Two recipes that give the same bytes give the same name, even if they differ in what does not matter, such as the block
+size of a Parquet file; two that give different bytes never do.
 """
 
 from __future__ import annotations
@@ -56,40 +56,36 @@ class Recipe:
     """In how many files the table lies."""
 
     def __post_init__(self) -> None:
-        require_choice("table", self.table, TABLES)
-        require_choice("size", self.size, SIZES)
-        require_choice("format", self.format, FORMATS)
-        require_choice("compression", self.compression, COMPRESSIONS)
-        require_choice("order", self.order, ("key", "shuffled", *self.source.columns, *self.source.orders))
-        require_range(
-            "disorder", self.disorder, low=0, high=1, advice="Give a share of the table: 0.1 is 10 %."
+        orders = (
+            ("key", "shuffled", *self.source.columns, *self.source.orders) if self.table in TABLES else ()
         )
-        if self.disorder and (self.order == "shuffled" or self.source.scale_factor is None):
+        for name, choices in (
+            ("table", TABLES),
+            ("size", SIZES),
+            ("format", FORMATS),
+            ("compression", COMPRESSIONS),
+            ("order", orders),
+            ("index", (True, False)),
+            ("block_bytes", (16_384, 32_768, 65_536, 131_072, 262_144)),
+        ):
+            require_choice(name, getattr(self, name), choices)
+        for name, low, high, advice in (
+            ("disorder", 0, 1, "Give a share of the table: 0.1 is 10 %."),
+            ("row_group_rows", ROW_GROUP_LOW, ROW_GROUP_HIGH, "Give rows, such as 122880."),
+            ("dictionary_values", 1, MOST_VALUES, "Give a number of values, or None for DuckDB's own rule."),
+            ("parts", 1, MOST_PARTS, "Give 1 for the table in one file."),
+            ("part", 0, self.parts - 1, "Parts are counted from 0."),
+        ):
+            value = getattr(self, name)
+            if value is not None:
+                require_range(name, value, low=low, high=high, whole=name != "disorder", advice=advice)
+        generated = self.source.scale_factor is not None
+        if self.disorder and (self.order == "shuffled" or not generated):
             raise BadValue(
                 f"disorder={self.disorder!r} of {self.table} in order {self.order!r} is not possible: only a generated"
                 " table can lie in an order that is not quite kept. Give disorder=0, or table='lineorder' and a column."
             )
-        require_range(
-            "row_group_rows",
-            self.row_group_rows,
-            low=ROW_GROUP_LOW,
-            high=ROW_GROUP_HIGH,
-            whole=True,
-            advice="Give rows, such as 122880.",
-        )
-        if self.dictionary_values is not None:
-            require_range(
-                "dictionary_values",
-                self.dictionary_values,
-                low=1,
-                high=MOST_VALUES,
-                advice="Give a number of values, or None for DuckDB's own rule.",
-            )
-        require_choice("index", self.index, (True, False))
-        require_choice("block_bytes", self.block_bytes, (16_384, 32_768, 65_536, 131_072, 262_144))
-        require_range("parts", self.parts, low=1, high=MOST_PARTS, advice="Give 1 for the table in one file.")
-        require_range("part", self.part, low=0, high=self.parts - 1, advice="Parts are counted from 0.")
-        if self.parts > 1 and self.source.scale_factor is not None:
+        if self.parts > 1 and generated:
             raise BadValue(
                 f"parts={self.parts} of {self.table!r} is not possible: its generator makes it in one run."
                 " Give a comments table."
