@@ -5,6 +5,7 @@ this way, so that there is one panel and many experiments.
 
 from __future__ import annotations
 
+import difflib
 import math
 import random
 from abc import ABC, abstractmethod
@@ -103,7 +104,9 @@ class Experiment(ABC):
         """Return one knob. Raises `BadValue` for a name that is none."""
         known = {knob.name: knob for knob in self.knobs}
         if name not in known:
-            raise BadValue(f"{name!r} is not a knob of {self.topic!r}. It has: {', '.join(known)}.")
+            near = difflib.get_close_matches(name, known, n=1)
+            meant = f" Did you mean {near[0]}?" if near else ""
+            raise BadValue(f"{name!r} is not a knob of {self.topic!r}. It has: {', '.join(known)}.{meant}")
         return known[name]
 
     def settings(self, **given: Any) -> dict[str, Any]:
@@ -146,6 +149,11 @@ class Experiment(ABC):
     @abstractmethod
     def model(self, settings: Settings) -> Estimate:
         """Return the predicted time of the query, as named terms."""
+
+    def counts(self, settings: Settings) -> dict[str, float]:
+        """Return the `reads`, `bytes_read` and `row_groups` that the model expects, as far as it says."""
+        groups = self.groups_read(settings)
+        return {} if groups is None else {"row_groups": groups}
 
     def groups_read(self, settings: Settings) -> float | None:
         """Return how many row groups the model expects to be read; None where that is no question."""

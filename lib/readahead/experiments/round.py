@@ -13,13 +13,16 @@ from __future__ import annotations
 
 import threading
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
 from readahead.errors import BadValue, require_repeats
 from readahead.experiments.experiment import Experiment, Settings
 from readahead.experiments.figure import Line, Traces
+from readahead.experiments.law import Applied
+from readahead.experiments.run import Run
 from readahead.measure.sample import FEW, Sample
 from readahead.measure.value import Value, exactly, seconds, value
 from readahead.models.estimate import Estimate
@@ -77,6 +80,7 @@ class Bench:
         self.measured = Measurement(self)
         self._samples: dict[str, Sample] = {}
         self._lock = threading.RLock()
+        self._noted: list[dict[str, dict[str, Any]]] = []
 
     def settings(self, **changes: Any) -> dict[str, Any]:
         """Return the value of every knob with some changed. Raises `BadValue` as the experiment does."""
@@ -100,9 +104,26 @@ class Bench:
         settings = self.settings(**changes)
         key = _key(repeats, settings)
         with self._lock:
+            for noted in self._noted:
+                noted[key] = settings
             if key not in self._samples:
                 self._samples[key] = self.experiment.measure(settings, repeats=repeats)
             return self._samples[key]
+
+    @contextmanager
+    def noting(self) -> Iterator[dict[str, dict[str, Any]]]:
+        """While the block runs, note the settings of each sample that is asked for, in order."""
+        noted: dict[str, dict[str, Any]] = {}
+        self._noted.append(noted)
+        try:
+            yield noted
+        finally:
+            self._noted.remove(noted)
+
+    def runs(self, noted: Mapping[str, Mapping[str, Any]]) -> list[Run]:
+        """Return the runs that were noted, as far as they are still kept."""
+        kept = [(settings, self._samples.get(key)) for key, settings in noted.items()]
+        return [Run(self.experiment, settings, sample) for settings, sample in kept if sample is not None]
 
     def forget(self) -> None:
         """Measure anew from now on."""
@@ -172,6 +193,9 @@ class Round:
     """False where nothing can be measured (a published machine that is not here)."""
     published: Callable[[], Sequence[Figure]] | Sequence[Figure] = field(default_factory=tuple)
     """Figures in the prediction's own unit."""
+
+    law: Callable[[Bench], Applied] | None = None
+    """The law that the answer comes from, with this run's numbers put in; gets the bench."""
 
     def __post_init__(self) -> None:
         if self.ask is None and self.model is None and self.measured is None and not self.figures:

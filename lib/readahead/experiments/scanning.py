@@ -96,6 +96,11 @@ class Scanning(Experiment):
         """Return the schedule of the file's reads as named terms: exact once it is built, expected before."""
         return self.case(settings).predict(self.costs(settings)).estimate
 
+    def counts(self, settings: Settings) -> dict[str, float]:
+        """Return the reads, bytes and row groups of the schedule."""
+        told = self.case(settings).predict(self.costs(settings))
+        return {**Experiment.counts(self, settings), "reads": told.reads, "bytes_read": told.bytes_read}
+
     def measure(self, settings: Settings, repeats: int = 3) -> Sample:
         """Run the query in DuckDB, on the emulated device or on this machine's disk."""
         case, where = self.case(settings), self.value(settings, "where")

@@ -40,16 +40,19 @@ class EngineSettings:
         """Return how many reads DuckDB keeps under way: the asynchronous threads, and every worker but one."""
         return self.queue_depth + self.threads - 1
 
-    def statements(self) -> list[str]:
-        """Return the SQL that puts these settings in force."""
-        values: dict[str, Setting] = {
+    def values(self) -> dict[str, Setting]:
+        """Return every DuckDB setting by name."""
+        return {
             "threads": self.threads,
             "async_threads": self.queue_depth,
             "read_ahead_depth": self.queue_depth,
             "parquet_prefetch_column_gap": self.column_gap_bytes,
             **self.more,
         }
-        return [f"SET {name} = {_literal(value)}" for name, value in values.items()]
+
+    def statements(self) -> list[str]:
+        """Return the SQL that puts these settings in force."""
+        return [f"SET {name} = {_literal(value)}" for name, value in self.values().items()]
 
 
 def _literal(value: Setting) -> str:
@@ -90,6 +93,8 @@ class Profile:
     bytes_read: int
     row_groups_scanned: int
     row_groups_total: int
+    operators: tuple[tuple[str, float, int], ...] = ()
+    """(name, seconds of all threads, rows it passed on) of each operator, the topmost first."""
 
 
 def profile(connection: duckdb.DuckDBPyConnection) -> Profile:
@@ -98,13 +103,19 @@ def profile(connection: duckdb.DuckDBPyConnection) -> Profile:
     Row groups are those of the Parquet files, if any were read, and not of small tables in memory beside them.
     """
     told = json.loads(connection.get_profiling_information(format="json"))
-    scans = [node for node in _nodes(told.get("operator", [])) if "total_row_groups_to_scan" in node]
+    nodes = list(_nodes(told.get("operator", [])))
+    scans = [node for node in nodes if "total_row_groups_to_scan" in node]
     files = [node for node in scans if "PARQUET" in str(node.get("extra_info", {}).get("Function", ""))]
     scans = files or scans
     return Profile(
         bytes_read=int(told.get("io", {}).get("total_bytes_read", 0)),
         row_groups_scanned=sum(int(node.get("row_groups_scanned", 0)) for node in scans),
         row_groups_total=sum(int(node["total_row_groups_to_scan"]) for node in scans),
+        operators=tuple(
+            (str(node["type"]), float(node.get("timing", 0.0)), int(node.get("intermediate_rows", 0)))
+            for node in nodes
+            if "type" in node
+        ),
     )
 
 

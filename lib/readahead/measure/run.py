@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -136,9 +136,10 @@ def run_emulated(
             check()
             raise _explained(error, query, settings) from error
     tell(repeats, repeats, "done")
-    return _sample(
+    sample = _sample(
         runs, reads, spun_s=waited, where="emulated device", time_scale=time_scale, facts=facts or {}
     )
+    return replace(sample, **_asked(query, settings, runs[-1].profile, emulated=True))
 
 
 def run_local(
@@ -174,7 +175,26 @@ def run_local(
             check()
             raise _explained(error, query, settings) from error
     tell(repeats, repeats, "done")
-    return _sample(runs, None, spun_s=[0.0] * repeats, where=where, time_scale=1.0, facts=facts or {})
+    sample = _sample(runs, None, spun_s=[0.0] * repeats, where=where, time_scale=1.0, facts=facts or {})
+    return replace(sample, **_asked(query, settings, runs[-1].profile, emulated=False))
+
+
+def _asked(query: Query, settings: EngineSettings, seen: Profile, *, emulated: bool) -> dict[str, Any]:
+    """Return what was asked of DuckDB, and what it says of its last run."""
+    told = {
+        "bytes_read": seen.bytes_read,
+        "row_groups": seen.row_groups_scanned,
+        "row_groups_total": seen.row_groups_total,
+        "cpu_s": sum(seconds for _, seconds, _ in seen.operators),
+        "operators": seen.operators,
+    }
+    attach = f"ATTACH {quoted(query.path, emulated=emulated)} AS file (READ_ONLY)"
+    return {
+        "sql": ";\n".join(query.texts(emulated=emulated)),
+        "setup": (*query.setup, *query.before, *([attach] if query.native else [])),
+        "engine": settings.values(),
+        "profile": told,
+    }
 
 
 def _explained(error: duckdb.Error, query: Query, settings: EngineSettings) -> Exception:

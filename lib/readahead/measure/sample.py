@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -41,6 +42,14 @@ class Sample:
     settings: Mapping[str, object] = field(default_factory=dict)
     answer: tuple[object, ...] = ()
     """The first row that the query returned: two samples of one query must agree on it."""
+    sql: str = ""
+    """The query as DuckDB got it."""
+    setup: tuple[str, ...] = ()
+    """What was run before it, untimed."""
+    engine: Mapping[str, str | int | bool] = field(default_factory=dict)
+    """DuckDB's settings, by name."""
+    profile: Mapping[str, Any] = field(default_factory=dict)
+    """What DuckDB says of its last run: bytes_read, row_groups (scanned), row_groups_total, cpu_s, operators."""
     time_scale: float = 1.0
     """The device ran this many times slower, and the seconds were divided by it."""
 

@@ -5,6 +5,8 @@
 
     lesson.predict("half_speed")    lesson.reveal("half_speed")     lesson.claim("eight_heads_help")
     lesson.exercise("hole")         lesson.figure("yield")          lesson.explore()
+    lesson.run(queue_depth=8)       lesson.sweep("queue_depth", [1, 8, 64])
+    lesson.laws.yield_share(…)      lesson.published("rates")
 
 With `reveal=True`, or when nobody watches (READAHEAD_RUN=papermill), everything is open and printed as plain
 HTML, and the learner's progress file is not written.
@@ -12,16 +14,21 @@ HTML, and the learner's progress file is not written.
 
 from __future__ import annotations
 
+import importlib
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
+import pandas as pd
 from IPython import display as ipython
+from tqdm.auto import tqdm
 
 from readahead import panels
 from readahead.chapters import Chapter, chapter
 from readahead.errors import BadValue, ReadaheadError, require_repeats
 from readahead.experiments.round import Bench
+from readahead.experiments.run import Run, sweep
 from readahead.measure.sample import FEW
 from readahead.panels import card
 from readahead.panels.computed_view import ClaimView, FigureView
@@ -29,9 +36,11 @@ from readahead.panels.exercise_view import ExerciseView
 from readahead.panels.guesses import guesses_html
 from readahead.panels.markup import box, paragraphs, show
 from readahead.panels.prediction_view import PredictionView
+from readahead.panels.published_table import PublishedTable, published_table
 from readahead.panels.reveal_view import RevealView
 from readahead.panels.theme import COLOURS
 from readahead.questions.progress import Progress, by_papermill
+from readahead.running import Event, listening
 
 display: Callable[[Any], None] = ipython.display
 
@@ -105,6 +114,45 @@ class Lesson:
         """
         given = {**self.bench.base, **self._sliders(), **settings}
         return panels.explore(self.chapter.experiment, on_settings=self.keep_sliders, **given)
+
+    # -- the learner's own lines ---------------------------------------------------------------------
+    def run(self, **knobs: Any) -> Run:
+        """Run the query with some knobs changed from the notebook's, and return what was seen: a `Run`.
+
+        Raises `BadValue` for a knob that is none, and for a value that it does not take.
+        """
+        settings = self.bench.settings(**knobs)
+        with self._told_of():
+            return Run(self.chapter.experiment, settings, self.bench.sample(**knobs))
+
+    def sweep(self, knob: str, values: Iterable[float], **knobs: Any) -> pd.DataFrame:
+        """Run the query at several values of one knob, and return a table of modeled, measured and published."""
+        with self._told_of():
+            return sweep(self.bench, knob, values, **knobs)
+
+    @property
+    def laws(self) -> Any:
+        """Return the chapter's laws: a module of short functions, to be called and read."""
+        return importlib.import_module(f"readahead.chapters.{self._topic}.laws")
+
+    def published(self, table: str) -> PublishedTable:
+        """Return a published table of this chapter: a DataFrame in SI units, shown as it was printed, with its source.
+
+        Raises `BadValue` for a name that is none, with the names there are.
+        """
+        return published_table(self._topic, table)
+
+    @contextmanager
+    def _told_of(self) -> Iterator[None]:
+        """Show a progress bar while the block measures; nobody watches a run without a learner."""
+        with tqdm(total=1, leave=False, disable=self.is_open, bar_format="{desc} {bar} {elapsed}") as bar:
+
+            def on_event(event: Event) -> None:
+                bar.total, bar.n = max(1, event.total), event.done
+                bar.set_description(event.note)
+
+            with listening(on_event):
+                yield
 
     def keep_sliders(self, settings: Mapping[str, Any]) -> None:
         """Keep where the sliders stand; they are there again after a restart."""

@@ -22,6 +22,21 @@ def paragraphs(text: str) -> str:
     return "".join(f"<p style='margin:.3em 0'>{part}</p>" for part in re.split(r"\n\s*\n", safe))
 
 
+def formula(latex: str) -> str:
+    """Return a formula in LaTeX as MathML, on a line of its own; nothing for an empty one."""
+    if not latex:
+        return ""
+    from latex2mathml.converter import convert
+
+    text = str(convert(latex, display="block"))
+    return f"<div style='margin:.5em 0;overflow-x:auto'>{text}</div>"
+
+
+def code(text: str) -> str:
+    """Return lines of code as they stand."""
+    return f"<pre style='margin:.4em 0;overflow-x:auto'><code>{html.escape(text)}</code></pre>"
+
+
 def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     """Return a table; the first cell of each row is its heading."""
     top = "".join(f"<th scope='col' style='{_CELL}'>{html.escape(cell)}</th>" for cell in head)

@@ -5,7 +5,7 @@ It is shown to those who guessed: model and published at once, the measurement w
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import Any
@@ -19,6 +19,7 @@ from readahead.panels.background import Background, button
 from readahead.panels.chart import Mark, strip
 from readahead.panels.markup import bullets, error_box, paragraphs, table
 from readahead.panels.prediction_view import PredictionView
+from readahead.panels.science import folds
 from readahead.published import Figure
 from readahead.questions.prediction import Prediction
 from readahead.questions.progress import Facts
@@ -124,7 +125,8 @@ class RevealView:
 
     def html(self) -> str:
         """Return the answer at once, measuring here and now: for a run without a learner."""
-        return self._known(self._turn.measured_value(self._bench)).html()
+        measured, noted = self._ask()
+        return self._known(measured).html() + self._folds(noted)
 
     @cached_property
     def widget(self) -> Any:
@@ -193,20 +195,31 @@ class RevealView:
             figures=self._turn.figures,
         )
 
-    def _show(self, measured: Value | None, at: str = "") -> None:
+    def _ask(self) -> tuple[Value | None, dict[str, Any]]:
+        """Measure, and note the settings of every sample that it took."""
+        with self._bench.noting() as noted:
+            return self._turn.measured_value(self._bench), noted
+
+    def _folds(self, noted: Mapping[str, Any]) -> str:
+        """Return the law, the query and the reads below the answer."""
+        law = self._turn.law(self._bench) if self._turn.law is not None else None
+        return folds(law, self._bench.runs(noted), self._bench.base, self._asked.prediction.kind)
+
+    def _show(self, measured: Value | None, at: str = "", noted: Mapping[str, Any] | None = None) -> None:
         """Show everything that will ever be known, and keep the truth that the guess is scored by."""
         known = self._known(measured, at)
-        self.body.value = known.html()
+        self.body.value = known.html() + self._folds(noted or {})
         if known.sources:
             self._keep_reveal(known.sources[0].mark.value)
 
     def _measure(self) -> None:
-        self.background.start(lambda: self._turn.measured_value(self._bench), self._measured)
+        self.background.start(self._ask, self._measured)
 
-    def _measured(self, found: Value | None) -> None:
+    def _measured(self, told: tuple[Value | None, dict[str, Any]]) -> None:
+        found, noted = told
         if found is not None:
             self._remember(found)
-        self._show(found)
+        self._show(found, noted=noted)
 
     def _measure_again(self) -> None:
         if not self.background.busy:

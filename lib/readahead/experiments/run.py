@@ -1,0 +1,134 @@
+"""One run of an experiment, to look at: its query, its times, its reads, and what DuckDB itself says of it."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from readahead import units
+from readahead.experiments.experiment import Experiment, Settings
+from readahead.measure.sample import Sample
+from readahead.measure.value import Value, seconds
+from readahead.models.estimate import Estimate
+from readahead.running import quietly, tell
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from readahead.experiments.round import Bench
+
+
+class Run:
+    """A sample at some settings, beside the model's estimate at the same settings."""
+
+    def __init__(self, experiment: Experiment, settings: Settings, sample: Sample) -> None:
+        self.experiment = experiment
+        self.settings = dict(settings)
+        """The value of every knob."""
+        self.sample = sample
+        """The raw seconds of every repeat, the machine, the answer."""
+
+    @property
+    def sql(self) -> str:
+        """Return the query as DuckDB got it."""
+        return self.sample.sql
+
+    @property
+    def engine(self) -> Mapping[str, Any]:
+        """Return DuckDB's settings, by name."""
+        return self.sample.engine
+
+    @property
+    def seconds(self) -> Value:
+        """Return the time: the median of the repeats with its interval and warnings."""
+        return seconds(self.sample)
+
+    @property
+    def throughput(self) -> Value:
+        """Return work / time, in bytes or rows a second."""
+        return self.seconds.inverse(self.experiment.work(self.settings))
+
+    @property
+    def estimate(self) -> Estimate:
+        """Return what the model says, as named terms."""
+        return self.experiment.model(self.settings)
+
+    @property
+    def counts(self) -> Mapping[str, float]:
+        """Return how many reads, bytes and row groups the model expects, as far as it does."""
+        return self.experiment.counts(self.settings)
+
+    @property
+    def profile(self) -> Mapping[str, Any]:
+        """Return what DuckDB says of its own last run: bytes read, row groups scanned, processor time, operators."""
+        return self.sample.profile
+
+    @property
+    def reads(self) -> pd.DataFrame:
+        """Return the reads of the last run: offset, size_bytes, thread, and when each was submitted, due and done, in
+        seconds from the start of the query. Empty where the system gives no trace.
+        """
+        import pandas as pd
+
+        columns = ["offset", "size_bytes", "thread", "submitted_s", "due_s", "done_s", "seeks"]
+        rows = [[getattr(read, name) for name in columns] for read in self.sample.reads]
+        return pd.DataFrame(rows, columns=columns)
+
+    def _repr_html_(self) -> str:
+        """Return a compact card: what Jupyter shows for a run that ends a cell."""
+        unit, named = (
+            self.experiment.unit(self.settings),
+            max(self.estimate.terms_s.items(), key=lambda t: t[1]),
+        )
+        rows = (
+            ("measured", f"{self.seconds.text('s')}, {self.throughput.text(unit)}"),
+            ("model", f"{units.text(self.estimate.seconds, 's')}, most of it {named[0]}"),
+            ("read", f"{units.text(self.sample.bytes_read, 'bytes')} in {len(self.sample.reads)} reads"),
+            ("query", self.sql if len(self.sql) < 200 else f"{self.sql[:200]} …"),
+        )
+        lines = (
+            f"<tr><th style='text-align:left'>{name}</th><td>{html.escape(text)}</td></tr>"
+            for name, text in rows
+        )
+        return f"<table>{''.join(lines)}</table>"
+
+    def __repr__(self) -> str:
+        """Return the same in one line."""
+        return f"Run({self.seconds.text('s')}; model {units.text(self.estimate.seconds, 's')})"
+
+    @property
+    def script(self) -> str:
+        """Return the same query as lines for a plain DuckDB without this workbook, on this machine's own disk."""
+        lines = [f"SET {name} = {_literal(value)};" for name, value in self.engine.items()]
+        lines += [f"{statement};" for statement in self.sample.setup]
+        return "\n".join([*lines, f"{self.sql.replace('dev://', '')};"])
+
+
+def sweep(bench: Bench, knob: str, values: Iterable[float], **changes: Any) -> pd.DataFrame:
+    """Return a row for each value of one knob: modeled, measured and its interval, and what was published there.
+
+    Throughputs in the experiment's unit, which stands in `attrs["unit"]`. Raises `BadValue` as the panel does, and
+    `Cancelled` when asked to stop.
+    """
+    import pandas as pd
+
+    experiment, rows = bench.experiment, []
+    settings = [
+        bench.settings(**{**changes, knob: value}) for value in values
+    ]  # all are checked before any is run
+    for number, one in enumerate(settings):
+        tell(number, len(settings), f"{experiment.knob(knob).label}: {experiment.knob(knob).text(one[knob])}")
+        with quietly():
+            seen = Run(experiment, one, bench.sample(**one)).throughput
+        printed = {x: y for x, y, _ in experiment.published(one, knob)}
+        modeled = experiment.throughput(one, experiment.model(one).seconds)
+        rows.append((one[knob], modeled, seen.median, seen.low, seen.high, printed.get(one[knob])))
+    tell(len(settings), len(settings), "done")
+    table = pd.DataFrame(rows, columns=[knob, "modeled", "measured", "low", "high", "published"])
+    table.attrs["unit"] = experiment.unit(bench.settings(**changes))
+    return table
+
+
+def _literal(value: object) -> str:
+    return f"'{value}'" if isinstance(value, str) else str(value).lower()
