@@ -6,10 +6,14 @@ import math
 
 
 def distinct(places: float, rows: float) -> float:
-    """Return how many of m places k random rows are expected to fall in: m (1 - (1 - 1/m)^k); rows may repeat.
+    r"""Return how many places random rows are expected to fall in, when a row may come twice.
 
-    A place (a page, a row group, a value of a dictionary) is missed by one row with 1 - 1/m and by all k of them with
-    (1 - 1/m)^k (A. F. Cardenas, 1975).
+    .. math:: m \left(1 - \left(1 - 1/m\right)^k\right)
+
+    where m (`places`) are pages, row groups or values of a dictionary, and k (`rows`) the rows: a place is missed by
+    one row with 1 - 1/m, and by all k of them with (1 - 1/m)^k.
+
+    Source: A. F. Cardenas, Analysis and Performance of Inverted Data Base Structures, 1975.
     """
     if places <= 1:
         return min(float(rows), 1.0)

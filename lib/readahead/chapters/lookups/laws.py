@@ -23,38 +23,62 @@ EXACT = 400
 
 # -- one at a time, and in a batch -------------------------------------------------------------------------
 def one_at_a_time_s(reads: float, service_s: float) -> float:
-    """Return the seconds of reads that wait for one another: n s. How many disks there are does not matter."""
+    r"""Return the seconds of reads that wait for one another: how many disks there are does not matter.
+
+    .. math:: n s
+
+    where n (`reads`) are the reads and s (`service_s`) is the time of one.
+    """
     return reads * service_s
 
 
 def batch_s(reads: float, disks: int, service_s: float, gain: float = 0.0) -> float:
-    """Return the seconds of a batch that is asked for at once: E[fullest of D disks] s q^-a, with q = n / D on each.
+    r"""Return the seconds of a batch that is asked for at once: it ends when its fullest disk is done.
 
-    Balls into bins (Raab & Steger 1998). The power of q is what a disk gains from choosing among the reads that wait
-    for it (an elevator, Jacobson & Wilkes 1991): an empirical law, `gain` is fitted, and 0 for a device without a head.
+    .. math:: E[\max_D n_D] \; s \; (n / D)^{-a}
+
+    where n (`reads`) are the reads, each on any of D (`disks`) alike, and s (`service_s`) is the time of one. The
+    power a (`gain`) is what a disk gains from choosing among the reads that wait for it: it is fitted, and 0 for a
+    device without a head.
+
+    Source: M. Raab and A. Steger, Balls into Bins, 1998; D. Jacobson and J. Wilkes, 1991, for the gain.
     """
     return float(fullest(reads, disks) * service_s * max(1.0, reads / disks) ** -gain)
 
 
 def mean_wait_s(reads: float, disks: int, service_s: float) -> float:
-    """Return how long a read of a batch takes on average: its own service, and half of the others on its disk.
+    r"""Return how long a read of a batch takes on average: its own service, and half of the others on its disk.
 
-    s (1 + (n - 1) / 2D): a read is as likely to be first as last among those that fell on its disk.
+    .. math:: s \left(1 + \frac{n - 1}{2 D}\right)
+
+    where n (`reads`) fall on D (`disks`) alike and s (`service_s`) is the time of one: a read is as likely to be
+    first as last among those that fell on its disk.
     """
     return service_s * (1 + max(0.0, reads - 1) / (2 * disks))
 
 
 def in_flight(reads_per_s: float, wait_s: float) -> float:
-    """Return how many reads are under way on average: N = X R (Little 1961), whatever the device and the order."""
+    r"""Return how many reads are under way on average, whatever the device and the order.
+
+    .. math:: N = X R
+
+    where X (`reads_per_s`) are the reads that end in a second and R (`wait_s`) is how long each takes.
+
+    Source: J. D. C. Little, A Proof for the Queuing Formula L = λW, 1961.
+    """
     return reads_per_s * wait_s
 
 
 def fullest(reads: float, disks: int) -> float:
-    """Return how many of n reads the fullest of D disks gets, on average, when each falls on any disk alike.
+    r"""Return how many reads the fullest disk gets, on average, when each falls on any disk alike.
 
-    Exact up to `EXACT` reads (in between, on a straight line); beyond, n / D + sqrt(n / D) m + (m² − 1) / 6, where m is
-    the mean of the largest of D standard normals, and the last term mends the skew of a count (E. Cornish and R.
-    Fisher, 1938). The two meet within half a per cent.
+    .. math:: n/D + m \sqrt{n/D} + (m^2 - 1)/6
+
+    where n (`reads`) fall on D (`disks`) and m is the mean of the largest of D standard normals; the last term mends
+    the skew of a count. Up to `EXACT` reads it is worked out exactly instead, and the two meet within half a per
+    cent.
+
+    Source: M. Raab and A. Steger, Balls into Bins, 1998; E. Cornish and R. Fisher, 1938, for the skew.
     """
     require_range("disks", disks, low=1, advice="Give a whole number of disks, such as 8.")
     if disks == 1 or reads <= 1:
@@ -96,7 +120,14 @@ def _largest_normal(count: int) -> float:
 
 # -- how many places so many rows lie in: Cardenas' `distinct`, and ----------------------------------------
 def distinct_of(places: int, all_rows: int, rows: int) -> float:
-    """Return the same when no row comes twice: m (1 - C(N - N/m, k) / C(N, k)) (Yao 1977)."""
+    r"""Return how many places random rows fall in when no row comes twice.
+
+    .. math:: m \left(1 - \binom{N - N/m}{k} / \binom{N}{k}\right)
+
+    where m (`places`) hold N (`all_rows`) alike, and k (`rows`) of them are drawn.
+
+    Source: S. B. Yao, Approximating Block Accesses in Database Organizations, 1977.
+    """
     elsewhere = all_rows - all_rows / places
     if rows > elsewhere:
         return float(places)
