@@ -151,10 +151,11 @@ def along(
     *,
     seen: Sequence[float] = (),
     label: str = "",
+    by: str = "DuckDB",
     seconds: bool = False,
     **changes: Any,
 ) -> tuple[Line, ...]:
-    """Return the model's line along one knob, and DuckDB's points at the values `seen` of it.
+    """Return the model's line along one knob, and the points at the values `seen` of it as measured by DuckDB.
 
     Both are throughputs in the experiment's unit, or `seconds`. The line goes through 64 values and those seen. `label`
     tells lines of one figure apart.
@@ -171,7 +172,7 @@ def along(
     if seen:
         ask = bench.measured.seconds if seconds else bench.measured.throughput
         points = [(float(x), ask(**{**changes, knob: at.nearest(x)}).median) for x in seen]
-        lines.append(Line(name=f"DuckDB{told}", points=points, source="measured", joined=False))
+        lines.append(Line(name=by + told, points=points, source="measured", joined=False))
     return tuple(lines)
 
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import threading
 
-import numpy as np
 import pytest
 
+from readahead.chapters import chapter
 from readahead.chapters.fragments.chapter import EXPERIMENT, FIGURES, READERS, ROUNDS, on, plain
-from readahead.chapters.fragments.readers import run_readers
+from readahead.chapters.fragments.readers import Readers
 from readahead.errors import Cancelled
 from readahead.experiments.round import Bench
 from readahead.models.queue import DeviceQueue
@@ -75,18 +75,8 @@ def test_readers_can_be_cancelled_and_leave_no_thread(bench: Bench) -> None:
     slow = EXPERIMENT.device(settings).but(latency_s=50.0)
     threading.Timer(0.2, stop.set).start()
     with pytest.raises(Cancelled), listening(stop=stop):
-        run_readers(path, slow, readers=2, request_bytes=64 * KiB, total_bytes=1024 * KiB)
+        Readers(device=slow, readers=2, request_bytes=64 * KiB, total_bytes=1024 * KiB).measure(path)
     assert not [t for t in threading.enumerate() if t.name.startswith("readahead")]
-
-
-@pytest.mark.parametrize("workload", EXPERIMENT.knob("workload").choices)
-def test_there_is_a_curve_along_every_number(bench: Bench, workload: str) -> None:
-    settings = bench.settings(workload=workload)
-    for knob in EXPERIMENT.knobs:
-        if knob.kind != "choice" and (workload == READERS or knob.name != "readers"):
-            curve = EXPERIMENT.curve(settings, knob.name, knob.grid(12))
-            assert curve.shape == (12,)
-            assert np.all(curve > 0)
 
 
 def test_both_ends_of_every_knob_can_be_modeled() -> None:
@@ -97,7 +87,7 @@ def test_both_ends_of_every_knob_can_be_modeled() -> None:
 
 @pytest.mark.parametrize("name", FIGURES)
 def test_every_figure_can_be_drawn(bench: Bench, name: str) -> None:
-    picture = FIGURES[name](bench)
+    picture = chapter("fragments").figure(name)(bench)
     assert picture.sentence
     assert picture.rows
 

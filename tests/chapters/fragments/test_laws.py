@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from readahead import published
 from readahead.chapters.fragments import laws
+from readahead.chapters.fragments.readers import Readers
 from readahead.devices import Device, device
 from readahead.units import KiB, MiB
 
@@ -20,7 +21,7 @@ def test_the_comments_third_is_a_third() -> None:
     seek_s = published.figure("fragments", "seek_s").value
     size = published.figure("fragments", "fragment_bytes").value
     share = laws.yield_share(size, seek_s=seek_s, bandwidth_bytes_per_s=cost / seek_s)
-    assert float(share) == pytest.approx(printed, rel=0.02)
+    assert share == pytest.approx(printed, rel=0.02)
 
 
 def test_the_drives_own_two_rates_give_its_seek() -> None:
@@ -34,13 +35,12 @@ def test_the_drives_own_two_rates_give_its_seek() -> None:
 
 def test_half_speed_is_half() -> None:
     size = laws.half_speed_bytes(**DISK)
-    assert float(laws.yield_share(size, **DISK)) == pytest.approx(0.5)
+    assert laws.yield_share(size, **DISK) == pytest.approx(0.5)
 
 
 @given(st.floats(1e3, 1e9), st.floats(1.01, 100))
 def test_longer_pieces_never_yield_less(size: float, longer: float) -> None:
-    short, long = laws.yield_share([size, size * longer], **DISK)
-    assert short < long < 1
+    assert laws.yield_share(size, **DISK) < laws.yield_share(size * longer, **DISK) < 1
     assert 1 < laws.rebuild_gain(size, size * longer, **DISK) < longer
 
 
@@ -53,8 +53,11 @@ def test_on_one_head_eight_readers_seek_at_every_request_and_alone_on_eight_they
     eight = head.but(
         channels=8, stripe_bytes=512 * KiB, bandwidth_bytes_per_s=800e6, channel_bandwidth_bytes_per_s=100e6
     )
-    work = {"request_bytes": 128 * KiB, "total_bytes": 4 * MiB}
     transfer_s = 4 * MiB / 100e6
-    assert laws.readers_s(head, readers=1, **work) == pytest.approx(0.01 + transfer_s)
-    assert laws.readers_s(head, readers=8, **work) == pytest.approx(32 * 0.01 + transfer_s)
-    assert laws.readers_s(eight, readers=8, **work) == pytest.approx(0.01 + transfer_s / 8)
+    for device_, readers, seconds in (
+        (head, 1, 0.01 + transfer_s),
+        (head, 8, 32 * 0.01 + transfer_s),
+        (eight, 8, 0.01 + transfer_s / 8),
+    ):
+        shared = Readers(device=device_, readers=readers, total_bytes=4 * MiB)
+        assert shared.seconds == pytest.approx(seconds)

@@ -2,42 +2,41 @@
 
 from __future__ import annotations
 
-from readahead.chapters.fragments import laws
-from readahead.chapters.fragments.chapter import ONE_PIECE, on, plain
+from readahead.chapters.fragments.chapter import (
+    ALONE,
+    FLASH,
+    FLASH_WHOLE,
+    IN_PIECES,
+    ON_EIGHT,
+    ONE_PIECE,
+    WHOLE,
+    half_speed_bytes,
+)
 from readahead.experiments.claim import Sides
+from readahead.experiments.round import Bench
+from readahead.measure.value import Value
 from readahead.questions.exercise import Computed
 from readahead.units import KiB
 
 
-def _half(bench: object) -> int:
-    base = bench.base  # type: ignore[attr-defined]
-    size = laws.half_speed_bytes(seek_s=base["seek_s"], bandwidth_bytes_per_s=base["bandwidth_bytes_per_s"])
-    return int(min(max(size, 64 * KiB), ONE_PIECE))
+def _at_half_speed(bench: Bench) -> Value:
+    size = min(max(half_speed_bytes(bench), 64 * KiB), ONE_PIECE)
+    return bench.measured.seconds(fragment_bytes=int(size))
 
 
 CLAIMS: dict[str, Sides] = {
     "half_is_half": Sides(
-        left=lambda bench: bench.measured.seconds(fragment_bytes=_half(bench)),
-        right=lambda bench: bench.measured.seconds(fragment_bytes=ONE_PIECE),
-        when={
-            "opening_the_file": lambda left, right, bench: left.median < 2 * right.median,
-        },
+        left=_at_half_speed,
+        right=WHOLE,
+        when={"opening_the_file": lambda left, right, bench: left.median < 2 * right.median},
     ),
     "model_holds": Sides(
-        left=lambda bench: bench.measured.seconds(fragment_bytes=512 * KiB),
-        right=lambda bench: bench.model.seconds(fragment_bytes=512 * KiB),
-        when={
-            "reads_that_came": lambda left, right, bench: left.median > right.median,
-        },
+        left=IN_PIECES,
+        right=lambda bench: bench.model.seconds(**IN_PIECES),
+        when={"reads_that_came": lambda left, right, bench: left.median > right.median},
     ),
-    "eight_heads_help": Sides(
-        left=lambda bench: bench.measured.seconds(**plain(readers=8, channels=8)),
-        right=lambda bench: bench.measured.seconds(**plain(readers=1, channels=1)),
-    ),
-    "flash_does_not_mind": Sides(
-        left=lambda bench: bench.measured.seconds(**on("sata-ssd", fragment_bytes=64 * KiB)),
-        right=lambda bench: bench.measured.seconds(**on("sata-ssd", fragment_bytes=ONE_PIECE)),
-    ),
+    "eight_heads_help": Sides(left=ON_EIGHT, right=ALONE),
+    "flash_does_not_mind": Sides(left=FLASH, right=FLASH_WHOLE),
 }
 
 ANSWERS: dict[str, Computed] = {
