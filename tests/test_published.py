@@ -1,4 +1,4 @@
-"""A drawer of clippings gives what was put in, and says where it is torn."""
+"""Published figures are read as they were written, and a damaged file says where."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def test_a_missing_file_says_how_to_get_it_back(folder: Path) -> None:
         ("name,value", "name,worth", "Line 1 of .*'value' is missing|Line 1 of .*'worth'"),
     ],
 )
-def test_a_torn_clipping_names_line_and_column(folder: Path, old: str, new: str, said: str) -> None:
+def test_a_damaged_row_names_line_and_column(folder: Path, old: str, new: str, said: str) -> None:
     damage(folder, "fragments", old, new)
     with pytest.raises(DataError, match=said):
         published.figures("fragments", folder)

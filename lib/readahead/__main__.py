@@ -1,4 +1,4 @@
-"""The front door for those who do not come through Jupyter: `python -m readahead COMMAND`.
+"""The command line: `python -m readahead COMMAND`.
 
 Each command is a file of `readahead.commands` and a row of the table below. A command's file is imported only
 when it is called for, so that `--help` answers at once and `lab` does not wait for DuckDB.

@@ -1,4 +1,4 @@
-"""The cupboards of the house: what is in git, what is built, what the learner wrote.
+"""Where files lie: those in git, those that are built, and where a file may be written.
 
 `data/` travels with the repository. `data/cache/` is built on this machine and can be thrown away
 (READAHEAD_CACHE moves it, for instance to a larger disk or to one folder that a whole class shares).

@@ -1,8 +1,7 @@
-"""The words for numbers. Inside the house a time is seconds and a size is bytes; only here do they
-become text; `exercises.quantity` reads what a person writes.
+"""Turns numbers into words: inside the library a time is seconds and a size is bytes; only here do they become text.
 
-Sizes are written with KiB, MiB, GiB and rates with MB/s and GB/s, as the storage field does. 1 KiB = 1024 bytes and
-1 kB = 1000 bytes.
+`questions.quantity` reads what a person writes. Sizes are written with KiB, MiB, GiB and rates with MB/s and GB/s, as
+the storage field does. 1 KiB = 1024 bytes and 1 kB = 1000 bytes.
 """
 
 from __future__ import annotations

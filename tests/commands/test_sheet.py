@@ -1,4 +1,4 @@
-"""A sheet is checked before it is played, played side by side, goes on where it stopped, and ends in a page."""
+"""A sheet is checked before it is run, its notebooks run side by side, goes on where it stopped, and ends in a page."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import nbformat
 import pytest
 
 from readahead.__main__ import run
-from readahead.commands import sheet as batch
+from readahead.commands import sheet as command
 from readahead.commands import sheets
 from readahead.errors import BadValue, DataError
 from readahead.measure.machine import this_machine
@@ -30,9 +30,9 @@ def notebook(folder: Path, name: str, *lines: str) -> Path:
 
 
 @pytest.fixture
-def book(tmp_path: Path) -> Path:
-    """Write a book of two notebooks: one makes a claim, one can be made to fail."""
-    folder = tmp_path / "book"
+def chapters(tmp_path: Path) -> Path:
+    """Write a folder of two notebooks: one makes a claim, one can be made to fail."""
+    folder = tmp_path / "chapters"
     folder.mkdir()
     notebook(
         folder, "01_tea",
@@ -42,11 +42,11 @@ def book(tmp_path: Path) -> Path:
     return folder
 
 
-def sheet(tmp_path: Path, text: str, book: Path) -> sheets.Sheet:
-    """Write a sheet and load it for the little book."""
+def sheet(tmp_path: Path, text: str, chapters: Path) -> sheets.Sheet:
+    """Write a sheet and load it for these notebooks."""
     path = tmp_path / "our own.yaml"
     path.write_text(text, encoding="utf-8")
-    return sheets.load(str(path), book)
+    return sheets.load(str(path), chapters)
 
 
 def test_the_sheets_of_the_house_fit_its_notebooks() -> None:
@@ -80,11 +80,11 @@ def test_the_sheets_of_the_house_fit_its_notebooks() -> None:
         ("common: {cups: [1]}", BadValue, "common: cups: [1] is not of type 'string', 'number'"),
     ],
 )
-def test_a_sheet_that_cannot_be_played_says_why(
-    text: str, error: type[Exception], words: str, tmp_path: Path, book: Path
+def test_a_sheet_that_cannot_be_run_says_why(
+    text: str, error: type[Exception], words: str, tmp_path: Path, chapters: Path
 ) -> None:
     with pytest.raises(error, match=re.escape(words)):
-        sheet(tmp_path, text, book)
+        sheet(tmp_path, text, chapters)
 
 
 def test_an_unknown_sheet_lists_those_that_there_are(capsys: pytest.CaptureFixture[str]) -> None:
@@ -95,46 +95,46 @@ def test_an_unknown_sheet_lists_those_that_there_are(capsys: pytest.CaptureFixtu
 
 
 @pytest.mark.notebook
-def test_a_sheet_is_played_and_goes_on_where_it_stopped(tmp_path: Path, book: Path) -> None:
+def test_a_sheet_is_run_and_goes_on_where_it_stopped(tmp_path: Path, chapters: Path) -> None:
     out = tmp_path / "out"
-    full = sheet(tmp_path, "common: {cups: 7}", book)
-    tea, pot = batch.play(full, out, jobs=2)
-    assert (tea.state, pot.state) == (batch.PLAYED, batch.FAILED)
+    full = sheet(tmp_path, "common: {cups: 7}", chapters)
+    tea, pot = command.run_sheet(full, out, jobs=2)
+    assert (tea.state, pot.state) == (command.RAN, command.FAILED)
     assert tea.claims == (CLAIM,)
     assert "The pot is full." in pot.says
 
-    heard: list[batch.Played] = []
-    tea, pot = batch.play(
+    heard: list[command.Outcome] = []
+    tea, pot = command.run_sheet(
         full, out, jobs=1, told=heard.append
     )  # the failed one is tried again, the other kept
-    assert (tea.state, pot.state) == (batch.KEPT, batch.FAILED)
+    assert (tea.state, pot.state) == (command.KEPT, command.FAILED)
     assert tea.claims == (CLAIM,) and len(heard) == 2
 
-    less = sheet(tmp_path, "common: {cups: 3}", book)  # other parameters are another run
-    assert [one.state for one in batch.play(less, out, jobs=2)] == [batch.PLAYED] * 2
+    less = sheet(tmp_path, "common: {cups: 3}", chapters)  # other parameters are another run
+    assert [one.state for one in command.run_sheet(less, out, jobs=2)] == [command.RAN] * 2
     (out / "02_pot.ipynb").write_text("{", encoding="utf-8")
-    assert [one.state for one in batch.play(less, out, jobs=2)] == [batch.KEPT, batch.PLAYED]
+    assert [one.state for one in command.run_sheet(less, out, jobs=2)] == [command.KEPT, command.RAN]
 
 
 @pytest.mark.notebook
-@pytest.mark.usefixtures("book")
+@pytest.mark.usefixtures("chapters")
 def test_when_it_is_broken_off_no_other_is_begun_and_what_was_finished_stays(
-    tmp_path: Path, book: Path
+    tmp_path: Path, chapters: Path
 ) -> None:
-    def stop(played: batch.Played) -> None:
+    def stop(played: command.Outcome) -> None:
         raise KeyboardInterrupt(played.notebook)
 
-    notebook(book, "03_cup")
-    score, out = sheet(tmp_path, "title: Tea", book), tmp_path / "out"
+    notebook(chapters, "03_cup")
+    score, out = sheet(tmp_path, "title: Tea", chapters), tmp_path / "out"
     with pytest.raises(KeyboardInterrupt, match="01_tea"):
-        batch.play(score, out, jobs=1, told=stop)
+        command.run_sheet(score, out, jobs=1, told=stop)
     assert (out / "01_tea.ipynb").exists() and not (out / "03_cup.ipynb").exists()
-    assert batch.play(score, out, jobs=1)[0].state == batch.KEPT
+    assert command.run_sheet(score, out, jobs=1)[0].state == command.KEPT
 
 
-def test_no_desk_is_told_in_words(tmp_path: Path, book: Path) -> None:
+def test_no_jobs_is_told_in_words(tmp_path: Path, chapters: Path) -> None:
     with pytest.raises(BadValue, match="at least 1"):
-        batch.play(sheet(tmp_path, "title: Tea", book), tmp_path / "out", jobs=0)
+        command.run_sheet(sheet(tmp_path, "title: Tea", chapters), tmp_path / "out", jobs=0)
 
 
 def executed(path: Path, **changes: object) -> Path:
@@ -152,8 +152,8 @@ def executed(path: Path, **changes: object) -> Path:
 
 def test_claims_are_read_from_an_executed_copy_alone(tmp_path: Path) -> None:
     copy = executed(tmp_path / "01_tea.ipynb")
-    found = batch.Played(notebook="01_tea", state=batch.PLAYED, seconds=1.5, claims=(CLAIM,))
-    assert batch._executed(copy, "a") == found
+    found = command.Outcome(notebook="01_tea", state=command.RAN, seconds=1.5, claims=(CLAIM,))
+    assert command._executed(copy, "a") == found
 
 
 @pytest.mark.parametrize(
@@ -168,8 +168,8 @@ def test_claims_are_read_from_an_executed_copy_alone(tmp_path: Path) -> None:
     ids=str,
 )
 def test_a_copy_that_does_not_tell_of_this_run_counts_as_none(damage: dict, tmp_path: Path) -> None:
-    assert batch._executed(executed(tmp_path / "01_tea.ipynb", **damage), "a") is None
-    assert batch._executed(tmp_path / "02_none.ipynb", "a") is None
+    assert command._executed(executed(tmp_path / "01_tea.ipynb", **damage), "a") is None
+    assert command._executed(tmp_path / "02_none.ipynb", "a") is None
 
 
 class Links(HTMLParser):
@@ -186,10 +186,10 @@ class Links(HTMLParser):
 
 def test_the_page_says_what_happened_and_fetches_nothing() -> None:
     played = [
-        batch.Played(notebook="01_tea", state=batch.PLAYED, seconds=3.2, claims=(CLAIM,)),
-        batch.Played(notebook="02_pot", state=batch.FAILED, seconds=1.0, says="The pot is <full>."),
+        command.Outcome(notebook="01_tea", state=command.RAN, seconds=3.2, claims=(CLAIM,)),
+        command.Outcome(notebook="02_pot", state=command.FAILED, seconds=1.0, says="The pot is <full>."),
     ]
-    made = batch.page("Tea & co", played, this_machine())
+    made = command.page("Tea & co", played, this_machine())
     assert "1 of 2 notebooks ran through" in made and "Of 1 claims 1 agree" in made
     machine = this_machine()
     assert f"cpu {machine.cpu}, cores {machine.cores}, memory " in html.unescape(made)

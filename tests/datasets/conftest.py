@@ -1,4 +1,4 @@
-"""Every test has a larder of its own, empty at the start."""
+"""Every test has a cache of its own, empty at the start."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def start(cache: Path) -> Iterator[Start]:
-    """Return a function that starts a Python program as a process of its own on the same larder."""
+    """Return a function that starts a Python program as a process of its own on the same cache."""
     running: list[subprocess.Popen[str]] = []
 
     def begin(program: str) -> subprocess.Popen[str]:

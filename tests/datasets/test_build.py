@@ -1,4 +1,4 @@
-"""What comes out of the kitchen is what the card says, each time the same."""
+"""The file that is built is what the recipe says, each time the same."""
 
 from __future__ import annotations
 

@@ -39,7 +39,7 @@ print(path.name, 'built' if 'built' in notes else 'found')
 
 
 def lying(cache: Path) -> set[str]:
-    """Return the names of what lies in the larder, except the locks."""
+    """Return the names of what lies in the cache, except the locks."""
     return {str(p.relative_to(cache)) for p in cache.rglob("*") if p.is_file() and p.parent.name != ".locks"}
 
 
@@ -213,7 +213,7 @@ def test_a_disk_that_fills_up_in_the_middle_is_one_clear_error(start: Start, cac
     assert lying(cache) == set()
 
 
-def test_a_larder_that_can_only_be_read_serves(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_cache_that_can_only_be_read_serves(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = store.path(TINY)
     for name in (".building", ".locks"):
         for left in (cache / name).iterdir():

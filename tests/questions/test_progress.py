@@ -1,4 +1,4 @@
-"""The exercise book survives restarts, two writers, damage, and a place that cannot be written."""
+"""Progress survives restarts, two writers, damage, and a place that cannot be written."""
 
 import json
 import os
@@ -18,17 +18,17 @@ def clock() -> datetime:
 
 
 @pytest.fixture
-def book(tmp_path: Path) -> Progress:
+def own(tmp_path: Path) -> Progress:
     return Progress(tmp_path / "progress.json", clock)
 
 
-def test_what_is_kept_is_there_after_a_restart(book: Progress) -> None:
-    book.keep_guess("toy", "fetch", 0.008)
-    book.keep_answer("toy", "rank", ["a", "b"], "Wrong", "small is quick")
-    book.keep_answer("toy", "rank", ["b", "a"], "Right")
-    book.keep("toy", "settings", "explore", {"rope_s": 0.01})
-    book.keep_machine({"cpu": "one"})
-    again = Progress(book.path, clock)
+def test_what_is_kept_is_there_after_a_restart(own: Progress) -> None:
+    own.keep_guess("toy", "fetch", 0.008)
+    own.keep_answer("toy", "rank", ["a", "b"], "Wrong", "small is quick")
+    own.keep_answer("toy", "rank", ["b", "a"], "Right")
+    own.keep("toy", "settings", "explore", {"rope_s": 0.01})
+    own.keep_machine({"cpu": "one"})
+    again = Progress(own.path, clock)
     assert again.kept("toy", "guesses", "fetch") == {"guess": 0.008, "at": "2026-11-21T06:30:00+00:00"}
     assert [attempt["outcome"] for attempt in again.answers("toy", "rank")] == ["Wrong", "Right"]
     assert again.kept("toy", "settings", "explore") == {"rope_s": 0.01, "at": "2026-11-21T06:30:00+00:00"}
@@ -39,30 +39,30 @@ def test_what_is_kept_is_there_after_a_restart(book: Progress) -> None:
     assert again.kept("toy", "guesses", "other") is None and again.answers("moon", "x") == []
 
 
-def test_a_guess_may_change_until_it_is_revealed_and_keeps_its_first_truth(book: Progress) -> None:
-    assert book.keep_guess("toy", "fetch", 1.0) and book.keep_guess("toy", "fetch", 2.0)
-    book.keep_reveal("toy", "fetch")
-    assert not book.keep_guess("toy", "fetch", 3.0)
-    book.keep_reveal("toy", "fetch", 8.0)
-    book.keep_reveal("toy", "fetch", 9.0)
-    entry = book.kept("toy", "guesses", "fetch")
+def test_a_guess_may_change_until_it_is_revealed_and_keeps_its_first_truth(own: Progress) -> None:
+    assert own.keep_guess("toy", "fetch", 1.0) and own.keep_guess("toy", "fetch", 2.0)
+    own.keep_reveal("toy", "fetch")
+    assert not own.keep_guess("toy", "fetch", 3.0)
+    own.keep_reveal("toy", "fetch", 8.0)
+    own.keep_reveal("toy", "fetch", 9.0)
+    entry = own.kept("toy", "guesses", "fetch")
     assert entry and (entry["guess"], entry["truth"]) == (2.0, 8.0)
 
 
-def test_nothing_is_revealed_that_was_not_guessed(book: Progress) -> None:
-    book.keep_reveal("toy", "fetch", 8.0)
-    assert book.kept("toy", "guesses", "fetch") is None
+def test_nothing_is_revealed_that_was_not_guessed(own: Progress) -> None:
+    own.keep_reveal("toy", "fetch", 8.0)
+    assert own.kept("toy", "guesses", "fetch") is None
 
 
 WRITER = """
 import sys
 from pathlib import Path
 from readahead.questions.progress import Progress
-book = Progress(Path(sys.argv[1]))
+own = Progress(Path(sys.argv[1]))
 for number in range(40):
-    book.keep_guess(sys.argv[2], f"guess{number}", float(number))
-    book.keep_answer("shared", "exercise", f"{sys.argv[2]}{number}", "Wrong")
-assert not book.notices, book.notices
+    own.keep_guess(sys.argv[2], f"guess{number}", float(number))
+    own.keep_answer("shared", "exercise", f"{sys.argv[2]}{number}", "Wrong")
+assert not own.notices, own.notices
 """
 
 
@@ -71,10 +71,10 @@ def test_two_kernels_that_write_at_once_lose_nothing(tmp_path: Path) -> None:
     names = ("one", "two", "three")
     kernels = [subprocess.Popen([sys.executable, "-c", WRITER, str(path), name]) for name in names]
     assert [kernel.wait(timeout=60) for kernel in kernels] == [0, 0, 0]
-    book = Progress(path)
+    own = Progress(path)
     for name in names:
-        assert len(book.section(name, "guesses")) == 40
-    answers = [attempt["answer"] for attempt in book.answers("shared", "exercise")]
+        assert len(own.section(name, "guesses")) == 40
+    answers = [attempt["answer"] for attempt in own.answers("shared", "exercise")]
     assert sorted(answers) == sorted(f"{name}{number}" for name in names for number in range(40))
     assert {file.name for file in tmp_path.iterdir()} <= {"progress.json", "progress.json.lock"}
 
@@ -97,89 +97,89 @@ def test_two_kernels_that_write_at_once_lose_nothing(tmp_path: Path) -> None:
         "[" * 100_000,
     ],
 )
-def test_a_damaged_file_is_set_aside_with_a_message(book: Progress, damage: str) -> None:
-    assert book.path
-    book.path.write_text(damage, encoding="utf-8")
-    assert book.read()["topics"] == {}
-    aside = book.path.with_name("progress.damaged-20261121-063000.json")
+def test_a_damaged_file_is_set_aside_with_a_message(own: Progress, damage: str) -> None:
+    assert own.path
+    own.path.write_text(damage, encoding="utf-8")
+    assert own.read()["topics"] == {}
+    aside = own.path.with_name("progress.damaged-20261121-063000.json")
     assert aside.read_text(encoding="utf-8") == damage
-    assert len(book.notices) == 1 and aside.name in book.notices[0] and "rename it back" in book.notices[0]
-    book.keep_guess("toy", "fetch", 1.0)
-    assert Progress(book.path).kept("toy", "guesses", "fetch") and len(book.notices) == 1
+    assert len(own.notices) == 1 and aside.name in own.notices[0] and "rename it back" in own.notices[0]
+    own.keep_guess("toy", "fetch", 1.0)
+    assert Progress(own.path).kept("toy", "guesses", "fetch") and len(own.notices) == 1
 
 
-def test_bytes_that_are_no_text_are_damage_too(book: Progress) -> None:
-    assert book.path
-    book.path.write_bytes(b"\xff\xfe\xff")
-    assert book.read()["topics"] == {} and len(book.notices) == 1
+def test_bytes_that_are_no_text_are_damage_too(own: Progress) -> None:
+    assert own.path
+    own.path.write_bytes(b"\xff\xfe\xff")
+    assert own.read()["topics"] == {} and len(own.notices) == 1
 
 
-def test_two_damaged_files_in_one_second_are_both_kept(book: Progress) -> None:
-    assert book.path
+def test_two_damaged_files_in_one_second_are_both_kept(own: Progress) -> None:
+    assert own.path
     for damage in ("first", "second"):
-        book.path.write_text(damage, encoding="utf-8")
-        book.read()
-    asides = sorted(book.path.parent.glob("progress.damaged-*"))
+        own.path.write_text(damage, encoding="utf-8")
+        own.read()
+    asides = sorted(own.path.parent.glob("progress.damaged-*"))
     assert sorted(file.read_text(encoding="utf-8") for file in asides) == ["first", "second"]
 
 
 def test_a_place_that_cannot_be_written_is_told_and_the_work_goes_on(tmp_path: Path) -> None:
     blocked = tmp_path / "a file"
     blocked.write_text("not a folder", encoding="utf-8")
-    book = Progress(blocked / "progress.json", clock)
-    assert book.keep_guess("toy", "fetch", 1.0)
-    assert book.kept("toy", "guesses", "fetch") == {"guess": 1.0, "at": "2026-11-21T06:30:00+00:00"}
-    assert "cannot be" in book.notices[-1] and "READAHEAD_PROGRESS" in book.notices[-1]
+    own = Progress(blocked / "progress.json", clock)
+    assert own.keep_guess("toy", "fetch", 1.0)
+    assert own.kept("toy", "guesses", "fetch") == {"guess": 1.0, "at": "2026-11-21T06:30:00+00:00"}
+    assert "cannot be" in own.notices[-1] and "READAHEAD_PROGRESS" in own.notices[-1]
 
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows asks for rights to make a link")
 def test_a_file_that_cannot_be_read_is_not_overwritten(tmp_path: Path) -> None:
     endless = tmp_path / "progress.json"
     endless.symlink_to(endless)  # unreadable for everybody, root too, and yet a rename could replace it
-    book = Progress(endless, clock)
-    book.keep_guess("toy", "fetch", 1.0)
-    assert book.kept("toy", "guesses", "fetch") and endless.is_symlink()
-    assert "READAHEAD_PROGRESS" in book.notices[-1]
+    own = Progress(endless, clock)
+    own.keep_guess("toy", "fetch", 1.0)
+    assert own.kept("toy", "guesses", "fetch") and endless.is_symlink()
+    assert "READAHEAD_PROGRESS" in own.notices[-1]
 
 
-def test_export_and_reset(book: Progress, tmp_path: Path) -> None:
-    book.keep_guess("toy", "fetch", 1.0)
-    result = json.loads(book.export(tmp_path / "result.json").read_text(encoding="utf-8"))
+def test_export_and_reset(own: Progress, tmp_path: Path) -> None:
+    own.keep_guess("toy", "fetch", 1.0)
+    result = json.loads(own.export(tmp_path / "result.json").read_text(encoding="utf-8"))
     assert result["exported"] == "2026-11-21T06:30:00+00:00" and result["topics"]["toy"]["guesses"]["fetch"]
     with pytest.raises(DataError, match="cannot be written"):
-        book.export(tmp_path / "no" / "such" / "folder.json")
-    backup = book.reset()
+        own.export(tmp_path / "no" / "such" / "folder.json")
+    backup = own.reset()
     assert backup and json.loads(backup.read_text(encoding="utf-8"))["topics"]["toy"]
-    assert book.read()["topics"] == {} and book.reset() is None
+    assert own.read()["topics"] == {} and own.reset() is None
 
 
 def test_under_papermill_no_file_is_touched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("READAHEAD_PROGRESS", str(tmp_path / "mine.json"))
     monkeypatch.setenv("READAHEAD_RUN", "papermill")
     assert by_papermill()
-    book = Progress.open(clock)
-    book.keep_guess("toy", "fetch", 1.0)
-    assert book.kept("toy", "guesses", "fetch") and book.reset() is None and list(tmp_path.iterdir()) == []
+    own = Progress.open(clock)
+    own.keep_guess("toy", "fetch", 1.0)
+    assert own.kept("toy", "guesses", "fetch") and own.reset() is None and list(tmp_path.iterdir()) == []
     monkeypatch.setenv("READAHEAD_RUN", "")
     assert not by_papermill()
     Progress.open(clock).keep_guess("toy", "fetch", 1.0)
     assert default_path() == tmp_path / "mine.json" and default_path().exists()
 
 
-def test_numbers_of_numpy_are_kept_as_numbers(book: Progress) -> None:
+def test_numbers_of_numpy_are_kept_as_numbers(own: Progress) -> None:
     import numpy as np
 
-    book.keep("toy", "measured", "fetch", {"median": np.float32(0.5), "repeats": np.int64(5)})
-    entry = Progress(book.path).kept("toy", "measured", "fetch")
+    own.keep("toy", "measured", "fetch", {"median": np.float32(0.5), "repeats": np.int64(5)})
+    entry = Progress(own.path).kept("toy", "measured", "fetch")
     assert entry and (entry["median"], entry["repeats"]) == (0.5, 5)
 
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no rename over an open file")
-def test_no_reader_ever_sees_half_a_file(book: Progress) -> None:
-    book.keep_guess("toy", "fetch", 1.0)
-    assert book.path
-    with book.path.open(encoding="utf-8") as old:
-        book.keep_guess("toy", "fetch", 2.0)
+def test_no_reader_ever_sees_half_a_file(own: Progress) -> None:
+    own.keep_guess("toy", "fetch", 1.0)
+    assert own.path
+    with own.path.open(encoding="utf-8") as old:
+        own.keep_guess("toy", "fetch", 2.0)
         assert json.load(old)["topics"]["toy"]["guesses"]["fetch"]["guess"] == 1.0
 
 
@@ -188,14 +188,14 @@ def test_no_reader_ever_sees_half_a_file(book: Progress) -> None:
 def test_what_is_no_file_is_never_moved_nor_replaced(tmp_path: Path, kind: str) -> None:
     place = tmp_path / "progress.json"
     place.mkdir() if kind == "folder" else os.mkfifo(place)
-    book = Progress(place, clock)
+    own = Progress(place, clock)
     for _ in range(3):
-        assert book.read()["topics"] == {}
-    assert len(book.notices) == 1 and "no ordinary file" in book.notices[0]
+        assert own.read()["topics"] == {}
+    assert len(own.notices) == 1 and "no ordinary file" in own.notices[0]
     with pytest.raises(DataError, match="no ordinary file"):
-        book.reset()
-    book.keep_guess("toy", "fetch", 1.0)
-    assert book.kept("toy", "guesses", "fetch")
+        own.reset()
+    own.keep_guess("toy", "fetch", 1.0)
+    assert own.kept("toy", "guesses", "fetch")
     with pytest.raises(DataError, match="no ordinary file"):
-        book.export(place)
+        own.export(place)
     assert [found.name for found in tmp_path.iterdir()] == [place.name] and not place.is_file()

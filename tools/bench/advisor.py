@@ -1,5 +1,5 @@
-"""Is the advice good, and is it quick? Recommended row groups against the best that brute force finds, on a grid of
-tables, devices and workloads; and the seconds from a path to the advice.
+"""Benchmarks the advisor: recommended row groups against the best that brute force finds, on a grid of tables, devices
+and workloads; and the seconds from a path to the advice.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""How long does a learner wait? The browser tests' own stopwatch, in the Lab that we start and in a stock one."""
+"""Benchmarks the wait in the browser: the browser tests' own stopwatch, in the Lab that we start and in a stock one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What does care cost? Building a dataset with lock, check and rename, against the bare COPY inside it."""
+"""Benchmarks building a dataset with lock, check and rename against the bare COPY inside it."""
 
 from __future__ import annotations
 

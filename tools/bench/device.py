@@ -1,5 +1,4 @@
-"""How true is the slow device made of a fast one? What it costs when it should cost nothing, and how late it is
-when it should be on time."""
+"""Benchmarks the emulated device: its cost where it should cost nothing, its error where it should be on time."""
 
 from __future__ import annotations
 

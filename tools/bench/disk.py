@@ -1,4 +1,4 @@
-"""Two questions to this machine's disk: does it look the same to us as to fio, and does its model foretell a scan."""
+"""Benchmarks the disk's probe against fio, and the calibrated model of the disk against cold scans."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A line of the benchmark's report: what was asked, what came out, what was aimed at, and the raw samples."""
+"""A line of the benchmark's report: a value with its aim and its raw samples."""
 
 from __future__ import annotations
 

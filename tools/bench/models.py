@@ -1,4 +1,4 @@
-"""How fast are the models? The schedule against the same reads in SimPy, and a curve as a slider asks for it."""
+"""Benchmarks the models: the schedule against the same reads in SimPy, and a curve as a slider asks for it."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""What is typed."""
+"""The commands of `python -m readahead`."""

@@ -32,16 +32,16 @@ from readahead.measure.machine import Machine, this_machine
 
 _TOLD = {"claim", "says", "verdict", "seen"}
 """What a claim leaves in the executed copy."""
-PLAYED, KEPT, FAILED = "played", "played before", "failed"
+RAN, KEPT, FAILED = "ran", "ran before", "failed"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Played:
+class Outcome:
     """What became of one notebook."""
 
     notebook: str
     state: str
-    """played, played before (an executed copy of the same was there) or failed."""
+    """ran, ran before (an executed copy of the same was there) or failed."""
     seconds: float
     claims: tuple[dict[str, str], ...] = ()
     """Each with its id, what it says, its verdict and what was seen."""
@@ -49,14 +49,14 @@ class Played:
     """Why it failed."""
 
 
-def play(
+def run_sheet(
     chosen: Sheet,
     out: Path,
     *,
     jobs: int,
     again: bool = False,
-    told: Callable[[Played], None] = lambda _: None,
-) -> list[Played]:
+    told: Callable[[Outcome], None] = lambda _: None,
+) -> list[Outcome]:
     """Run every notebook of a sheet, `jobs` at once, each in a process of its own, and return what became of each.
 
     What was run before with the same notebook, parameters and versions is kept unless `again`. Raises `BadValue` for
@@ -76,7 +76,7 @@ def play(
     return [run.result() for run in runs]
 
 
-def _one(path: Path, given: Mapping[str, Any], out: Path, *, again: bool) -> Played:
+def _one(path: Path, given: Mapping[str, Any], out: Path, *, again: bool) -> Outcome:
     """Run one notebook, unless it was run before."""
     copy, wanted = out / path.name, digest(path, given)
     before = None if again else _executed(copy, wanted)
@@ -88,12 +88,12 @@ def _one(path: Path, given: Mapping[str, Any], out: Path, *, again: bool) -> Pla
     start_s = time.monotonic()
     ended = subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, check=False)
     seconds = time.monotonic() - start_s
-    played = _executed(copy, wanted) if ended.returncode == 0 else None
+    outcome = _executed(copy, wanted) if ended.returncode == 0 else None
     says = ended.stderr.strip().removeprefix("Error: ") or f"It ended with exit code {ended.returncode}."
-    return played or Played(notebook=path.stem, state=FAILED, seconds=seconds, says=says)
+    return outcome or Outcome(notebook=path.stem, state=FAILED, seconds=seconds, says=says)
 
 
-def _executed(copy: Path, wanted: str) -> Played | None:
+def _executed(copy: Path, wanted: str) -> Outcome | None:
     """Return what an executed copy tells of its run; None if there is none, of this digest, that can be read."""
     try:
         notebook = nbformat.read(copy, as_version=4)
@@ -104,9 +104,9 @@ def _executed(copy: Path, wanted: str) -> Played | None:
         return None
     shown = [output for cell in notebook.cells for output in cell.get("outputs", [])]
     claims = [output.get("metadata", {}).get("readahead") for output in shown]
-    return Played(
+    return Outcome(
         notebook=copy.stem,
-        state=PLAYED,
+        state=RAN,
         seconds=seconds,
         claims=tuple(
             {str(name): str(value) for name, value in claim.items()}
@@ -128,12 +128,12 @@ td.n, th.n { text-align: right; font-variant-numeric: tabular-nums; white-space:
 """
 
 
-def page(title: str, played: Sequence[Played], machine: Machine) -> str:
+def page(title: str, outcomes: Sequence[Outcome], machine: Machine) -> str:
     """Return how a sheet went on one machine, as an HTML page that needs no network."""
-    verdicts = Counter(claim["verdict"] for one in played for claim in one.claims)
-    well = sum(one.state != FAILED for one in played)
+    verdicts = Counter(claim["verdict"] for one in outcomes for claim in one.claims)
+    well = sum(one.state != FAILED for one in outcomes)
     said = (
-        f"{well} of {len(played)} notebooks ran through in {sum(one.seconds for one in played):,.0f} s of work."
+        f"{well} of {len(outcomes)} notebooks ran through in {sum(one.seconds for one in outcomes):,.0f} s of work."
         f" Of {verdicts.total()} claims {verdicts[AGREES]} agree, {verdicts[DIFFERS]} differ and"
         f" {verdicts[NOISY]} were too noisy to say."
     )
@@ -145,12 +145,12 @@ def page(title: str, played: Sequence[Played], machine: Machine) -> str:
         "<meta name='viewport' content='width=device-width, initial-scale=1'>"
         f"<style>{_STYLE}</style><h1>{name}</h1><p>{html.escape(said)}</p><p class='facts'>{html.escape(facts)}</p>"
         f"<div class='scroll'><table><tr><th>Notebook<th>State<th class='n'>Seconds{counts}</tr>"
-        f"{''.join(map(_row, played))}</table></div><h2>Claims</h2><div class='scroll'><table>"
-        f"{''.join(_claim(one, claim) for one in played for claim in one.claims)}</table></div></html>\n"
+        f"{''.join(map(_row, outcomes))}</table></div><h2>Claims</h2><div class='scroll'><table>"
+        f"{''.join(_claim(one, claim) for one in outcomes for claim in one.claims)}</table></div></html>\n"
     )
 
 
-def _row(one: Played) -> str:
+def _row(one: Outcome) -> str:
     file = f"{one.notebook}.ipynb"
     title = html.escape(next((place.title for place in CONTENTS if place.notebook == file), one.notebook))
     name = title if one.state == FAILED else f"<a href='{file}'>{title}</a>"
@@ -162,7 +162,7 @@ def _row(one: Played) -> str:
     )
 
 
-def _claim(one: Played, claim: Mapping[str, str]) -> str:
+def _claim(one: Outcome, claim: Mapping[str, str]) -> str:
     mark, style = _MARKS.get(claim["verdict"], ("", ""))
     verdict, says, seen = (html.escape(claim[name]) for name in ("verdict", "says", "seen"))
     return (
@@ -192,21 +192,21 @@ def sheet(name: str | None, out: Path | None, jobs: int | None, *, again: bool) 
     jobs = max(1, this_machine().cores // 2) if jobs is None else jobs  # each of them measures with two
     with tqdm(total=len(chosen.runs), desc=chosen.name, unit="notebook", disable=None) as bar:
 
-        def told(played: Played) -> None:
+        def told(outcome: Outcome) -> None:
             bar.update()
-            tqdm.write(_line(played))
+            tqdm.write(_line(outcome))
 
-        found = play(chosen, folder, jobs=jobs, again=again, told=told)
+        found = run_sheet(chosen, folder, jobs=jobs, again=again, told=told)
     summary = folder / "index.html"
     paths.write_whole(summary, page(chosen.title, found, this_machine()))
     click.echo(f"Summary: {summary}")
-    if any(played.state == FAILED for played in found):
+    if any(outcome.state == FAILED for outcome in found):
         raise Exit(1)
 
 
-def _line(played: Played) -> str:
-    differ = [claim["claim"] for claim in played.claims if claim["verdict"] != "agrees"]
+def _line(outcome: Outcome) -> str:
+    differ = [claim["claim"] for claim in outcome.claims if claim["verdict"] != "agrees"]
     more = f"; not agreed: {', '.join(differ)}" if differ else ""
-    why = f": {played.says}" if played.says else ""
-    claims = f", {len(played.claims)} claims" if played.claims else ""
-    return f"{played.notebook:18} {played.state} in {played.seconds:.0f} s{claims}{more}{why}"
+    why = f": {outcome.says}" if outcome.says else ""
+    claims = f", {len(outcome.claims)} claims" if outcome.claims else ""
+    return f"{outcome.notebook:18} {outcome.state} in {outcome.seconds:.0f} s{claims}{more}{why}"

@@ -48,7 +48,7 @@ def validate(seed: int, configs: int, repeats: int, json_path: Path | None, topi
     near = sum(abs(told - seen) <= max(1.0, 0.05 * seen) for told, seen in pruned)
     if pruned:
         click.echo(
-            f"{'row groups':>12}: foretold within 1 or 5 % in {near} of {len(pruned)} settings (model / DuckDB)"
+            f"{'row groups':>12}: predicted within 1 or 5 % in {near} of {len(pruned)} settings (model / DuckDB)"
         )
     if json_path is not None:
         paths.write_whole(json_path, json.dumps(found, indent=1), make_folder=True)

@@ -1,1 +1,1 @@
-"""What lies there: recipes, built once, and what they look like inside."""
+"""Recipes for tables, the files that are built from them, and what the metadata of any file says."""
