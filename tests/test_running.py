@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from readahead.errors import Cancelled
-from readahead.running import Event, carried, check, interrupts, listening, quietly, stopped, tell
+from readahead.running import Event, carried, check, interrupts, listening, quietly, stopped, tell, turns
 
 
 @pytest.mark.parametrize("stop", [None, threading.Event()], ids=["nobody can stop it", "a button"])
@@ -58,3 +58,19 @@ def test_a_thread_hears_only_what_is_carried_into_it() -> None:
         assert all(pool.map(carried(stopped), ())) and pool.submit(carried(stopped)).result()
         assert not pool.submit(stopped).result()
     assert not stopped()
+
+
+def test_turns_tell_which_run_it_is_and_end_when_stopped_even_in_the_last() -> None:
+    stop, heard = threading.Event(), []
+    with listening(heard.append, stop):
+        assert list(turns(2, " here")) == [0, 1]
+        assert [(event.done, event.note) for event in heard] == [
+            (0, "run 1 of 2 here"),
+            (1, "run 2 of 2 here"),
+            (2, "done"),
+        ]
+        started = turns(1, "")
+        assert next(started) == 0
+        stop.set()
+        with pytest.raises(Cancelled):
+            next(started)

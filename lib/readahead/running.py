@@ -90,6 +90,16 @@ def check() -> None:
         raise Cancelled("It was cancelled. Nothing of it was kept; start it again when you like.")
 
 
+def turns(repeats: int, note: str) -> Iterator[int]:
+    """Yield 0, 1, 2 …, telling before each run which it is. Raises `Cancelled` when asked to stop, even in the last."""
+    for repeat in range(repeats):
+        check()
+        tell(repeat, repeats, f"run {repeat + 1} of {repeats}{note}")
+        yield repeat
+    check()
+    tell(repeats, repeats, "done")
+
+
 @contextmanager
 def interrupts(*cancel: Callable[[], Any]) -> Iterator[None]:
     """While the block runs, call each of `cancel` as soon as it is asked to stop. No thread is left behind."""

@@ -16,7 +16,7 @@ from readahead.errors import Cancelled, DataError
 from readahead.measure.engine import EngineSettings, Profile, engine, profile, quoted
 from readahead.measure.machine import this_machine
 from readahead.measure.sample import Sample
-from readahead.running import check, interrupts, tell
+from readahead.running import check, interrupts, turns
 from readahead.storage import page_cache
 from readahead.storage.emulated import REMOTE_PROTOCOL, EmulatedFileSystem, RemoteFileSystem
 from readahead.storage.trace import Read
@@ -120,9 +120,7 @@ def run_emulated(
             with filesystem.instant():
                 for _ in range(warm_ups):
                     _once(connection, query, emulated=True)
-            for repeat in range(repeats):
-                check()
-                tell(repeat, repeats, f"run {repeat + 1} of {repeats} on {device.name}")
+            for _ in turns(repeats, f" on {device.name}"):
                 for statement in query.before:
                     connection.execute(statement)
                 filesystem.fresh()
@@ -131,11 +129,9 @@ def run_emulated(
                 reads = filesystem.trace.reads(start_s=start_s, time_scale=time_scale)
                 reads = tuple(read for read in reads if read.submitted_s >= 0)
                 waited.append(filesystem.spun_s)
-            check()
         except duckdb.Error as error:
             check()
             raise _explained(error, query, settings) from error
-    tell(repeats, repeats, "done")
     sample = _sample(
         runs, reads, spun_s=waited, where="emulated device", time_scale=time_scale, facts=facts or {}
     )
@@ -164,17 +160,13 @@ def run_local(
             for statement in query.setup:
                 connection.execute(statement)
             _once(connection, query, emulated=False)
-            for repeat in range(repeats):
-                check()
-                tell(repeat, repeats, f"run {repeat + 1} of {repeats} on {where}")
+            for _ in turns(repeats, f" on {where}"):
                 if cold:
                     page_cache.evict(query.path)
                 runs.append(_once(connection, query, emulated=False))
-            check()
         except duckdb.Error as error:
             check()
             raise _explained(error, query, settings) from error
-    tell(repeats, repeats, "done")
     sample = _sample(runs, None, spun_s=[0.0] * repeats, where=where, time_scale=1.0, facts=facts or {})
     return replace(sample, **_asked(query, settings, runs[-1].profile, emulated=False))
 

@@ -14,6 +14,7 @@ from readahead.chapters.index_pages import laws
 from readahead.chapters.index_pages.laws import READER_S
 from readahead.chapters.index_pages.page_chain import scheduled
 from readahead.devices import Device
+from readahead.models.reads import spans_of
 from readahead.units import KiB
 
 FAR = Device(name="far", latency_s=0.004, bandwidth_bytes_per_s=100e6, channels=64)
@@ -42,7 +43,7 @@ def test_a_small_index_is_not_sampled() -> None:
 @given(st.integers(1, 300), st.sampled_from([8, 16, 64]), st.floats(1e-3, 1e-2), st.floats(2e7, 1e9))
 def test_a_chain_is_the_sum_of_its_reads(reads: int, size: int, latency_s: float, bandwidth: float) -> None:
     device = FAR.but(latency_s=latency_s, bandwidth_bytes_per_s=bandwidth)
-    spans = [(n * 64 * KiB, size * KiB) for n in range(reads)]
+    spans = spans_of([(n * 64 * KiB, size * KiB) for n in range(reads)])
     law = laws.chain_s(reads, size * KiB, latency_s=latency_s, bandwidth_bytes_per_s=bandwidth)
     assert scheduled(device, spans, 1).seconds == pytest.approx(law, rel=1e-9)
 
@@ -52,7 +53,7 @@ def test_a_list_is_never_slower_than_a_chain_and_its_law_is_near_the_schedule(
     reads: int, depth: int, latency_s: float, bandwidth: float
 ) -> None:
     device = FAR.but(latency_s=latency_s, bandwidth_bytes_per_s=bandwidth)
-    spans = [(n * 64 * KiB, 16 * KiB) for n in range(reads)]
+    spans = spans_of([(n * 64 * KiB, 16 * KiB) for n in range(reads)])
     exact = scheduled(device, spans, depth).seconds
     assert exact <= scheduled(device, spans, 1).seconds + reads * READER_S
     law = laws.list_s(reads, 16 * KiB, depth, latency_s=latency_s, bandwidth_bytes_per_s=bandwidth)

@@ -23,9 +23,9 @@ from readahead.errors import DataError
 from readahead.measure.sample import Sample
 from readahead.measure.stopwatch import Stopwatch
 from readahead.models.estimate import Estimate
-from readahead.models.reads import Reads, Span
+from readahead.models.reads import Ints, Reads, Span, spans_of
 from readahead.models.schedule import Costs, Window, simulate
-from readahead.running import carried, check, interrupts, tell
+from readahead.running import carried, check, interrupts, tell, turns
 from readahead.storage.emulated import EmulatedFile, EmulatedFileSystem
 from readahead.storage.work_folder import work_folder
 
@@ -161,15 +161,11 @@ class Inspection:
         """Return the bytes of the pages that this way is about, without the map."""
         return PAGE_BYTES * sum(map(len, pages_read(self.index, self.way)))
 
-    def reads(self) -> tuple[Sequence[Span], Sequence[Span]]:
-        """Return the exact reads: those that depend on one another, and those that are known beforehand."""
-        return _reads(self.index, self.way, self.read_bytes)
-
     def estimate(self) -> Estimate:
         """Return the schedule of the exact reads as named terms: the chain one by one, then the rest side by side."""
+        reads = reads_of(self.index, self.way, self.read_bytes)
         steps = [
-            scheduled(self.device, reads, depth).terms_s
-            for reads, depth in zip(self.reads(), (1, self.queue_depth), strict=True)
+            scheduled(self.device, *step).terms_s for step in zip(reads, (1, self.queue_depth), strict=True)
         ]
         names = {"transfer": "transfer", "seek": "seek", "latency": "latency", "engine": "readers"}
         return Estimate(terms_s={said: sum(step[name] for step in steps) for name, said in names.items()})
@@ -191,13 +187,9 @@ class Inspection:
                 reader = _Reader(self, file, pool)
                 with filesystem.instant():
                     reader.run()
-                for repeat in range(repeats):
-                    check()
-                    tell(repeat, repeats, f"run {repeat + 1} of {repeats}: {INDEX_WAYS[self.way]}")
+                for _ in turns(repeats, f": {INDEX_WAYS[self.way]}"):
                     with watch.repeat():
                         answer = reader.run()
-                check()
-        tell(repeats, repeats, "done")
         return watch.sample(answer=answer, settings=dict(facts or {}))
 
 
@@ -211,17 +203,21 @@ def pages_read(index: PageIndex, way: str) -> tuple[Numbers, Numbers]:
 
 
 @functools.lru_cache(maxsize=256)
-def _reads(index: PageIndex, way: str, read_bytes: int) -> tuple[list[Span], list[Span]]:
+def reads_of(index: PageIndex, way: str, read_bytes: int) -> tuple[Ints, Ints]:
+    """Return the exact reads, as rows of (offset, size): those of a chain, and those that are known beforehand."""
     linked, listed = pages_read(index, way)
-    chain = [index.block(int(page), read_bytes) for page in (0, *linked)]
-    return chain, sorted({index.block(int(page), read_bytes) for page in listed})
+    chain = [index.block(page, read_bytes) for page in (0, *linked.tolist())]
+    known = sorted({index.block(page, read_bytes) for page in listed.tolist()})
+    return spans_of(chain), spans_of(known)
 
 
-def scheduled(device: Device, reads: Sequence[Span], depth: int) -> Estimate:
+def scheduled(device: Device, spans: Ints, depth: int) -> Estimate:
     """Return the schedule of reads by plain readers, `depth` of them under way at a time, on the device's own queue."""
-    window = Window(slots=depth, depth=1 if depth == 1 else max(1, len(reads)), threads=1)
-    known = Reads.of([], [[span] for span in reads], [0] * len(reads))
-    return simulate(device, known, window=window, costs=READER).estimate
+    count = len(spans)
+    window = Window(slots=depth, depth=1 if depth == 1 else max(1, count), threads=1)
+    nothing = np.zeros(count, np.int64)  # no rows are decoded
+    reads = Reads(footer=spans_of([]), spans=spans, ends=np.arange(1, count + 1), rows=nothing)
+    return simulate(device, reads, window=window, costs=READER).estimate
 
 
 @dataclass(slots=True)

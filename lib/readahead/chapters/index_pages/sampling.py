@@ -12,7 +12,7 @@ import numpy as np
 
 from readahead.chapters.index_pages.laws import share_of
 from readahead.datasets import expected, inspect, store
-from readahead.datasets.recipe import ROW_GROUP_HIGH, VECTOR_ROWS
+from readahead.datasets.recipe import VECTOR_ROWS
 from readahead.devices import device
 from readahead.measure.case import Case
 from readahead.measure.run import Query
@@ -142,10 +142,10 @@ def part_case(plain: Case, settings: Mapping[str, Any]) -> PartCase:
     """Return what DuckDB is asked for; metadata and chosen row groups are those of a Parquet file."""
     way, share, whole = settings["way"], settings["sample_share"], plain.recipe
     stored = PARQUET if way in (METADATA, CHOSEN) else settings["stored"]
-    rows = min(2 ** round(np.log2(whole.source.rows[whole.size] / GROUPS)), ROW_GROUP_HIGH)
-    rows = NATIVE_ROWS if stored == NATIVE else rows
-    order = settings["order"]
-    recipe = replace(whole, format=stored, order=order, row_group_rows=rows, block_bytes=BLOCK_BYTES)
+    rows = NATIVE_ROWS if stored == NATIVE else 2 ** round(np.log2(whole.source.rows[whole.size] / GROUPS))
+    recipe = replace(
+        whole, format=stored, order=settings["order"], row_group_rows=rows, block_bytes=BLOCK_BYTES
+    )
     return PartCase(recipe=recipe, device=plain.device, engine=plain.engine, way=way, sample_share=share)
 
 

@@ -62,14 +62,16 @@ class IndexPages(Scanning):
         return drawn | {"way": rng.choice(tuple(INDEX_WAYS)), "latency_s": rng.uniform(0.001, 0.01)}
 
 
-def _not_a_table(settings: Settings) -> str:
-    whose = "This is about a DuckDB table; an index of pages is being read."
-    return whose if settings["way"] in INDEX_WAYS else ""
+def _not_a_table(now: Settings) -> str:
+    return (
+        "This is about a DuckDB table; an index of pages is being read." if now["way"] in INDEX_WAYS else ""
+    )
 
 
-def _not_an_index(settings: Settings) -> str:
-    whose = "This is about an index of pages; a DuckDB table is being read."
-    return "" if settings["way"] in INDEX_WAYS else whose
+def _not_an_index(now: Settings) -> str:
+    return (
+        "" if now["way"] in INDEX_WAYS else "This is about an index of pages; a DuckDB table is being read."
+    )
 
 
 _ARRAY = device("randal-array")

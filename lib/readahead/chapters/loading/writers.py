@@ -11,6 +11,7 @@ from functools import partial
 from pathlib import Path
 
 import duckdb
+import numpy as np
 
 from readahead.chapters.loading.emulated_writes import WritingFileSystem
 from readahead.chapters.loading.laws import LoadCosts
@@ -20,7 +21,7 @@ from readahead.measure.calibrate import Calibration
 from readahead.measure.engine import quoted
 from readahead.measure.sample import Sample
 from readahead.measure.stopwatch import Stopwatch
-from readahead.running import carried, check, interrupts, stopped, tell
+from readahead.running import carried, check, interrupts, stopped, turns
 from readahead.storage.emulated import PROTOCOL
 from readahead.storage.work_folder import work_folder
 
@@ -55,9 +56,7 @@ def run_writers(
     """
     filesystem = WritingFileSystem(device)
     watch, found = Stopwatch(filesystem), 0
-    for repeat in range(repeats):
-        check()
-        tell(repeat, repeats, f"run {repeat + 1} of {repeats}, {writers} writing")
+    for _ in turns(repeats, f", {writers} writing"):
         with work_folder("load-") as folder:
             connection = duckdb.connect(str(folder / "table.duckdb") if target == DATABASE else ":memory:")
             try:
@@ -73,7 +72,6 @@ def run_writers(
             finally:
                 connection.unregister_filesystem(PROTOCOL)
                 connection.close()
-    tell(repeats, repeats, "done")
     where = "emulated device" if target == EMULATED_FILES else "this disk"
     return watch.sample(bytes_read=0, where=where, settings=dict(facts or {}), answer=(found,), wrote=True)
 
@@ -161,17 +159,17 @@ def load_calibration(target: str) -> Calibration[LoadCosts]:
         name=f"load {target}",
         kind=LoadCosts,
         cases=lambda: [
-            partial(run_writers, target, _NONE, writers=1, commit_rows=rows, rows=rows * _BATCHES, repeats=5)
+            partial(run_writers, target, _NONE, writers=1, commit_rows=rows, rows=rows * _BATCHES, repeats=2)
             for rows in (_FEW_ROWS, _MANY_ROWS)
         ],
         read_off=partial(_load_costs, target),
         typical=lambda: TYPICAL[target],
-        turns=1,
     )
 
 
 def _load_costs(target: str, samples: Sequence[Sample]) -> LoadCosts:
-    few_s, many_s = (sample.median_s / _BATCHES for sample in samples)
+    turns = [[s for sample in samples[at::2] for s in sample.seconds] for at in (0, 1)]
+    few_s, many_s = (float(np.median(seconds)) / _BATCHES for seconds in turns)
     row_s = max(1e-10, (many_s - few_s) / (_MANY_ROWS - _FEW_ROWS))
     size = sum(read.size_bytes for read in samples[-1].reads) / (_MANY_ROWS * _BATCHES)
     return LoadCosts(
