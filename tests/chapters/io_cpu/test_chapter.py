@@ -1,4 +1,4 @@
-"""The processor's chapter: his ledger adds up, and DuckDB is really asked."""
+"""The CPU cost of I/O: the fitted costs agree with Chang's figures, and DuckDB is really asked."""
 
 from __future__ import annotations
 
@@ -7,9 +7,11 @@ import threading
 import numpy as np
 import pytest
 
-from readahead.chapters.io_cpu import printed as ledger
+from readahead.chapters import chapter
+from readahead.chapters.io_cpu import page_costs
 from readahead.chapters.io_cpu.chapter import EXPERIMENT, FIGURES, ROUNDS, cores, evicting, on_bandwidth
-from readahead.chapters.io_cpu.workload import EVERY, ONE, REPORT
+from readahead.chapters.io_cpu.laws import page_cpu_s
+from readahead.chapters.io_cpu.workload import EVERY, QUERY_1, SUM
 from readahead.errors import Cancelled
 from readahead.experiments.round import Bench
 from readahead.running import listening
@@ -23,10 +25,10 @@ def bench() -> Bench:
     return Bench(EXPERIMENT, repeats=2)
 
 
-def test_his_two_columns_are_foretold_within_three_per_cent_in_the_median() -> None:
-    rows = ledger.residuals()
+def test_his_two_columns_are_predicted_within_three_per_cent_in_the_median() -> None:
+    rows = page_costs.residuals()
     scans = [abs(model / printed - 1) for name, model, printed in rows if "rows a page" in name]
-    assert len(scans) == 18 and len(rows) - ledger.FITTED > 15
+    assert len(scans) == 18 and len(rows) - page_costs.FITTED > 15
     assert float(np.median(scans)) <= 0.03
     assert max(abs(model / printed - 1) for _, model, printed in rows) <= 0.1
 
@@ -34,22 +36,21 @@ def test_his_two_columns_are_foretold_within_three_per_cent_in_the_median() -> N
 def test_the_densest_aggregate_stays_unexplained() -> None:
     modeled, [printed] = ROUNDS["rows323"].model(None), ROUNDS["rows323"].figures  # type: ignore[misc, arg-type]
     assert modeled < 0.8 * printed.value  # the chapter says so; a fit that hides it would be found here
-    eight = [float(m) / c for m, c in zip(
-        [ledger.laws.page_cpu_s(ledger.summed(), n) for n in ledger.ROWS[:-1]],
-        ledger.column("aggregate", ledger.ROWS[:-1]), strict=True)]  # fmt: skip
+    rows = page_costs.ROWS[:-1]
+    eight = page_cpu_s(page_costs.aggregated(), rows) / page_costs.column("aggregate", rows)
     assert all(abs(ratio - 1) < 0.05 for ratio in eight)
 
 
 def test_a_report_reads_only_its_columns(bench: Bench) -> None:
-    read = {report: bench.sample(report=report).bytes_read for report in (EVERY, REPORT, ONE)}
-    assert read[ONE] < read[REPORT] < read[EVERY]
-    settings = bench.settings(report=REPORT)
-    assert EXPERIMENT.work(settings) == pytest.approx(read[REPORT], rel=0.1)
-    assert bench.sample(report=REPORT).answer[-2:] == ("A", "F")  # grouped and ordered by its flags
+    read = {report: bench.sample(report=report).bytes_read for report in (EVERY, QUERY_1, SUM)}
+    assert read[SUM] < read[QUERY_1] < read[EVERY]
+    settings = bench.settings(report=QUERY_1)
+    assert EXPERIMENT.work(settings) == pytest.approx(read[QUERY_1], rel=0.1)
+    assert bench.sample(report=QUERY_1).answer[-2:] == ("A", "F")  # grouped and ordered by its flags
 
 
 def test_model_and_reads_belong_to_the_same_query(bench: Bench) -> None:
-    for report in (EVERY, REPORT, ONE):
+    for report in (EVERY, QUERY_1, SUM):
         case = EXPERIMENT.case(bench.settings(report=report))
         footer, groups = case.reads()
         assert len(bench.sample(report=report).reads) == len(footer) + sum(map(len, groups))
@@ -57,7 +58,9 @@ def test_model_and_reads_belong_to_the_same_query(bench: Bench) -> None:
 
 def test_the_curve_has_a_slope_and_a_roof(bench: Bench) -> None:
     wide = np.array([10 * MB, 20 * MB, 10 * GB, 20 * GB])
-    slow, twice, fast, faster = EXPERIMENT.curve(bench.settings(report=REPORT), "bandwidth_bytes_per_s", wide)
+    slow, twice, fast, faster = EXPERIMENT.curve(
+        bench.settings(report=QUERY_1), "bandwidth_bytes_per_s", wide
+    )
     assert twice / slow > 1.8
     assert faster / fast < 1.05
     assert (
@@ -78,7 +81,7 @@ def test_every_round_has_its_sources(name: str, bench: Bench) -> None:
 
 @pytest.mark.parametrize("name", FIGURES)
 def test_each_figure_says_in_words_what_it_shows(name: str, bench: Bench) -> None:
-    picture = FIGURES[name](bench)
+    picture = chapter("io_cpu").figure(name)(bench)
     assert picture.sentence.endswith(".") and picture.rows
 
 

@@ -1,4 +1,4 @@
-"""The processor's bill: laws of the fit, of the roofs and of cores."""
+"""Laws of a page's costs and their fit, of the two roofs and of cores."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from readahead.chapters.io_cpu import laws
+from readahead.chapters.io_cpu.page_costs import ROWS, fit
 from readahead.errors import BadValue
 
-ROWS = (1, 2, 5, 10, 20, 40, 80, 158, 323)
 TRUE = laws.PageCosts(page_s=1e-6, row_s=5e-8, touch_s=4e-8, touched_rows=15.0, load_s=4e-6)
 
 
 def test_a_fit_finds_the_costs_that_made_the_figures() -> None:
-    found = laws.fit(ROWS, laws.page_cpu_s(TRUE, ROWS), laws.page_cpu_s(TRUE, ROWS, loaded=True))
+    found = fit(ROWS, laws.page_cpu_s(TRUE, ROWS), laws.page_cpu_s(TRUE, ROWS, loaded=True))
     assert found.load_s == pytest.approx(TRUE.load_s, rel=0.01)
     assert found.row_s == pytest.approx(TRUE.row_s, rel=0.02)
     again = laws.page_cpu_s(found, ROWS, loaded=True)
@@ -24,7 +24,7 @@ def test_a_fit_finds_the_costs_that_made_the_figures() -> None:
 
 def test_too_few_figures_are_refused() -> None:
     with pytest.raises(BadValue, match="at least six"):
-        laws.fit((1, 2, 3), (1e-6, 2e-6, 3e-6))
+        fit((1, 2, 3), (1e-6, 2e-6, 3e-6))
 
 
 @given(st.floats(1, 400), st.floats(1, 400))
@@ -39,7 +39,7 @@ def test_more_rows_never_cost_less_and_loading_costs_the_same_for_all(few: float
 def test_contention_is_what_scaling_was_seen_with(cores: int, share: float) -> None:
     factor = 1 + (cores - 1) * share
     sigma = laws.contention(factor, cores)
-    assert float(laws.scaling(cores, sigma)) == pytest.approx(factor, rel=1e-9)
+    assert laws.scaling(cores, sigma) == pytest.approx(factor, rel=1e-9)
     assert laws.cores_for(factor * 1e8, 1e8, sigma) == pytest.approx(cores, rel=1e-6)
 
 

@@ -1,35 +1,26 @@
-"""Computed answers of the exercises, and the two sides of each claim: The CPU cost of I/O."""
+"""The computed answers of the exercises, and the two sides of each claim."""
 
 from __future__ import annotations
 
 from readahead.chapters.io_cpu import laws
 from readahead.chapters.io_cpu.chapter import cores, on_bandwidth
 from readahead.chapters.io_cpu.cpu_time import cpu_value
-from readahead.chapters.io_cpu.printed import printed, sigma
-from readahead.chapters.io_cpu.workload import EVERY, ONE, REPORT
+from readahead.chapters.io_cpu.page_costs import printed, sigma
+from readahead.chapters.io_cpu.workload import EVERY, QUERY_1, SUM
 from readahead.experiments.claim import Sides
 from readahead.experiments.knobs import DISK_WARM
 from readahead.questions.exercise import Computed
-from readahead.units import MB
+from readahead.units import GB, MB
 
-_CORE = 360e6
-
-
-def _wanted() -> float:
-    return laws.cores_for(4e9, _CORE, sigma())
-
-
-CLAIMS: dict[str, Sides] = {
+CLAIMS = {
     "sums_differ": Sides(
-        left=lambda bench: cpu_value(bench.sample(report=REPORT, where=DISK_WARM)),
-        right=lambda bench: cpu_value(bench.sample(report=ONE, where=DISK_WARM)),
+        left=lambda bench: cpu_value(bench.sample(report=QUERY_1, where=DISK_WARM)),
+        right=lambda bench: cpu_value(bench.sample(report=SUM, where=DISK_WARM)),
     ),
     "more_workers": Sides(
-        left=lambda bench: bench.measured.seconds(report=REPORT, where=DISK_WARM, threads=cores()),
-        right=lambda bench: bench.measured.seconds(report=REPORT, where=DISK_WARM, threads=1),
-        when={
-            "this_machine_has": lambda left, right, bench: cores() == 1,
-        },
+        left=lambda bench: bench.measured.seconds(report=QUERY_1, where=DISK_WARM, threads=cores()),
+        right=lambda bench: bench.measured.seconds(report=QUERY_1, where=DISK_WARM, threads=1),
+        when={"this_machine_has": lambda left, right, bench: cores() == 1},
     ),
     "slope": Sides(
         left=lambda bench: bench.measured.seconds(**on_bandwidth(200 * MB, EVERY)),
@@ -41,7 +32,7 @@ CLAIMS: dict[str, Sides] = {
     ),
 }
 
-ANSWERS: dict[str, Computed] = {
+ANSWERS = {
     "evict": Computed(
         answer=lambda _: printed("load_and_evict_cpu_per_page_s") - printed("cpu_per_page_s.disk.r1"),
         matches={
@@ -49,7 +40,5 @@ ANSWERS: dict[str, Computed] = {
             "fetching_is_evicting": lambda given: 4e-6 < given < 5e-6,
         },
     ),
-    "upgrade": Computed(
-        answer=lambda _: _wanted(),
-    ),
+    "upgrade": Computed(answer=lambda _: laws.cores_for(4 * GB, 360 * MB, sigma())),
 }

@@ -1,5 +1,6 @@
-"""What the processor pays for input and output: Chang's pages of 2010, worked out from his own table, and the same
-questions put to DuckDB on this machine."""
+"""The CPU cost of I/O: Chang's pages of 2010, worked out from his own table, and the same questions put to DuckDB on
+this machine.
+"""
 
 from __future__ import annotations
 
@@ -10,24 +11,25 @@ import numpy as np
 from readahead import devices, published
 from readahead.chapters.io_cpu import laws
 from readahead.chapters.io_cpu.cpu_time import Run, cpu_more, cpu_value
-from readahead.chapters.io_cpu.laws import PAGE_BYTES
-from readahead.chapters.io_cpu.printed import (
+from readahead.chapters.io_cpu.laws import PAGE_BYTES, page_cpu_s
+from readahead.chapters.io_cpu.page_costs import (
     FITTED,
     ROWS,
+    aggregated,
     column,
-    foretold,
-    pages,
+    extrapolated_s,
     residuals,
+    scanned,
     sigma,
-    summed,
 )
-from readahead.chapters.io_cpu.workload import EVERY, ONE, QUERY, REPORT, Working
+from readahead.chapters.io_cpu.workload import EVERY, QUERY_1, SUM, Reports
 from readahead.datasets import store
 from readahead.datasets.recipe import Recipe
-from readahead.experiments.figure import Axis, Line, Picture, Traces
+from readahead.experiments.experiment import Knob
+from readahead.experiments.figure import Axis, Line, Picture
 from readahead.experiments.knobs import DISK_WARM, knob
 from readahead.experiments.residuals import against_print
-from readahead.experiments.round import Bench, Round, traces
+from readahead.experiments.round import Bench, Round, along, traces
 from readahead.measure.engine import EngineSettings
 from readahead.measure.machine import this_machine
 from readahead.measure.run import Query
@@ -37,14 +39,18 @@ from readahead.units import GB, MB, MiB
 
 _SSD = devices.device("sata-ssd")
 
-EXPERIMENT = Working(
+EXPERIMENT = Reports(
     topic="io_cpu",
     title="The CPU cost of I/O: device and processor, whoever is slower",
     knobs=(
         knob("device", default=_SSD.name),
         knob("bandwidth_bytes_per_s", default=_SSD.bandwidth_bytes_per_s, low=10e6, folded=False),
         knob("threads", default=1, folded=False),
-        QUERY,
+        Knob(
+            name="report", label="Query", kind="choice", default=EVERY, choices=(EVERY, SUM, QUERY_1),
+            labels={EVERY: "every column", SUM: "one sum", QUERY_1: "Query 1"},
+            help="TPC-H's Query 1 without its filter on dates: eight aggregates of four columns, grouped by two flags.",
+        ),
         knob("row_group_rows", default=16_384, folded=True),
         knob("latency_s", default=_SSD.latency_s, folded=True),
         knob("queue_depth"),
@@ -53,7 +59,7 @@ EXPERIMENT = Working(
         knob("where"),
     ),
     fixed={"dataset": "lineitem"},
-)
+)  # fmt: skip
 
 BANDWIDTHS = (50 * MB, 200 * MB, 800 * MB, 3_200 * MB)
 AMPLE, TIGHT = 1_024 * MiB, 16 * MiB
@@ -66,25 +72,24 @@ def cores() -> int:
     return min(this_machine().cores, int(EXPERIMENT.knob("threads").high))
 
 
-def _more(dear: Run, cheap: Run) -> Value:
-    """Return what 8 KiB of a table cost the processor more in one way than in the other.
+def _more(*, cold: bool, memory_bytes: int) -> Value:
+    """Return what 8 KiB of a table cost the processor more in one way than from memory with room for all of it.
 
     The table is in DuckDB's own format, whose blocks go through its buffer manager.
     """
     recipe = Recipe(table="comments_narrow", size="small", format="native")
     path = store.path(recipe)
     query = Query(sql=f"SELECT {recipe.source.every_column} FROM {{table}}", path=path)
+    dear, cheap = (
+        EngineSettings(threads=1, more={"memory_limit": f"{limit}B"}) for limit in (memory_bytes, AMPLE)
+    )
     share = PAGE_BYTES / path.stat().st_size
-    return cpu_more(query, dear, cheap, share)
-
-
-def _alone(memory_bytes: int) -> EngineSettings:
-    return EngineSettings(threads=1, more={"memory_limit": f"{memory_bytes}B"})
+    return cpu_more(query, Run(engine=dear, cold=cold), Run(engine=cheap), share)
 
 
 def loading(_: Bench) -> Value:
     """Return what 8 KiB cost the processor more from this disk than from memory: Chang's method."""
-    return _more(Run(engine=_alone(AMPLE), cold=True), Run(engine=_alone(AMPLE)))
+    return _more(cold=True, memory_bytes=AMPLE)
 
 
 def evicting(_: Bench) -> Value:
@@ -92,12 +97,12 @@ def evicting(_: Bench) -> Value:
 
     The operating system has the file in memory in both runs, so that no disk is in the difference.
     """
-    return _more(Run(engine=_alone(TIGHT)), Run(engine=_alone(AMPLE)))
+    return _more(cold=False, memory_bytes=TIGHT)
 
 
 def cpu_ratio(bench: Bench) -> Value:
     """Return how many times the processor seconds of one sum Query 1 takes, from memory."""
-    dear, cheap = (cpu_value(bench.sample(report=report, where=DISK_WARM)) for report in (REPORT, ONE))
+    dear, cheap = (cpu_value(bench.sample(report=report, where=DISK_WARM)) for report in (QUERY_1, SUM))
     return dear / cheap
 
 
@@ -111,27 +116,35 @@ def knee_modeled(bench: Bench) -> float:
 
 def knee_measured(bench: Bench) -> Value:
     """Return the same from the processor seconds of a warm scan."""
-    return cpu_value(bench.sample(report=EVERY, where=DISK_WARM, threads=1)).inverse(
-        EXPERIMENT.work(bench.settings(report=EVERY))
+    cpu = cpu_value(bench.sample(report=EVERY, where=DISK_WARM, threads=1))
+    return cpu.inverse(EXPERIMENT.work(bench.settings(report=EVERY)))
+
+
+def speed_up(see: Any) -> Any:
+    """Return how many times faster Query 1 is from memory with a worker on each core than with one."""
+    one, all_cores = (
+        see.seconds(report=QUERY_1, where=DISK_WARM, threads=threads) for threads in (1, cores())
     )
+    return one / all_cores
 
 
-def on_bandwidth(bandwidth_bytes_per_s: float, report: str = REPORT, **more: Any) -> dict[str, Any]:
+def on_bandwidth(bandwidth_bytes_per_s: float, report: str = QUERY_1) -> dict[str, Any]:
     """Return the knobs of a query on a device of another bandwidth."""
-    return {"report": report, "bandwidth_bytes_per_s": bandwidth_bytes_per_s, "threads": 1, **more}
+    return {"report": report, "bandwidth_bytes_per_s": bandwidth_bytes_per_s, "threads": 1}
 
 
 _LOAD = tuple(published.figure("io_cpu", f"load_cpu_per_page_s.{end}") for end in ("low", "high"))
+_SCAN = tuple(published.figure("io_cpu", f"scan_bytes_per_core_s.{end}") for end in ("low", "high"))
 
 ROUNDS = {
-    "load": Round(model=lambda _: pages().load_s, measures=False, published=_LOAD),
+    "load": Round(model=lambda _: scanned().load_s, measures=False, published=_LOAD),
     "rows158": Round(
-        model=lambda _: foretold(158),
+        model=lambda _: extrapolated_s(158),
         measures=False,
         published=(published.figure("io_cpu", "cpu_per_page_s.memory.r158"),),
     ),
     "rows323": Round(
-        model=lambda _: float(laws.page_cpu_s(summed(), 323)),
+        model=lambda _: float(page_cpu_s(aggregated(), 323)),
         measures=False,
         published=(published.figure("io_cpu", "cpu_per_page_s.aggregate.r323"),),
     ),
@@ -139,116 +152,69 @@ ROUNDS = {
     "evict_here": Round(measured=evicting, published=(published.figure("io_cpu", "evict_cpu_per_page_s"),)),
     "query1": Round(model=lambda _: 6.0, measured=cpu_ratio),
     "cores": Round(
-        model=lambda _: float(laws.scaling(cores(), sigma())),
-        measured=lambda bench: (
-            bench.measured.seconds(report=REPORT, where=DISK_WARM, threads=1)
-            / bench.measured.seconds(report=REPORT, where=DISK_WARM, threads=cores())
-        ),
+        model=lambda _: laws.scaling(cores(), sigma()), measured=lambda bench: speed_up(bench.measured)
     ),
-    "knee": Round(
-        model=knee_modeled,
-        measured=knee_measured,
-        published=tuple(
-            published.figure("io_cpu", f"scan_bytes_per_core_s.{end}") for end in ("low", "high")
-        ),
-    ),
+    "knee": Round(model=knee_modeled, measured=knee_measured, published=_SCAN),
     "tenfold": Round(
         ask=lambda see: see.seconds(**on_bandwidth(500 * MB)) / see.seconds(**on_bandwidth(5 * GB))
     ),
 }
 
 
-# -- the pictures ----------------------------------------------------------------------------------------
+# -- figures ---------------------------------------------------------------------------------------------
+def _printed(name: str, label: str) -> Line:
+    """Return a column of Chang's table as points."""
+    points = list(zip(map(float, ROWS), column(name), strict=True))
+    return Line(name=label, points=points, source="published", joined=False)
+
+
 def _scan_cpu(_: Bench) -> Picture:
-    counts = np.geomspace(1, 323, 60)
-    lines = []
-    for name, costs, loaded in (
-        ("memory", pages(), False), ("disk", pages(), True), ("aggregate", summed(), False),
-    ):  # fmt: skip
-        modeled = laws.page_cpu_s(costs, counts, loaded=loaded)
-        lines.append(
-            Line(name=f"model, {name}", points=list(zip(counts.tolist(), modeled.tolist(), strict=True)))
-        )
-        told = [(float(count), figure) for count, figure in zip(ROWS, column(name), strict=True)]
-        lines.append(Line(name=f"Chang, {name}", points=told, source="published", joined=False))
+    counts, lines = np.geomspace(1, 323, 60), []
+    for name, costs in (("memory", scanned()), ("disk", scanned()), ("aggregate", aggregated())):
+        modeled = page_cpu_s(costs, counts, loaded=name == "disk")
+        points = list(zip(counts.tolist(), modeled.tolist(), strict=True))
+        lines += [Line(name=f"model, {name}", points=points), _printed(name, f"Chang, {name}")]
     return Picture(
-        title="What a page costs the processor",
-        sentence="Fetching a page costs the same however many rows lie on it, so the two lower lines run together as"
-        " the rows take over; the aggregate keeps to its line until the densest page, and leaves it there.",
         x=Axis(label="rows on a page", kind="count"),
         y=Axis(label="CPU time a page", kind="s"),
         lines=tuple(lines),
-        marks={"cache lines in hand": pages().touched_rows},
+        marks={"cache lines in hand": scanned().touched_rows},
     )
 
 
 def _row_width(bench: Bench) -> Picture:
     points = []
-    for report in (EVERY, REPORT, ONE):
+    for report in (EVERY, QUERY_1, SUM):
         settings = bench.settings(report=report)
         share = PAGE_BYTES / EXPERIMENT.work(settings)
         rows = EXPERIMENT.case(settings).recipe.rows * share
         points.append((rows, cpu_value(bench.sample(report=report, where=DISK_WARM), share).median))
-    chang = [(float(count), figure) for count, figure in zip(ROWS, column("memory"), strict=True)]
+    name = "DuckDB, warm: all columns, Query 1, one sum"
     return Picture(
-        title="Rows in 8 KiB, then and now",
-        sentence="A row store of 2010 and a column store of today on one paper: what a query leaves unread makes its"
-        " rows short, and the processor pays by the value.",
         x=Axis(label="rows in 8 KiB of what is read", kind="count"),
         y=Axis(label="CPU time for 8 KiB", kind="s"),
         lines=(
-            Line(name="Chang, needle in memory", points=chang, source="published", joined=False),
-            Line(name="DuckDB, warm: all columns, Query 1, one sum", points=points, source="measured", joined=False),
+            _printed("memory", "Chang, needle in memory"),
+            Line(name=name, points=points, source="measured", joined=False),
         ),
-        marks={},
-    )  # fmt: skip
-
-
-def _roofline(bench: Bench) -> Picture:
-    wide = EXPERIMENT.knob("bandwidth_bytes_per_s").grid(50)
-    lines = []
-    for report in (EVERY, REPORT):
-        curve = EXPERIMENT.curve(
-            bench.settings(**on_bandwidth(500 * MB, report)), "bandwidth_bytes_per_s", wide
-        )
-        lines.append(
-            Line(name=f"model, {report}", points=list(zip(wide.tolist(), curve.tolist(), strict=True)))
-        )
-        seen = [
-            (float(rate), bench.measured.throughput(**on_bandwidth(rate, report)).median)
-            for rate in BANDWIDTHS
-        ]
-        lines.append(Line(name=f"DuckDB, {report}", points=seen, source="measured", joined=False))
-    for rows in (ROWS[0], ROWS[-1]):
-        core = laws.rate_per_core(laws.page_cpu_s(pages(), rows, loaded=True))
-        roof = laws.roofline(wide, core)
-        lines.append(
-            Line(
-                name=f"Chang's core of 2010, {rows} row{'s' * (rows > 1)} a page", source="other",
-                points=list(zip(wide.tolist(), roof.tolist(), strict=True)),
-            )
-        )  # fmt: skip
-    return Picture(
-        title="Two roofs",
-        sentence="On the slope the device sets the pace and money for bandwidth is well spent; on the flat the"
-        " processor does, and a faster device changes nothing.",
-        x=Axis(label="bandwidth of the device", kind="bytes_per_s"),
-        y=Axis(label="throughput", kind="bytes_per_s"),
-        lines=tuple(lines),
-        marks={},
     )
 
 
-def _waiting(bench: Bench) -> Traces:
-    return traces(
-        bench,
-        title="Who waits for whom",
-        sentence="From the slow device one read follows the other without a pause; from the fast one they come in"
-        " bursts, and between them the device waits for the processor.",
-        runs={
-            "50 MB/s": on_bandwidth(50 * MB, EVERY),
-            "5 GB/s": on_bandwidth(5 * GB, EVERY),
-        },
+def _roofline(bench: Bench) -> Picture:
+    name, lines = "bandwidth_bytes_per_s", list[Line]()
+    for report in (EVERY, QUERY_1):
+        label = EXPERIMENT.knob("report").text(report)
+        lines += along(bench, name, seen=BANDWIDTHS, label=label, report=report, threads=1)
+    wide = EXPERIMENT.knob(name).grid(50)
+    for rows in (ROWS[0], ROWS[-1]):
+        core = laws.rate_per_core(page_cpu_s(scanned(), rows, loaded=True))
+        points = list(zip(wide.tolist(), laws.roofline(wide, core).tolist(), strict=True))
+        who = f"Chang's core of 2010, {rows} row{'s' * (rows > 1)} a page"
+        lines.append(Line(name=who, points=points, source="other"))
+    return Picture(
+        x=Axis(label="bandwidth of the device", kind="bytes_per_s"),
+        y=Axis(label="throughput", kind="bytes_per_s"),
+        lines=tuple(lines),
     )
 
 
@@ -256,7 +222,9 @@ FIGURES = {
     "scan_cpu": _scan_cpu,
     "row_width": _row_width,
     "roofline": _roofline,
-    "waiting": _waiting,
+    "waiting": lambda bench: traces(
+        bench, runs={"50 MB/s": on_bandwidth(50 * MB, EVERY), "5 GB/s": on_bandwidth(5 * GB, EVERY)}
+    ),
     "printed": lambda _: against_print(residuals(), FITTED),
 }
 

@@ -1,0 +1,104 @@
+"""What a page costs the processor by Chang's tables of 2010: the costs fitted to them, and his other figures held to
+these.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
+
+import numpy as np
+
+from readahead import published
+from readahead.chapters.io_cpu import laws
+from readahead.chapters.io_cpu.laws import PAGE_BYTES, PageCosts, page_cpu_s
+from readahead.errors import BadValue
+
+ROWS = (1, 2, 5, 10, 20, 40, 80, 158, 323)
+"""Rows on a page in Chang's table."""
+
+
+def printed(name: str, topic: str = "io_cpu") -> float:
+    """Return a published figure, in SI units."""
+    return published.figure(topic, name).best
+
+
+def column(name: str, rows: Sequence[int] = ROWS) -> list[float]:
+    """Return a column of Chang's table, in CPU seconds a page: memory, disk or aggregate."""
+    return [printed(f"cpu_per_page_s.{name}.r{count}") for count in rows]
+
+
+def fit(rows: Sequence[float], memory_s: Sequence[float], disk_s: Sequence[float] = ()) -> PageCosts:
+    """Return the costs that come closest, in relative error, to CPU seconds a page in memory and, if given, from disk.
+
+    Five parameters if `disk_s` is given, four if not. r₀ is searched, the others are linear least squares. Raises
+    `BadValue` for fewer figures than parameters.
+    """
+    r = np.asarray(rows, float)
+    seen = np.concatenate([np.asarray(memory_s, float), np.asarray(disk_s, float)])
+    if len(seen) < 4 + bool(len(disk_s)):
+        raise BadValue(f"{len(seen)} figures cannot fix four or five costs. Give at least six.")
+    both = np.tile(r, 2)[: len(seen)]
+    from_disk = np.arange(len(seen)) >= len(r)
+    found: list[tuple[float, PageCosts]] = []
+    for edge in np.geomspace(r.min() * 1.5, r.max() / 1.5, 200):
+        columns = [np.ones_like(both), both, np.minimum(both, edge), *([from_disk] if len(disk_s) else [])]
+        terms = np.stack(columns, axis=1)
+        costs, *_ = np.linalg.lstsq(terms / seen[:, None], np.ones_like(seen), rcond=None)
+        missed = float(np.sum((terms @ costs / seen - 1) ** 2))
+        page_s, row_s, touch_s, *load_s = costs.tolist()
+        one = PageCosts(
+            page_s=page_s, row_s=row_s, touch_s=touch_s, touched_rows=float(edge), load_s=sum(load_s)
+        )
+        found.append((missed, one))
+    return min(found, key=lambda tried: tried[0])[1]
+
+
+@functools.cache
+def scanned() -> PageCosts:
+    """Return the five costs that fit the two columns of Chang's scan for a few rows."""
+    return fit(ROWS, column("memory"), column("disk"))
+
+
+@functools.cache
+def aggregated() -> PageCosts:
+    """Return the four costs of his aggregate, fitted without the page of 323 rows."""
+    return fit(ROWS[:-1], column("aggregate", ROWS[:-1]))
+
+
+def extrapolated_s(rows: int) -> float:
+    """Return the CPU seconds of a page in memory, from the pages of at most 40 rows."""
+    short = [count for count in ROWS if count <= 40]
+    return float(page_cpu_s(fit(short, column("memory", short)), rows))
+
+
+def sigma() -> float:
+    """Return the contention that "6-7X" on eight cores means, taken in the middle."""
+    middle = (printed("scaling_factor.low") + printed("scaling_factor.high")) / 2
+    return laws.contention(middle, int(printed("scaling_cores")))
+
+
+FITTED = 5
+"""What a page, a row, a first touch and a load cost, and how many rows touch first."""
+
+
+def residuals() -> Sequence[tuple[str, float, float]]:
+    """Return (figure, model, printed) for every printed figure that the model predicts."""
+    rows = [
+        (f"{name}, {count} rows a page", float(page_cpu_s(scanned(), count, loaded=name == "disk")), figure)
+        for name in ("memory", "disk")
+        for count, figure in zip(ROWS, column(name), strict=True)
+    ]
+    few, many = (float(page_cpu_s(scanned(), count, loaded=True)) for count in (ROWS[0], ROWS[-1]))
+    lookup_s, *batched_s = (printed(f"cpu_per_row_s.disk_8k.n{n}", "lookups") for n in (25, 30, 100, 1000))
+    q1_bytes = (printed("q1_bytes.low") + printed("q1_bytes.high")) / 2
+    return (
+        *rows,
+        ("loading a page, low", scanned().load_s, printed("load_cpu_per_page_s.low")),
+        ("evicting a page", printed("load_and_evict_cpu_per_page_s") - few, printed("evict_cpu_per_page_s")),
+        ("a core's scan, dense pages", PAGE_BYTES / many, printed("scan_bytes_per_core_s.low")),
+        ("a core's scan, sparse pages", PAGE_BYTES / few, printed("scan_bytes_per_core_s.high")),
+        ("a core's random reads, one by one", 1 / lookup_s, printed("random_reads_per_core_s.low")),
+        ("a core's random reads, in batches", 1 / float(np.median(batched_s)), printed("random_reads_per_core_s.high")),
+        ("Query 1, bytes a CPU second", q1_bytes / printed("q1_cpu_s"), printed("q1_bytes_per_cpu_s")),
+    )  # fmt: skip
