@@ -29,7 +29,7 @@ def missing(place: Place, root: Path) -> list[str]:
     return [file.relative_to(root).as_posix() for file in belonging(place, root) if not file.exists()]
 
 
-CHAPTERS = [place for place in CONTENTS if 1 <= place.number <= 11]
+CHAPTERS = [place for place in CONTENTS if place.number >= 1]
 
 
 @pytest.mark.parametrize("place", CHAPTERS, ids=lambda place: place.topic)
