@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import click
 
 from readahead import paths, units
-from readahead.measure.validate import Row, examine, report
+from readahead.experiments.validate import EveryKnob, Row, Source, report
+from readahead.experiments.validate import validate as validated
 from readahead.running import Event, listening
 
 
@@ -23,45 +22,47 @@ from readahead.running import Event, listening
 @click.option(
     "--json", "json_path", type=click.Path(dir_okay=False, path_type=Path), help="Write all figures here too."
 )
-@click.option("--chapter", "topic", help="Draw from the knobs of one chapter, such as fragments.")
-def validate(seed: int, configs: int, repeats: int, json_path: Path | None, topic: str | None) -> None:
-    """Draw settings, model each, measure each on the emulated device, and print how far apart they are."""
+@click.option("--chapter", "topic", help="Draw from one chapter's knobs, such as fragments; or all of them.")
+@click.pass_context
+def validate(
+    context: click.Context, seed: int, configs: int, repeats: int, json_path: Path | None, topic: str | None
+) -> None:
+    """Draw settings, model each, measure each on the emulated device, and print how far apart they are.
+
+    Ends with 1 if model, trace and DuckDB's profile count reads, bytes or row groups differently anywhere.
+    """
     if json_path is not None:
         paths.require_place(json_path)
-    click.echo("Calibrating the engine on this machine ...", err=True)
-    rows: list[Row] = []
-    click.echo(f"{'modeled':>10} {'measured':>10} {'ratio':>6}  bound   setting")
-    with listening(_progress):
-        for row in _examine(topic, seed=seed, configs=configs, repeats=repeats):
-            rows.append(row)
-            click.echo(_row(row))
-    found = report(rows)
-    click.echo()
-    for name in ("all", "device_bound"):
-        click.echo(f"{name.replace('_', '-'):>12}: {_line(found[name])}")
-    click.echo(f"{'machine':>12}: {_steady(found['machine'])}")
-    known = [row for row in rows if row.reads_modeled is not None]
-    exact = sum(r.reads_modeled == r.reads_measured and r.bytes_modeled == r.bytes_measured for r in known)
-    if known:
-        click.echo(f"{'reads':>12}: number and bytes predicted exactly in {exact} of {len(known)} settings")
-    pruned = [(row.groups_modeled, row.groups_measured) for row in rows if row.groups_modeled is not None]
-    near = sum(abs(told - seen) <= max(1.0, 0.05 * seen) for told, seen in pruned)
-    if pruned:
-        click.echo(
-            f"{'row groups':>12}: predicted within 1 or 5 % in {near} of {len(pruned)} settings (model / DuckDB)"
-        )
+    found, lines, differs = {}, [], 0
+    for name, source in _sources(topic).items():
+        click.echo(f"Calibrating the engine on this machine, for {name} ...", err=True)
+        rows: list[Row] = []
+        click.echo(f"{name}\n{'modeled':>10} {'measured':>10} {'ratio':>6}  bound   setting")
+        with listening(_progress):
+            for row in validated(source, seed=seed, configs=configs, repeats=repeats):
+                rows.append(row)
+                differs += bool(row.differences)
+                click.echo(_row(row))
+        found[name] = report(rows)
+        lines.append(_summary(name, rows))
+        click.echo()
+    click.echo("\n".join(lines))
     if json_path is not None:
-        paths.write_whole(json_path, json.dumps(found, indent=1), make_folder=True)
+        text = json.dumps(found if topic == "all" else next(iter(found.values())), indent=1)
+        paths.write_whole(json_path, text, make_folder=True)
+    if differs:
+        click.echo(f"Model, trace and profile differ in {differs} settings: see the lines with !=.", err=True)
+        context.exit(1)
 
 
-def _examine(topic: str | None, **asked: Any) -> Iterator[Row]:
-    """Return the rows of all settings, or of one chapter's."""
+def _sources(topic: str | None) -> dict[str, Source]:
+    """Return what settings are drawn from, by name."""
     if topic is None:
-        return examine(**asked)
-    from readahead.chapters import chapter
-    from readahead.experiments import examine as of_chapter
+        return {"every knob": EveryKnob()}
+    from readahead.chapters import CONTENTS, chapter, is_written
 
-    return of_chapter.examine(chapter(topic).experiment, **asked)
+    topics = [row.topic for row in CONTENTS if is_written(row.topic)] if topic == "all" else [topic]
+    return {name: chapter(name).experiment for name in topics}
 
 
 def _progress(event: Event) -> None:
@@ -72,22 +73,25 @@ def _progress(event: Event) -> None:
 def _row(row: Row) -> str:
     bound = "device" if row.device_bound else "engine"
     modeled, measured = units.text(row.modeled_s, "s"), units.text(row.measured_s, "s")
-    groups = f"; row groups {row.groups_modeled:.1f} / {row.groups_measured}" if row.groups_modeled else ""
-    return f"{modeled:>10} {measured:>10} {row.ratio:>6.3f}  {bound}  {row.case}{groups}"
+    line = f"{modeled:>10} {measured:>10} {row.ratio:>6.3f}  {bound}  {row.case}"
+    return "\n".join([line, *(f"{'!=':>32}  {difference}" for difference in row.differences)])
 
 
-def _steady(told: object) -> str:
-    """Say how far the machine was from itself: a short scan in memory, the same before each setting."""
-    strays = dict(told) if isinstance(told, dict) else {}
-    if not strays.get("n"):
-        return "its steadiness was not looked at"
-    parts = [f"{level} {units.text(strays[level], '1')}" for level in ("median", "p90", "worst")]
-    return f"one and the same scan in memory, run before each, strayed from its median by: {', '.join(parts)}"
+def _summary(name: str, rows: list[Row]) -> str:
+    told = report(rows)
+    parts = [f"{name}: {_line('all', told['all'])}; {_line('device-bound', told['device_bound'])}"]
+    parts.append(f"  {_line('the control run from its own median', told['machine'])};")
+    parts.append(f"  {told['repeated']} of {len(rows)} settings repeated because it strayed")
+    known = [row for row in rows if "reads" in row.modeled]
+    if known:
+        exact = sum(not row.differences for row in known)
+        parts.append(f"  model, trace and profile count alike in {exact} of {len(known)} settings")
+    return "\n".join(parts)
 
 
-def _line(told: object) -> str:
+def _line(name: str, told: object) -> str:
     errors = dict(told) if isinstance(told, dict) else {}
     if not errors.get("n"):
-        return "no setting of this kind was drawn; raise --configs"
-    parts = [f"{level} {units.text(errors[level], '1')}" for level in ("median", "p90", "worst")]
-    return f"relative error of {errors['n']} settings: {', '.join(parts)}"
+        return f"{name}: no setting of this kind"
+    levels = " / ".join(units.text(errors[level], "1") for level in ("median", "p90", "worst"))
+    return f"{name} ({errors['n']}): {levels}"

@@ -126,7 +126,7 @@ class Experiment(ABC):
     def draw(self, rng: random.Random) -> dict[str, Any]:
         """Return settings at size tiny with the knobs in sight, and the queue depth, turned at random.
 
-        What an examination draws from (`validate --chapter`); a topic whose knobs need care overrides it.
+        What `validate --chapter` draws from; a topic whose knobs need care overrides it.
         """
         seen = [knob for knob in self.knobs if knob.kind != "choice" and self.in_sight(knob)]
         drawn = {knob.name: knob.draw(rng) for knob in seen}
@@ -134,15 +134,20 @@ class Experiment(ABC):
         return self.settings(**small, **drawn)
 
     def calibrate(self) -> None:
-        """Measure anew what the model takes from this machine, before an examination. Raises `Cancelled`."""
+        """Measure anew what the model takes from this machine, before it is validated. Raises `Cancelled`."""
         tell(1, 1, "nothing to calibrate")
 
     def in_sight(self, knob: Knob) -> bool:
-        """Return whether an examination turns this knob and names it."""
+        """Return whether `validate` turns this knob and names it."""
         return not knob.folded or knob.name == "queue_depth"
 
+    def describe(self, settings: Settings) -> str:
+        """Return the knobs in sight with their values, in one line."""
+        seen = (knob for knob in self.knobs if self.in_sight(knob))
+        return ", ".join(f"{knob.label.lower()} {knob.text(settings[knob.name])}" for knob in seen)
+
     def remark(self, settings: Settings, sample: Sample) -> str:
-        """Return what else an examination should print beside the two times; nothing said is nothing to add."""
+        """Return what else `validate` should print beside the two times; nothing said is nothing to add."""
         return ""
 
     # -- the three sources of truth ----------------------------------------------------------------

@@ -1,0 +1,250 @@
+"""The model against measurements: settings are drawn at random, the model answers first, then DuckDB is measured.
+
+Before and after each setting a control run, always the same, tells how steady the machine is: a setting beside which
+it strayed is measured again. Errors are summed up for all settings, and for those that the device bounds.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+import random
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from readahead.datasets.recipe import Recipe
+from readahead.devices import Device
+from readahead.experiments.experiment import Experiment
+from readahead.measure import calibrate
+from readahead.measure.case import Case
+from readahead.measure.engine import EngineSettings
+from readahead.measure.sample import Sample
+from readahead.models.estimate import Estimate
+from readahead.running import quietly, tell
+
+TABLES = {"comments_narrow": ("tiny", "small"), "comments": ("tiny",), "lineitem": ("tiny",)}
+"""What is drawn from; sizes at which a run takes a fraction of a second on most devices."""
+ROW_GROUPS = (*(2_048 * 2**n for n in range(10)), 122_880)
+LONGEST_S = 1.2
+"""Settings predicted to take longer than this a run are drawn again, so that it ends."""
+DEVICE_BOUND = 3.0
+"""A run counts as device-bound when its I/O takes more than this many times its decoding."""
+STRAYED, MOST_TRIES = 0.10, 3
+"""How far a control run may lie from the usual, and how often a setting is measured at most."""
+LEVELS = ("n", "median", "p90", "worst")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """One setting, modeled and measured. Times in seconds."""
+
+    case: str
+    modeled_s: float
+    measured_s: float
+    seconds: tuple[float, ...]
+    """Every repeat, raw."""
+    device_bound: bool
+    modeled: Mapping[str, float]
+    """reads, bytes_read and row_groups that the model expects, as far as it says."""
+    traced: Mapping[str, float]
+    """reads and bytes_read of our trace; empty where there is none."""
+    profiled: Mapping[str, float]
+    """bytes_read and row_groups of DuckDB's own profile, as far as it tells."""
+    control_s: float = 0.0
+    """What the control run took, the one before and after that lies farther from the usual."""
+    tries: int = 1
+
+    @property
+    def ratio(self) -> float:
+        """Return modeled / measured."""
+        return self.modeled_s / self.measured_s
+
+    @property
+    def error(self) -> float:
+        """Return the relative error, as a fraction."""
+        return abs(self.ratio - 1)
+
+    @property
+    def differences(self) -> list[str]:
+        """Return where model, trace and profile count differently; row groups within 1 or 5 % count as the same."""
+        found = []
+        accounts = {"model": self.modeled, "trace": self.traced, "profile": self.profiled}
+        for what in ("reads", "bytes_read", "row_groups"):
+            told = {who: account[what] for who, account in accounts.items() if what in account}
+            room = max(1.0, 0.05 * max(told.values(), default=0)) if what == "row_groups" else 0
+            if told and max(told.values()) - min(told.values()) > room:
+                found.append(
+                    f"{what.replace('_', ' ')}: {', '.join(f'{w} {n:,.0f}' for w, n in told.items())}"
+                )
+        return found
+
+
+class EveryKnob:
+    """Scans and lookups with every knob over its whole range, on a log scale; asked as an experiment is."""
+
+    def calibrate(self) -> None:
+        """Calibrate the engine for each table."""
+        for table in TABLES:
+            calibrate.engine(table).run(5)
+
+    def draw(self, rng: random.Random) -> Case:
+        """Draw one case."""
+
+        def between(low: float, high: float) -> float:
+            return math.exp(rng.uniform(math.log(low), math.log(high)))
+
+        table = rng.choice(list(TABLES))
+        recipe = Recipe(table=table, size=rng.choice(TABLES[table]), row_group_rows=rng.choice(ROW_GROUPS))
+        device = Device(
+            name="drawn",
+            latency_s=between(0.5e-3, 30e-3),
+            seek_s=rng.choice((0.0, 0.0, 0.004, 0.009)),
+            bandwidth_bytes_per_s=between(50e6, 2e9),
+            channels=round(between(1, 64)),
+        )
+        return Case(
+            recipe=recipe,
+            device=device,
+            engine=EngineSettings(queue_depth=round(between(1, 64))),
+            fragment_bytes=round(between(64 * 1024, 64 * 1024**2)) if device.seek_s else 0,
+            keys=0 if rng.random() < 0.6 else round(between(1, 10_000)),
+            seed=rng.randrange(10**6),
+        )
+
+    def describe(self, settings: Case) -> str:
+        """Return the case in one line."""
+        return str(settings)
+
+    def remark(self, settings: Case, sample: Sample) -> str:
+        """Return nothing."""
+        return ""
+
+    def model(self, settings: Case) -> Estimate:
+        """Return the schedule of the case, as named terms."""
+        settings.build()
+        return settings.predict(calibrate.engine(settings.recipe.table).costs()).estimate
+
+    def counts(self, settings: Case) -> Mapping[str, float]:
+        """Return the reads and bytes of the schedule."""
+        told = settings.predict(calibrate.engine(settings.recipe.table).costs())
+        return {"reads": told.reads, "bytes_read": told.bytes_read}
+
+    def measure(self, settings: Case, repeats: int = 3) -> Sample:
+        """Run the case in DuckDB."""
+        return settings.measure(repeats=repeats)
+
+
+CONTROL = Case(
+    recipe=Recipe(table="comments_narrow", size="tiny", row_group_rows=65_536),
+    device=calibrate.MEMORY,
+    engine=EngineSettings(threads=1),
+)
+"""The engine alone bounds it: what varies in it is the machine's own, and no model can be nearer to a measurement than
+the measurement is to itself."""
+
+
+def control_s() -> float:
+    """Return the median seconds of the control run, now. Raises `Cancelled` when asked to stop."""
+    with quietly():
+        return CONTROL.measure(repeats=3).median_s
+
+
+Source = Experiment | EveryKnob
+"""Where settings come from: a chapter's experiment with its knobs, or every knob over its whole range."""
+
+
+def validate(source: Source, *, seed: int, configs: int, repeats: int = 3) -> Iterator[Row]:
+    """Calibrate the engine on this machine, then yield one row a setting. Raises `Cancelled` when asked to stop."""
+    asked: Any = source
+    asked.calibrate()
+    rng, done = random.Random(seed), 0
+    controls = [control_s() for _ in range(5)]
+    while done < configs:
+        settings = asked.draw(rng)
+        if asked.model(settings).seconds > LONGEST_S:
+            continue
+        tell(done, configs, asked.describe(settings))
+        yield _row(asked, settings, repeats, controls)
+        done += 1
+    tell(configs, configs, "done")
+
+
+def _row(source: Any, settings: Any, repeats: int, controls: list[float]) -> Row:
+    """Measure one setting, again while the machine strays; the steadiest try counts."""
+    found: list[tuple[float, float, Sample]] = []
+    while not found or (min(found, key=_stray)[0] > STRAYED and len(found) < MOST_TRIES):
+        around = [control_s()]
+        with quietly():
+            sample = source.measure(settings, repeats=repeats)
+        around.append(control_s())
+        controls += around
+        usual_s = float(np.median(controls))
+        worst_s = max(around, key=lambda one_s: abs(one_s / usual_s - 1))
+        found.append((abs(worst_s / usual_s - 1), worst_s, sample))
+    _, worst_s, sample = min(found, key=_stray)
+    estimate = source.model(settings)  # the file is built now, so the model knows its exact reads
+    profile, reads = sample.profile, sample.reads
+    profiled = {"bytes_read": profile["bytes_read"]} if profile.get("bytes_read") else {}
+    if sample.row_groups_total:
+        profiled["row_groups"] = sample.row_groups_scanned
+    return Row(
+        case=", ".join(filter(None, (source.describe(settings), source.remark(settings, sample)))),
+        modeled_s=estimate.seconds,
+        measured_s=sample.median_s,
+        seconds=sample.seconds,
+        device_bound=device_bound(estimate),
+        modeled=source.counts(settings),
+        traced={"reads": len(reads), "bytes_read": sum(read.size_bytes for read in reads)} if reads else {},
+        profiled=profiled,
+        control_s=worst_s,
+        tries=len(found),
+    )
+
+
+def _stray(tried: tuple[float, float, Sample]) -> float:
+    return tried[0]
+
+
+def device_bound(estimate: Estimate) -> bool:
+    """Return whether the device, not the engine, decides the time."""
+    terms = dict(estimate.terms_s)
+    cpu_s = terms.pop("cpu", 0.0) + estimate.overlapped_s.get("cpu", 0.0)
+    return sum(terms.values()) - terms.get("open", 0.0) > DEVICE_BOUND * cpu_s
+
+
+def summary(rows: Sequence[Row]) -> dict[str, float | int | None]:
+    """Return the number of rows and the median, 90th percentile and worst relative error, as fractions."""
+    return _levels([row.error for row in rows])
+
+
+def steadiness(rows: Sequence[Row]) -> dict[str, float | int | None]:
+    """Return the same of how far the control run was from its own median: what no model can better."""
+    seen = [row.control_s for row in rows if row.control_s > 0]
+    usual = float(np.median(seen)) if seen else 1.0
+    return _levels([abs(one_s / usual - 1) for one_s in seen])
+
+
+def _levels(errors: Sequence[float]) -> dict[str, float | int | None]:
+    if not errors:
+        return dict.fromkeys(LEVELS) | {"n": 0}
+    quantile = functools.partial(np.quantile, errors)
+    return {
+        "n": len(errors),
+        "median": float(quantile(0.5)),
+        "p90": float(quantile(0.9)),
+        "worst": max(errors),
+    }
+
+
+def report(rows: Sequence[Row]) -> dict[str, object]:
+    """Return what `--json` writes: the summaries and every row."""
+    return {
+        "all": summary(rows),
+        "device_bound": summary([row for row in rows if row.device_bound]),
+        "machine": steadiness(rows),
+        "repeated": sum(row.tries > 1 for row in rows),
+        "rows": [{**asdict(row), "ratio": row.ratio, "error": row.error} for row in rows],
+    }

@@ -1,0 +1,112 @@
+"""Validation draws what it should, adds up what it saw, measures again while the machine strays, and can be stopped."""
+
+from __future__ import annotations
+
+import json
+import random
+import threading
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from readahead.__main__ import run
+from readahead.chapters import CONTENTS, chapter, is_written
+from readahead.errors import Cancelled
+from readahead.experiments import validate
+from readahead.experiments.validate import EveryKnob, Row
+from readahead.running import listening
+
+ROW = Row(
+    case="a case", modeled_s=1.1, measured_s=1.0, seconds=(1.0,), device_bound=True,
+    modeled={"reads": 3, "bytes_read": 10}, traced={"reads": 3, "bytes_read": 10}, profiled={"bytes_read": 10},
+)  # fmt: skip
+
+
+def test_the_same_seed_draws_the_same_settings_and_another_seed_others() -> None:
+    first, again, other = (
+        [str(EveryKnob().draw(random.Random(seed))) for _ in range(1)] for seed in (5, 5, 6)
+    )
+    assert first == again != other
+
+
+def test_what_is_drawn_covers_the_asked_ranges() -> None:
+    rng = random.Random(2)
+    cases = [EveryKnob().draw(rng) for _ in range(400)]
+    assert all(0.5e-3 <= case.device.latency_s <= 30e-3 for case in cases)
+    assert all(50e6 <= case.device.bandwidth_bytes_per_s <= 2e9 for case in cases)
+    assert {case.device.channels for case in cases} >= {1, 64} or max(c.device.channels for c in cases) > 55
+    assert {bool(case.keys) for case in cases} == {True, False}
+    assert {case.recipe.table for case in cases} == set(validate.TABLES)
+
+
+def test_errors_are_fractions_of_what_was_measured() -> None:
+    assert ROW.error == pytest.approx(0.1)
+    report = validate.report([ROW])
+    assert report["all"] == pytest.approx({"n": 1, "median": 0.1, "p90": 0.1, "worst": 0.1})
+    assert validate.summary([]) == {"n": 0, "median": None, "p90": None, "worst": None}
+
+
+def test_a_machine_that_is_not_steady_is_told_apart_from_a_model_that_is_wrong() -> None:
+    rows = [replace(ROW, control_s=control_s) for control_s in (0.010, 0.010, 0.010, 0.014, 0.009)]
+    assert validate.report(rows)["machine"] == pytest.approx({"n": 5, "median": 0, "p90": 0.28, "worst": 0.4})
+    assert validate.steadiness([ROW]) == {"n": 0, "median": None, "p90": None, "worst": None}
+
+
+def test_the_command_writes_what_it_prints(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Two settings, really measured; how close they are is for `make validate` to tell, on a quiet machine."""
+    target = tmp_path / "deep" / "figures.json"
+    assert run(["validate", "--seed", "3", "--configs", "2", "--repeats", "1", "--json", str(target)]) == 0
+    told = json.loads(target.read_text(encoding="utf-8"))
+    assert told["all"]["n"] == len(told["rows"]) == 2
+    assert all(row["modeled"]["reads"] == row["traced"]["reads"] for row in told["rows"])
+    said = capsys.readouterr().out
+    assert "all (2): " in said and "the control run from its own median" in said
+    assert "count alike in 2 of 2 settings" in said
+    assert all(row["control_s"] > 0 for row in told["rows"])
+    assert list(target.parent.iterdir()) == [target]
+
+
+def test_it_can_be_cancelled() -> None:
+    stop = threading.Event()
+    stop.set()
+    with pytest.raises(Cancelled), listening(stop=stop):
+        next(validate.validate(EveryKnob(), seed=1, configs=1))
+
+
+def test_what_is_counted_differently_is_named() -> None:
+    assert ROW.differences == []
+    assert replace(ROW, profiled={"bytes_read": 11}).differences == [
+        "bytes read: model 10, trace 10, profile 11"
+    ]
+    near = replace(ROW, modeled={"row_groups": 100.0}, profiled={"row_groups": 104})
+    assert near.differences == []
+    assert replace(near, profiled={"row_groups": 110}).differences == ["row groups: model 100, profile 110"]
+
+
+def test_a_setting_is_measured_again_while_the_machine_strays(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The control runs are given; what is measured between them is real."""
+    controls = iter([*[1.0] * 5, 1.0, 1.5, 1.0, 1.3, 1.0, 1.02])
+    monkeypatch.setattr(validate, "control_s", lambda: next(controls))
+    [row] = validate.validate(EveryKnob(), seed=3, configs=1, repeats=1)
+    assert (row.tries, row.control_s) == (3, 1.02)
+    assert validate.report([row])["repeated"] == 1
+
+
+WRITTEN = [place.topic for place in CONTENTS if is_written(place.topic)]
+
+
+@pytest.mark.parametrize("topic", WRITTEN)
+def test_every_chapter_can_be_drawn_from_and_modeled(topic: str) -> None:
+    experiment = chapter(topic).experiment
+    rng = random.Random(1)
+    drawn = [experiment.draw(rng) for _ in range(12)]
+    assert all(settings["size"] == "tiny" for settings in drawn)
+    assert len({str(settings) for settings in drawn}) >= 5
+    assert all(experiment.model(settings).seconds > 0 for settings in drawn)
+
+
+def test_a_chapter_is_held_to_its_own_knobs() -> None:
+    (row,) = validate.validate(chapter("fragments").experiment, seed=4, configs=1, repeats=1)
+    assert row.modeled_s > 0 and row.measured_s == row.seconds[0]
+    assert row.modeled["reads"] == row.traced["reads"]
