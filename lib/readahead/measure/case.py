@@ -55,8 +55,12 @@ class Case:
         """Return the query, for a file that is built."""
         sql = f"SELECT {self.select or self.recipe.source.every_column} FROM {{table}}"
         if self.keys:
-            sql += f" WHERE {self.recipe.source.key} IN ({', '.join(map(str, self._keys()))})"
+            sql += f" WHERE {self.recipe.source.key} IN ({', '.join(map(str, self.listed()))})"
         return Query(sql=sql, path=store.location(self.recipe))
+
+    def listed(self) -> list[int]:
+        """Return the keys in the order in which the query names them."""
+        return self._keys()
 
     def _keys(self) -> list[int]:
         return self.recipe.source.some_keys(self.recipe.size, self.keys, self.seed)

@@ -29,21 +29,15 @@ DRAWS = 6
 # -- what is asked of model and measurement ----------------------------------------------------------------
 def wait_s(bench: Bench, **changes: Any) -> float:
     """Return how long a read of rows took on average, from its submission until the device had its bytes."""
-    data = bench.measured.sample(**changes).reads[_footer(bench, **changes) :]
+    footer = len(EXPERIMENT.case(bench.settings(**changes)).scan().footer)
+    data = bench.measured.sample(**changes).reads[footer:]
     return float(np.mean([read.due_s - read.submitted_s for read in data]))
 
 
-def _footer(bench: Bench, **changes: Any) -> int:
-    return len(EXPERIMENT.case(bench.settings(**changes)).scan().footer)
-
-
 def groups_hit(bench: Bench, keys: int, draws: Sequence[int] = range(1, DRAWS + 1)) -> float:
-    """Return how many row groups DuckDB read for so many keys, averaged over draws: one read each after the footer."""
-    hit = []
-    for draw in draws:
-        changes = {**MANY, "rows_per_lookup": keys, "key_draw": draw, "latency_s": 20e-6}
-        hit.append(len(bench.sample(**changes).reads) - _footer(bench, **changes))
-    return float(np.mean(hit))
+    """Return how many row groups DuckDB read for so many keys, averaged over draws of keys."""
+    asked = {**MANY, "rows_per_lookup": keys, "latency_s": 20e-6}
+    return float(np.mean([bench.sample(**asked, key_draw=draw).row_groups_scanned for draw in draws]))
 
 
 def row_groups(bench: Bench) -> int:

@@ -14,19 +14,18 @@ from typing import Any
 
 import numpy as np
 
-from readahead.chapters.lookups import array_of_disks, native_file
+from readahead.chapters.lookups import native_file
 from readahead.datasets import expected, store
 from readahead.devices import Device, device
 from readahead.experiments.experiment import Knob, Settings
 from readahead.experiments.knobs import EMULATED, knob, powers
 from readahead.experiments.scanning import Scanning
 from readahead.measure.case import Case
-from readahead.measure.run import Query
 from readahead.models.estimate import Estimate
 from readahead.models.native_reads import block_reads, block_span
 from readahead.models.reads import Reads
 from readahead.models.schedule import Costs
-from readahead.published import Figure, figure
+from readahead.published import Figure, series
 from readahead.units import MB, KiB
 
 NATIVE, PARQUET = "native", "parquet"
@@ -74,14 +73,10 @@ class Lookup(Case):
         """Return whether DuckDB fetches row by row: it has an index, and not too many rows are asked for."""
         return self.walks and self.keys <= self.step_rows
 
-    def query(self) -> Query:
-        """Return the query, for a file that is built."""
-        query = Case.query(self)
-        if self.asked != UNSORTED:
-            return query
+    def listed(self) -> list[int]:
+        """Return the keys in the order in which the query names them."""
         keys = self._keys()
-        mixed = random.Random(self.seed).sample(keys, len(keys))
-        return replace(query, sql=query.sql.replace(", ".join(map(str, keys)), ", ".join(map(str, mixed))))
+        return random.Random(self.seed).sample(keys, len(keys)) if self.asked == UNSORTED else keys
 
     def scan(self) -> Reads:
         """Return what is read one by one, then the row groups that are read with many reads under way.
@@ -131,21 +126,20 @@ class Lookups(Scanning):
 
     def case(self, settings: Settings) -> Lookup:
         """Return the case that these settings describe."""
-        plain, more = super().case(settings), {}
-        recipe = replace(plain.recipe, order=settings["table_order"])
-        if settings["stored"] == NATIVE:
-            block = 2 ** round(np.log2(settings["block_bytes"]))
-            recipe = replace(recipe, format="native", index=True, block_bytes=block)
-            more = {
-                "index_scan_max_count": settings["step_rows"],
-                "index_scan_percentage": 0,
-                "storage_block_prefetch": "ALWAYS_PREFETCH",
-            }
+        plain, native = super().case({**settings, "format": settings["stored"]}), settings["stored"] == NATIVE
+        block_bytes = 2 ** round(np.log2(settings["block_bytes"]))
+        more = {
+            "index_scan_max_count": settings["step_rows"],
+            "index_scan_percentage": 0,
+            "storage_block_prefetch": "ALWAYS_PREFETCH",
+        }
         return Lookup(
-            recipe=recipe,
+            recipe=replace(
+                plain.recipe, order=settings["table_order"], index=native, block_bytes=block_bytes
+            ),
             device=plain.device,
-            engine=replace(plain.engine, more=more),
-            keys=min(plain.keys, recipe.rows // 2),
+            engine=replace(plain.engine, more=more if native else {}),
+            keys=min(plain.keys, plain.recipe.rows // 2),
             seed=settings["key_draw"],
             asked=settings["asked"],
             step_rows=settings["step_rows"],
@@ -168,26 +162,26 @@ class Lookups(Scanning):
     def model(self, settings: Settings) -> Estimate:
         """Return the schedule of the reads as named terms: what comes one by one, and what comes at once."""
         case, costs = self.case(settings), self.costs(settings)
-        told = case.predict(costs)
+        ends = case.predict(costs)
         opening_s = costs.plan_s + case.keys * (costs.plan_key_s + costs.open_key_s) + costs.open_s
         opening_s += case.recipe.row_groups * costs.open_group_s
-        decoded_s = told.finished_s - costs.close_s - max(told.arrived_s, told.opened_s)
+        decoded_s = ends.finished_s - costs.close_s - max(ends.arrived_s, ends.opened_s)
         cpu_s = max(0.0, decoded_s) + (case.keys * ROW_S if case.by_index else 0.0)
         terms = {
             "open": opening_s + costs.close_s,
-            "one by one" if case.recipe.index else "footer": told.opened_s - opening_s,
-            "many at once": told.arrived_s - told.opened_s,
+            "one by one" if case.recipe.index else "footer": ends.opened_s - opening_s,
+            "many at once": ends.arrived_s - ends.opened_s,
             "cpu": cpu_s,
         }
-        hidden_s = max(0.0, told.decode_s / case.window.threads - cpu_s)
+        hidden_s = max(0.0, ends.decode_s / case.window.threads - cpu_s)
         return Estimate(terms_s=terms, overlapped_s={"cpu": hidden_s})
 
     def published(self, settings: Settings, name: str) -> Sequence[tuple[float, float, Figure]]:
         """Return Chang's rows a second from his eight disks, a page of 8 KB a read."""
         if name != "rows_per_lookup" or settings["query"] != "lookup":
             return ()
-        told = [(rows, figure("lookups", f"disk_8k_rows_per_s.n{rows}")) for rows in array_of_disks.ROWS]
-        return tuple((float(rows), one.best, one) for rows, one in told)
+        rows, rates, figures = series("lookups", "disk_8k_rows_per_s")
+        return [(float(x), rate, one) for x, rate, one in zip(rows, rates, figures, strict=True)]
 
     def draw(self, rng: random.Random) -> dict[str, Any]:
         """Return settings whose reads take long enough to be timed: format, files, keys and device at random."""
