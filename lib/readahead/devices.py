@@ -13,6 +13,7 @@ from __future__ import annotations
 import functools
 import json
 import math
+import os
 from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import Any
@@ -155,7 +156,7 @@ def calibrated() -> CatalogueEntry | None:
     A damaged file counts as none: calibration is cheap to repeat.
     """
     try:
-        saved = json.loads((paths.cache_dir() / "calibrated.json").read_text(encoding="utf-8"))
+        saved = paths.read_json(f"{paths.cache_dir()}{os.sep}calibrated.json")
         own = Device(**saved["device"])
         title, source = str(saved["title"]), str(saved["source"])
     except (OSError, ValueError, KeyError, TypeError, RecursionError):

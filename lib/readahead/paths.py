@@ -7,16 +7,20 @@
 from __future__ import annotations
 
 import errno
+import functools
 import getpass
+import json
 import os
 import tempfile
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
 """The folder of the repository."""
 
 DATA = ROOT / "data"
 """What is in git: the device catalogue and the published figures."""
+_CACHE = str(DATA / "cache")
 
 NOTEBOOKS = ROOT / "notebooks"
 """The chapters."""
@@ -71,7 +75,27 @@ def expanded(path: Path | str) -> Path:
 
 def cache_dir() -> Path:
     """Return the folder of built files, which need not exist yet."""
-    return expanded(os.environ.get("READAHEAD_CACHE") or DATA / "cache").resolve()
+    return _resolved(os.environ.get("READAHEAD_CACHE") or _CACHE, os.getcwd())  # noqa: PTH109 (quicker)
+
+
+@functools.lru_cache(maxsize=64)
+def _resolved(place: str, _from: str) -> Path:
+    """Resolve a path once: a model asks for it at every point of a curve."""
+    return expanded(place).resolve()
+
+
+def read_json(path: Path | str) -> Any:
+    """Return what a JSON file holds, read again only when it has changed: do not change what is returned.
+
+    Raises OSError if the file cannot be read, ValueError if it is not JSON.
+    """
+    facts = os.stat(path)  # noqa: PTH116 (a string of a path is quicker than the path)
+    return _parsed(str(path), facts.st_mtime_ns, facts.st_size)
+
+
+@functools.lru_cache(maxsize=256)
+def _parsed(path: str, _changed_ns: int, _size_bytes: int) -> Any:
+    return json.loads(Path(path).read_text(encoding="utf-8"))
 
 
 def work_dir() -> Path:

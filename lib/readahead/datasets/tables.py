@@ -65,7 +65,7 @@ class Table:
     @property
     def columns(self) -> tuple[str, ...]:
         """Return the names of the columns, in file order."""
-        return tuple(column.name for column in _columns()[self.name])
+        return _names(self.name)
 
     @property
     def every_column(self) -> str:
@@ -92,6 +92,11 @@ class Table:
         """Return `count` different keys drawn at random, in ascending order; the same for the same seed."""
         every = self.key_count(size)
         return [self.nth_key(n) for n in sorted(_drawn(every, seed, max(count, MOST_KEYS))[:count])]
+
+
+@functools.cache
+def _names(table: str) -> tuple[str, ...]:
+    return tuple(column.name for column in _columns()[table])
 
 
 MOST_KEYS = 10_000

@@ -8,6 +8,7 @@ with the rows to decode; many in flight show the slowest step that all reads pas
 
 from __future__ import annotations
 
+import functools
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -21,7 +22,6 @@ import numpy as np
 from readahead import paths
 from readahead.datasets.recipe import Recipe
 from readahead.devices import Device, calibrated
-from readahead.errors import require_range
 from readahead.measure.case import Case
 from readahead.measure.engine import EngineSettings, spare_threads
 from readahead.measure.machine import this_machine
@@ -84,10 +84,10 @@ class Calibration(Generic[CostsT]):
         A damaged file counts as none, and so does a time that no run takes.
         """
         try:
-            told = _unwritten.get(self.path) or json.loads(self.path.read_text(encoding="utf-8"))
+            told = _unwritten.get(self.path) or paths.read_json(self.path)
             for name, value in told["costs"].items():
-                high = 10.0 if name.endswith("_s") else 1e9
-                require_range(name, value, low=0, high=high, advice="Calibrate again.")
+                if not 0 <= value <= (10.0 if name.endswith("_s") else 1e9):
+                    return None
             return self.kind(**told["costs"]) if told["holds_for"] == self._holds_for() else None
         except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
             return None
@@ -108,7 +108,12 @@ class Calibration(Generic[CostsT]):
 
     def _holds_for(self) -> dict[str, Any]:
         own = calibrated() if self.of_disk else None
-        return {"machine": asdict(this_machine()), "device": asdict(own.device) if own else None}
+        return {"machine": _machine(), "device": asdict(own.device) if own else None}
+
+
+@functools.cache
+def _machine() -> dict[str, Any]:
+    return asdict(this_machine())
 
 
 TYPICAL = {"comments": Costs(dispatch_s=250e-6, group_s=1e-6, row_s=110e-9)}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
@@ -18,7 +19,7 @@ def spans_of(reads: Sequence[Span] | Ints) -> Ints:
     return np.array(reads, np.int64).reshape(-1, 2)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Reads:
     """The reads of a scan: the footer's, one after the other, and those of row groups of so many rows each."""
 
@@ -46,37 +47,37 @@ class Reads:
             rows=np.array(rows, np.int64),
         )
 
-    @property
+    @functools.cached_property
     def counts(self) -> Ints:
         """Return the reads of each row group."""
         return np.diff(self.ends, prepend=0)
 
-    @property
+    @functools.cached_property
     def is_read(self) -> NDArray[np.bool_]:
         """Return whether each row group is read."""
         return self.counts > 0
 
-    @property
+    @functools.cached_property
     def read_groups(self) -> int:
         """Return how many row groups are read."""
         return int(self.is_read.sum())
 
-    @property
+    @functools.cached_property
     def read_rows(self) -> int:
         """Return how many rows are decoded."""
         return int(self.rows[self.is_read].sum())
 
-    @property
+    @functools.cached_property
     def count(self) -> int:
         """Return the number of all reads."""
         return len(self.footer) + len(self.spans) + int((self.probes[:, 1] > 0).sum())
 
-    @property
+    @functools.cached_property
     def data_bytes(self) -> int:
         """Return the bytes of all but the footer."""
         return int(self.spans[:, 1].sum() + self.probes[:, 1].sum())
 
-    @property
+    @functools.cached_property
     def bytes_read(self) -> int:
         """Return the bytes of all reads."""
         return int(self.footer[:, 1].sum()) + self.data_bytes
