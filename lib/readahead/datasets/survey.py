@@ -40,7 +40,7 @@ Group = tuple[str, int, int, int, int]
 """File, number, rows, offset and bytes of a row group."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Survey:
     """What the metadata says."""
 

@@ -91,15 +91,13 @@ class Table:
     def some_keys(self, size: str, count: int, seed: int) -> list[int]:
         """Return `count` different keys drawn at random, in ascending order; the same for the same seed."""
         every = self.key_count(size)
-        return [self.nth_key(n) for n in sorted(_drawn(every, seed, max(count, MOST_KEYS))[:count])]
+        enough = 10 ** math.ceil(math.log10(max(count, 10)))
+        return [self.nth_key(n) for n in sorted(_drawn(every, seed, enough)[:count])]
 
 
 @functools.cache
 def _names(table: str) -> tuple[str, ...]:
     return tuple(column.name for column in _columns()[table])
-
-
-MOST_KEYS = 10_000
 
 
 @functools.lru_cache(maxsize=64)

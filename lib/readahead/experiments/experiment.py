@@ -91,7 +91,7 @@ class Knob:
         return np.geomspace(self.low, self.high, points)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Experiment(ABC):
     """Knobs, a model, a measurement and published figures, for one topic."""
 

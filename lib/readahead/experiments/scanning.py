@@ -6,9 +6,10 @@ Knobs by these names mean the same everywhere (see `knobs`); a topic that means 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import functools
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 from readahead.datasets.recipe import Recipe
 from readahead.devices import THIS_MACHINE, Device, calibrated, device
@@ -25,7 +26,27 @@ from readahead.models.schedule import Costs
 _DEVICE_KNOBS = ("latency_s", "seek_s", "bandwidth_bytes_per_s", "channels")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+CaseT = TypeVar("CaseT", bound=Case)
+
+
+def once(case: Callable[[Any, Settings], CaseT]) -> Callable[[Any, Settings], CaseT]:
+    """Let the case of some settings be made once, as long as this machine's own device is calibrated as it was.
+
+    Along a curve the model, the costs and the work all ask for it.
+    """
+
+    @functools.lru_cache(maxsize=512)
+    def kept(self: Any, settings: tuple[tuple[str, Any], ...], _own: object) -> CaseT:
+        return case(self, dict(settings))
+
+    @functools.wraps(case)
+    def asked(self: Any, settings: Settings) -> CaseT:
+        return kept(self, tuple(settings.items()), calibrated())
+
+    return asked
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Scanning(Experiment):
     """An experiment whose query scans a Parquet dataset or looks rows up in it."""
 
@@ -62,6 +83,7 @@ class Scanning(Experiment):
             changes["channel_bandwidth_bytes_per_s"] = one
         return chosen.but(**changes)
 
+    @once
     def case(self, settings: Settings) -> Case:
         """Return the case that these settings describe."""
         lookup, where = self.value(settings, "query") == "lookup", self.value(settings, "where")

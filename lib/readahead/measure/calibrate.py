@@ -22,6 +22,7 @@ import numpy as np
 from readahead import paths
 from readahead.datasets.recipe import Recipe
 from readahead.devices import Device, calibrated
+from readahead.errors import require_range
 from readahead.measure.case import Case
 from readahead.measure.engine import EngineSettings, spare_threads
 from readahead.measure.machine import this_machine
@@ -86,8 +87,8 @@ class Calibration(Generic[CostsT]):
         try:
             told = _unwritten.get(self.path) or paths.read_json(self.path)
             for name, value in told["costs"].items():
-                if not 0 <= value <= (10.0 if name.endswith("_s") else 1e9):
-                    return None
+                high = 10.0 if name.endswith("_s") else 1e9
+                require_range(name, value, low=0, high=high, advice="Calibrate again.")
             return self.kind(**told["costs"]) if told["holds_for"] == self._holds_for() else None
         except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
             return None

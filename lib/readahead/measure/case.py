@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -84,6 +85,11 @@ class Case:
         touched = self.touched()
         return found if touched is None else replace(found.only(touched), keys=self.keys)
 
+    def plan(self) -> Reads:
+        """Return what `scan` does, kept for every device: a slider of the device finds it ready."""
+        asked = replace(self, device=_ANY_DEVICE, fragment_bytes=0, time_scale=1.0)
+        return _scan(asked, store.is_built(self.recipe))
+
     def reads(self) -> tuple[list[Span], list[list[Span]]]:
         """Return the footer's reads, and those of each row group."""
         found = self.scan()
@@ -91,7 +97,7 @@ class Case:
 
     def _scheduled(self, costs: Costs) -> dict[str, Any]:
         """Return what the schedule is asked about."""
-        told = {"reads": self.scan(), "window": self.window, "costs": costs}
+        told = {"reads": self.plan(), "window": self.window, "costs": costs}
         return told | {"fragment_bytes": self.fragment_bytes}
 
     def predict(self, costs: Costs) -> Timeline:
@@ -129,3 +135,11 @@ class Case:
             f" {units.text(device.latency_s, 's')} x {device.channels}"
             f" at {units.text(device.bandwidth_bytes_per_s, 'bytes_per_s')}, depth {self.engine.queue_depth}"
         )
+
+
+_ANY_DEVICE = Device(name="any", latency_s=0.0, bandwidth_bytes_per_s=1e12)
+
+
+@functools.lru_cache(maxsize=2048)
+def _scan(case: Case, _built: bool) -> Reads:  # noqa: FBT001
+    return case.scan()

@@ -70,7 +70,7 @@ class Reads:
     @functools.cached_property
     def count(self) -> int:
         """Return the number of all reads."""
-        return len(self.footer) + len(self.spans) + int((self.probes[:, 1] > 0).sum())
+        return len(self.footer) + len(self.spans) + int(np.count_nonzero(self.probes[:, 1]))
 
     @functools.cached_property
     def data_bytes(self) -> int:

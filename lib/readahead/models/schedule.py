@@ -122,30 +122,32 @@ def simulate(
 ) -> Timeline:
     """Return when a query has read and decoded everything."""
     require_range("fragment_bytes", fragment_bytes, low=0, advice="Give 0 for a file in one piece.")
-    state = state_of(device, fragment_bytes, reads.count)
-    arrived_s, end, opened_s, seeks, data_seeks = _scan(
+    state = state_of(device, fragment_bytes, len(reads.footer) + len(reads.spans) + len(reads.probes))
+    opened_s, arrived_s, path, seeks, counts = _scan(
         state,
         (reads.footer, reads.spans, reads.ends, reads.rows, reads.probes),
         (window.slots, window.depth, window.threads),
         _Costs(*map(float, _numbers(costs))),
         reads.keys,
     )
-    groups, many = len(reads.rows), reads.read_groups
-    work_s = many * costs.group_s + reads.read_rows * costs.row_s
-    work_s += (groups - many) * costs.skip_group_s + groups * reads.keys * costs.prune_key_s
+    groups, rows, size = map(int, counts)
+    data = reads.count - len(reads.footer)
+    skipped = len(reads.rows) - groups
+    work_s = groups * costs.group_s + rows * costs.row_s + skipped * costs.skip_group_s
+    work_s += len(reads.rows) * reads.keys * costs.prune_key_s
     beside = len(state.free) if state.stripe_bytes else max(1, min(len(state.free), window.slots))
-    data, size = reads.count - len(reads.footer), reads.data_bytes
+    end_s, *path_s = path.tolist()
     return Timeline(
         opened_s=float(opened_s),
         arrived_s=float(arrived_s),
-        finished_s=float(end[TIME]) + costs.close_s,
+        finished_s=end_s + costs.close_s,
         reads=reads.count,
-        bytes_read=reads.bytes_read,
-        seeks=int(seeks),
+        bytes_read=sum(reads.footer[:, 1].tolist()) + size,
+        seeks=int(seeks[0]),
         decode_s=work_s,
-        path_s=dict(zip(TERMS, end[1:].tolist(), strict=True)),
+        path_s=dict(zip(TERMS, path_s, strict=True)),
         busy_s={
-            "seek": data_seeks * device.seek_s / beside,
+            "seek": seeks[1] * device.seek_s / beside,
             "latency": data * device.latency_s / beside,
             "transfer": size * max(state.link_byte_s, state.byte_s / beside),
             "cpu": work_s / window.threads,
@@ -179,61 +181,68 @@ def _open(device: DeviceState, footer: Ints, groups: int, costs: Any, keys: int)
     for at in range(len(footer)):
         due_s, moves = book_at(device, now_s, footer[at, 0], footer[at, 1])
         now_s, seeks = due_s + costs.read_s, seeks + moves
+    device.free[:, 1:] = 0.0  # what was spent on opening is a term of its own
+    device.link[1:] = 0.0
     return now_s + costs.open_s + groups * costs.open_group_s + keys * costs.open_key_s, seeks
 
 
 @compiled
 def _scan(
     device: DeviceState, reads: Any, window: tuple[int, int, int], costs: Any, keys: int
-) -> tuple[float, Moment, float, int, int]:
-    """Return (last arrival, the end as a moment, when the file was open, seeks, those of them after that)."""
+) -> tuple[float, float, Moment, tuple[int, int], tuple[int, int, int]]:
+    """Return when the file was open, the last arrival, the end as a moment, and what was counted.
+
+    Counted are (seeks, those after the opening) and (row groups read, their rows, bytes) after the opening.
+    """
     footer, spans, ends, rows, probes = reads
     slot_count, depth, threads = window
     opened_s, opening_seeks = _open(device, footer, len(rows), costs, keys)
-    device.free[:, 1:] = 0.0  # what was spent on opening is a term of its own
-    device.link[1:] = 0.0
     issue = np.zeros(CPU + 1)
     issue[TIME] = opened_s
     slots, slot_order = _rows(slot_count, issue), np.arange(slot_count)
     workers, worker_order = _rows(threads, issue), np.arange(threads)
     places, place_order = _rows(depth, issue), np.arange(depth)
-    gate, arrived, end = issue.copy(), issue.copy(), issue.copy()
+    gate, end, start, ready = issue.copy(), issue.copy(), issue.copy(), issue.copy()
     spend(gate, ENGINE, -costs.dispatch_s)
-    start, ready = issue.copy(), issue.copy()
-    seeks = count = at = 0
+    arrived_s = opened_s
+    seeks = at = groups = group_rows = size = 0
     for group in range(len(rows)):
         wait(issue, places[place_order[0]])  # until a group leaves the window
-        probed = len(probes) > 0 and probes[group, 1] > 0
-        if probed:
+        asks = len(probes) > 0 and probes[group, 1] > 0
+        if asks:
             put(start, issue)
             seeks += book(device, start, probes[group, 0], probes[group, 1], issue)
+            size += probes[group, 1]
         put(ready, issue)
         skipped = at == ends[group]
         while at < ends[group]:
+            slot = slots[slot_order[0]]
             put(start, issue)
-            wait(start, slots[slot_order[0]])
+            wait(start, slot)
             if (
-                not probed
+                not asks
             ):  # while a read is handed over, the next filter is already asked for: that much is hidden
                 spend(start, ENGINE, costs.read_s)
             spend(gate, ENGINE, costs.dispatch_s)
             wait(start, gate)
             put(gate, start)
-            if 0 < count < slot_count and count % SCRAMBLED > 0:
+            if 0 < at < slot_count and at % SCRAMBLED > 0:
                 device.heads[:] = -1
-            slot = slots[slot_order[0]]
             seeks += book(device, start, spans[at, 0], spans[at, 1], slot)
             requeue(slot_order, slots)
             wait(ready, slot)
-            at, count = at + 1, count + 1
-        if not skipped:
-            wait(arrived, ready)
+            at, size = at + 1, size + spans[at, 1]
         worker = workers[worker_order[0]]
         wait(worker, ready)
-        spend(worker, CPU, costs.skip_group_s if skipped else costs.group_s + rows[group] * costs.row_s)
+        if skipped:
+            spend(worker, CPU, costs.skip_group_s)
+        else:
+            arrived_s = max(arrived_s, ready[TIME])
+            groups, group_rows = groups + 1, group_rows + rows[group]
+            spend(worker, CPU, costs.group_s + rows[group] * costs.row_s)
         spend(worker, CPU, keys * costs.prune_key_s)
         put(places[place_order[0]], worker)
         wait(end, worker)
         requeue(place_order, places)
         requeue(worker_order, workers)
-    return arrived[TIME], end, opened_s, opening_seeks + seeks, seeks
+    return opened_s, arrived_s, end, (opening_seeks + seeks, seeks), (groups, group_rows, size)

@@ -13,7 +13,7 @@ from readahead.chapters.cache_tiers.cached_case import CachedCase
 from readahead.chapters.cache_tiers.calibrate_cache import CACHE
 from readahead.datasets import expected
 from readahead.experiments.experiment import Settings
-from readahead.experiments.scanning import Scanning
+from readahead.experiments.scanning import Scanning, once
 from readahead.measure.sample import Sample
 from readahead.models.estimate import Estimate
 from readahead.units import KiB, MiB
@@ -29,6 +29,7 @@ ROUNDED_BYTES = 4 * KiB
 class CachedQueries(Scanning):
     """Scans and queries of single row groups, run after run, with a cache between the engine and the device."""
 
+    @once
     def case(self, settings: Settings) -> CachedCase:
         """Return the case; a row group's reads are merged into one, so that it is one thing to keep."""
         plain, remote = super().case(settings), settings["spill"] == DISK

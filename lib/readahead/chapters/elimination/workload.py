@@ -28,7 +28,7 @@ from readahead.chapters.elimination.star_queries import (
 from readahead.datasets import inspect, store
 from readahead.experiments.experiment import Knob, Settings
 from readahead.experiments.knobs import knob, powers
-from readahead.experiments.scanning import Scanning
+from readahead.experiments.scanning import Scanning, once
 from readahead.measure import calibrate
 from readahead.measure.case import Case
 from readahead.measure.engine import EngineSettings, engine
@@ -151,6 +151,7 @@ def _carried(sql: str, setup: tuple[str, ...]) -> bool:
 class Eliminating(Scanning):
     """A scan of the order lines that may leave row groups alone."""
 
+    @once
     def case(self, settings: Settings) -> StarCase:
         """Return the case that these settings describe."""
         plain, load = super().case(settings), self.value(settings, "load")

@@ -12,7 +12,7 @@ from readahead.chapters.index_pages.sampling import TABLE_WAYS, PartCase, part_c
 from readahead.devices import device
 from readahead.experiments.experiment import Knob, Settings
 from readahead.experiments.knobs import knob, powers
-from readahead.experiments.scanning import Scanning
+from readahead.experiments.scanning import Scanning, once
 from readahead.measure.sample import Sample
 from readahead.models.estimate import Estimate
 from readahead.units import KiB
@@ -35,6 +35,7 @@ class IndexPages(Scanning):
             queue_depth=settings["queue_depth"],
         )
 
+    @once
     def case(self, settings: Settings) -> PartCase:
         """Return what DuckDB is asked for."""
         return part_case(super().case(settings), settings)

@@ -8,7 +8,7 @@ from typing import Any
 
 from readahead.datasets import expected
 from readahead.experiments.experiment import Settings
-from readahead.experiments.scanning import Scanning
+from readahead.experiments.scanning import Scanning, once
 from readahead.measure import calibrate
 from readahead.measure.case import Case
 from readahead.measure.machine import this_machine
@@ -61,6 +61,7 @@ class ReportCase(Case):
 class Reports(Scanning):
     """Scans, sums and reports of a Parquet table, each with processor costs of its own."""
 
+    @once
     def case(self, settings: Settings) -> Case:
         """Return the case that these settings describe."""
         plain, report = super().case(settings), REPORTS.get(settings["report"])

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import functools
+import itertools
+from bisect import bisect_right
+from collections import defaultdict
 from collections.abc import Sequence
 
 import numpy as np
@@ -17,13 +21,15 @@ INDEX_BITS = (8, 16, 24)
 """DuckDB's index is a radix tree that takes eight bits of the key at each step: a leaf for each 256 keys, and so on."""
 
 
-def blocks_of(columns: Sequence[Segments], rows: np.ndarray | None = None) -> set[int]:
+def blocks_of(columns: Sequence[Segments], rows: Sequence[int] | None = None) -> set[int]:
     """Return the blocks in which a row group lies, or only these rows of it, with all their columns."""
     found: set[int] = set()
     for segments in columns:
         starts, blocks = zip(*segments, strict=True)
-        hit = range(len(blocks)) if rows is None else np.searchsorted(starts, rows, side="right") - 1
-        found.update(blocks[at] for at in set(hit) if at >= 0)
+        if rows is None or len(blocks) == 1:
+            found.update(blocks)
+        else:
+            found.update(blocks[bisect_right(starts, row) - 1] for row in rows)
     return {block for block in found if block >= 0}  # a column of a single value lies in no block
 
 
@@ -55,7 +61,14 @@ def row_blocks(recipe: Recipe, keys: Sequence[int]) -> list[int]:
     else:  # rows lie at random
         places = np.random.default_rng(1).choice(recipe.rows, len(keys), replace=False)
     group, row = np.divmod(places, recipe.effective_row_group_rows)
-    columns, found = expected.segments(recipe), []
-    for number in np.unique(group):
-        found += sorted(blocks_of(columns[number], row[group == number]))
-    return list(dict.fromkeys(found))
+    columns, wanted = expected.segments(recipe), defaultdict[int, list[int]](list)
+    for number, one in zip(group.tolist(), row.tolist(), strict=True):
+        wanted[number].append(one)
+    found = [sorted(blocks_of(columns[number], wanted[number])) for number in sorted(wanted)]
+    return list(dict.fromkeys(itertools.chain.from_iterable(found)))
+
+
+@functools.lru_cache(maxsize=64)
+def group_blocks(recipe: Recipe, _built: bool) -> list[set[int]]:  # noqa: FBT001
+    """Return the blocks of each row group, kept as long as the file is built, or not."""
+    return [blocks_of(columns) for columns in expected.segments(recipe)]

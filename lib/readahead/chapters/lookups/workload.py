@@ -6,7 +6,6 @@ for one row too many and then reads the row groups that were hit, many at once. 
 
 from __future__ import annotations
 
-import functools
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -19,7 +18,7 @@ from readahead.datasets import expected, store
 from readahead.devices import Device, device
 from readahead.experiments.experiment import Knob, Settings
 from readahead.experiments.knobs import EMULATED, knob, powers
-from readahead.experiments.scanning import Scanning
+from readahead.experiments.scanning import Scanning, once
 from readahead.measure.case import Case
 from readahead.models.estimate import Estimate
 from readahead.models.native_reads import block_reads, block_span
@@ -42,7 +41,6 @@ PROBE_S = 0.9e-3
 """Making ready to look into an index and putting it away, beyond what any query takes."""
 ROW_S = 8e-6
 """Picking one row out of the blocks of its columns."""
-_ANY_DEVICE = Device(name="any", latency_s=0.0, bandwidth_bytes_per_s=1e12)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,24 +81,18 @@ class Lookup(Case):
 
         Once the file is built, reads of rows are exact; those of the index are as many as are expected.
         """
-        return _reads(replace(self, device=_ANY_DEVICE), store.is_built(self.recipe))
-
-
-@functools.lru_cache(maxsize=256)
-def _reads(lookup: Lookup, _built: bool) -> Reads:  # noqa: FBT001
-    """Return the reads, which do not depend on the device: a slider of the device finds them ready."""
-    recipe, touched = lookup.recipe, lookup.touched()
-    if recipe.format == "parquet":
-        return Case.scan(lookup)
-    keys, chosen = lookup._keys(), range(recipe.row_groups) if touched is None else np.flatnonzero(touched)
-    alone = native_file.index_walk(recipe, keys[: lookup.step_rows + 1]) if lookup.walks else []
-    if lookup.by_index:
-        alone, chosen = alone + native_file.row_blocks(recipe, keys), range(0)
-    rows, columns = expected.group_rows(recipe), expected.segments(recipe)
-    blocks = [native_file.blocks_of(columns[number]) for number in chosen]
-    groups = block_reads(blocks, recipe.block_bytes, ahead=True, depth=lookup.engine.queue_depth)
-    serial = [block_span(number, recipe.block_bytes) for number in alone]
-    return replace(Reads.of(serial, groups, [rows[number] for number in chosen]), keys=lookup.keys)
+        recipe, touched = self.recipe, self.touched()
+        if recipe.format == "parquet":
+            return Case.scan(self)
+        keys, chosen = self._keys(), range(recipe.row_groups) if touched is None else np.flatnonzero(touched)
+        alone = native_file.index_walk(recipe, keys[: self.step_rows + 1]) if self.walks else []
+        if self.by_index:
+            alone, chosen = alone + native_file.row_blocks(recipe, keys), range(0)
+        rows, blocks = expected.group_rows(recipe), native_file.group_blocks(recipe, store.is_built(recipe))
+        there, depth = [blocks[number] for number in chosen], self.engine.queue_depth
+        groups = block_reads(there, recipe.block_bytes, ahead=True, depth=depth)
+        serial = [block_span(number, recipe.block_bytes) for number in alone]
+        return replace(Reads.of(serial, groups, [rows[number] for number in chosen]), keys=self.keys)
 
 
 class Lookups(Scanning):
@@ -124,6 +116,7 @@ class Lookups(Scanning):
             stripe_bytes=STRIPE_BYTES if chosen.channels > 1 else 0,
         )
 
+    @once
     def case(self, settings: Settings) -> Lookup:
         """Return the case that these settings describe."""
         plain, native = super().case({**settings, "format": settings["stored"]}), settings["stored"] == NATIVE

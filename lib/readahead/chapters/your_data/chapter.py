@@ -93,8 +93,7 @@ class YourData(Experiment):
 
     def table(self, settings: Settings) -> Table:
         """Return the sample, as the arithmetic knows it."""
-        seen = self.survey(settings)
-        return table_layout.first(seen.table, rewritten.sample_rows(seen))
+        return _sample(self.survey(settings))
 
     def workload(self, settings: Settings) -> Workload:
         """Return the filter, in the middle of the column as the query has it."""
@@ -103,12 +102,9 @@ class YourData(Experiment):
 
     def plans(self, settings: Settings) -> list[Reads]:
         """Return the reads."""
-        table, workload, layout = self.table(settings), self.workload(settings), settings["layout"]
-        if layout == AS_IT_LIES:
-            return table_layout.today(table, workload)
-        return table_layout.packed(
-            table, workload, settings["row_group_rows"], by_filter=layout == SORTED or None
-        )
+        layout = settings["layout"]
+        rows = 0 if layout == AS_IT_LIES else settings["row_group_rows"]
+        return _plans(self.table(settings), self.workload(settings), rows, layout == SORTED or None)
 
     def best(self, settings: Settings, layout: str) -> int:
         """Return the advised row-group size in a layout, wherever the filter may lie."""
@@ -168,6 +164,19 @@ class YourData(Experiment):
         if settings["layout"] == AS_IT_LIES:
             return {"row_group_rows": "The file as it lies has its own. Choose another layout to set them."}
         return {}
+
+
+@functools.lru_cache(maxsize=32)
+def _sample(seen: Survey) -> Table:
+    return table_layout.first(seen.table, rewritten.sample_rows(seen))
+
+
+@functools.lru_cache(maxsize=512)
+def _plans(table: Table, workload: Workload, rows: int, by_filter: bool | None) -> list[Reads]:  # noqa: FBT001
+    """Return the reads of a table packed in row groups of so many rows, or as it lies if that is 0."""
+    if not rows:
+        return table_layout.today(table, workload)
+    return table_layout.packed(table, workload, rows, by_filter=by_filter)
 
 
 @functools.lru_cache(maxsize=32)
