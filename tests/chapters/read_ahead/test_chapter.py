@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from readahead import devices
+from readahead.chapters import chapter
 from readahead.chapters.read_ahead.chapter import (
     EXPERIMENT,
     FIGURES,
@@ -56,16 +57,15 @@ def test_sheas_device_is_the_catalogues() -> None:
 )
 def test_duckdb_sends_the_very_reads_that_were_planned(bench: Bench, changes: dict[str, object]) -> None:
     sample = bench.measured.sample(**changes)
-    plan = EXPERIMENT.plan(bench.settings(**changes))
-    planned = plan.listed
-    assert sorted((read.offset, read.size_bytes) for read in sample.reads) == sorted(planned)
-    assert sample.max_in_flight <= EXPERIMENT.window(bench.settings(**changes)).slots
+    case = EXPERIMENT.case(bench.settings(**changes))
+    assert sorted((read.offset, read.size_bytes) for read in sample.reads) == sorted(case.scan().listed)
+    assert sample.max_in_flight <= case.window.slots
 
 
 @pytest.mark.parametrize("changes", [switched(OFF), switched(ON, NATIVE)], ids=["pages", "blocks"])
 def test_where_the_reads_are_not_exact_they_are_close(bench: Bench, changes: dict[str, object]) -> None:
-    sample, plan = bench.measured.sample(**changes), EXPERIMENT.plan(bench.settings(**changes))
-    assert len(sample.reads) == pytest.approx(plan.count, rel=0.15)
+    sample, case = bench.measured.sample(**changes), EXPERIMENT.case(bench.settings(**changes))
+    assert len(sample.reads) == pytest.approx(case.scan().count, rel=0.15)
 
 
 def test_every_way_to_read_gives_the_same_answer(bench: Bench) -> None:
@@ -83,22 +83,11 @@ def test_async_threads_alone_keep_four_groups_a_worker_under_way(bench: Bench) -
 
 
 @pytest.mark.parametrize("name", ["switch", "switch_native", "depth", "alone", "hole"])
-def test_it_pays_and_both_witnesses_answer(bench: Bench, name: str) -> None:
+def test_it_pays_and_both_sources_answer(bench: Bench, name: str) -> None:
     ask = ROUNDS[name].ask
     assert ask is not None
     assert ask(bench.model).median > 1.1
     assert ask(bench.measured).median > 0  # how much it paid depends on who else is at work
-
-
-@pytest.mark.parametrize("ahead", EXPERIMENT.knob("read_ahead").choices)
-@pytest.mark.parametrize("stored", EXPERIMENT.knob("stored").choices)
-def test_there_is_a_curve_along_every_number(ahead: str, stored: str) -> None:
-    settings = EXPERIMENT.settings(read_ahead=ahead, stored=stored)
-    for knob in EXPERIMENT.knobs:
-        if knob.kind != "choice":
-            curve = EXPERIMENT.curve(settings, knob.name, knob.grid(12))
-            assert curve.shape == (12,)
-            assert np.all(curve > 0)
 
 
 def test_both_ends_of_every_knob_can_be_modeled() -> None:
@@ -110,6 +99,6 @@ def test_both_ends_of_every_knob_can_be_modeled() -> None:
 
 @pytest.mark.parametrize("name", FIGURES)
 def test_every_figure_can_be_drawn(bench: Bench, name: str) -> None:
-    picture = FIGURES[name](bench)
+    picture = chapter("read_ahead").figure(name)(bench)
     assert picture.sentence
     assert picture.rows

@@ -1,127 +1,163 @@
-"""A long corridor to a store room, and somebody who may or may not ask before he needs a thing: the common bench with
-DuckDB's own read-ahead switches, for Parquet and for its own format."""
+"""DuckDB's own read-ahead switches, for Parquet and for its own format: on, off, and half on."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
 
-from readahead.chapters.read_ahead import laws
 from readahead.datasets import expected, store
-from readahead.experiments.experiment import Settings
-from readahead.experiments.knobs import DISK_COLD, EMULATED
-from readahead.experiments.scanning import Scanning
-from readahead.measure import calibrate
+from readahead.devices import device
+from readahead.experiments.experiment import Knob, Settings
+from readahead.experiments.knobs import knob, powers
+from readahead.experiments.scanning import Scanning, once
 from readahead.measure.case import Case
 from readahead.measure.engine import Setting
-from readahead.measure.run import Query, run_emulated, run_local
-from readahead.measure.sample import Sample
-from readahead.models.estimate import Estimate
+from readahead.measure.run import Query
 from readahead.models.native_reads import block_reads
-from readahead.models.reads import Reads
-from readahead.models.schedule import Costs, Window, simulate
-from readahead.units import KiB
+from readahead.models.reads import Reads, Span
+from readahead.models.schedule import Costs, Timeline, Window, simulate
+from readahead.models.shapes import RowGroup
+from readahead.units import KiB, MiB
 
-ON, OFF, ALONE = "on", "off", "async_threads alone"
-PARQUET, NATIVE = "Parquet", "DuckDB's own"
-SCAN, TWO, LIMIT = "scan", "two columns", "LIMIT 10"
+ON, OFF, ALONE = "on", "off", "alone"
+PARQUET, NATIVE = "parquet", "native"
+SCAN, TWO, LIMIT = "scan", "two", "limit"
 BLOCK_BYTES = 64 * KiB
+PAGE_HEADER_BYTES = 256
+"""What DuckDB reads of a Parquet page before it knows how long the page is, when it may not read ahead."""
+GROUPS_A_WORKER = 4
+"""Row groups under way for each worker when DuckDB chooses the depth: 64 MiB a worker, 16 MiB a group at least."""
 _TWO_COLUMNS = ("id", "user_id")
 
 
-class Switching(Scanning):
-    """The common bench with the engine's read-ahead switches."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AheadCase(Case):
+    """A scan, or a query that ends after ten rows, with read-ahead on, off, or by `async_threads` alone."""
 
-    def case(self, settings: Settings) -> Case:
-        """Return the common case in the chosen format, with the switches thrown."""
-        case = super().case(settings)
-        parquet = self.value(settings, "stored") != NATIVE
-        ahead = self.value(settings, "read_ahead")
-        more: dict[str, Setting] = {}
-        if ahead == OFF:
-            more = {"disable_parquet_prefetching": True} if parquet else {"storage_block_prefetch": "NEVER"}
-        elif not parquet:
-            more = {"storage_block_prefetch": "ALWAYS_PREFETCH"}
-        if ahead == ALONE:
-            more["read_ahead_depth"] = -1
-        form = case.recipe if parquet else replace(case.recipe, format="native", block_bytes=BLOCK_BYTES)
-        two = self.value(settings, "query") == TWO
-        return replace(
-            case,
-            recipe=form,
-            engine=replace(case.engine, column_gap_bytes=self.value(settings, "column_gap_bytes"), more=more),
-            columns=_TWO_COLUMNS if two else (),
-            select=", ".join(f"sum({column})" for column in _TWO_COLUMNS) if two else "",
-        )
+    ahead: str = ON
+    limit: bool = False
 
-    def query(self, settings: Settings) -> Query:
+    def query(self) -> Query:
         """Return the query, for a file that is built."""
-        case = self.case(settings)
-        if self.value(settings, "query") != LIMIT:
-            return case.query()
-        return Query(sql="SELECT * FROM {table} LIMIT 10", path=store.location(case.recipe))
+        if not self.limit:
+            return Case.query(self)
+        return Query(sql="SELECT * FROM {table} LIMIT 10", path=store.location(self.recipe))
 
-    def window(self, settings: Settings) -> Window:
+    @property
+    def window(self) -> Window:
         """Return the window: without read-ahead each worker has one read under way.
 
         With `async_threads` alone DuckDB keeps as many row groups under way as its memory rule allows.
         """
-        own = self.case(settings).window
-        ahead = self.value(settings, "read_ahead")
-        if ahead == OFF:
-            return Window(slots=own.threads, depth=own.threads, threads=own.threads)
-        if ahead == ALONE:
-            most = laws.GROUPS_A_WORKER * own.threads
-            return Window(slots=min(own.slots, most), depth=most, threads=own.threads)
-        return own
+        threads, slots = self.engine.threads, self.engine.in_flight
+        if self.ahead == ON:
+            return Window(slots=slots, depth=self.engine.queue_depth, threads=threads)
+        most = threads * (GROUPS_A_WORKER if self.ahead == ALONE else 1)
+        return Window(slots=min(slots, most), depth=most, threads=threads)
 
-    def plan(self, settings: Settings) -> Reads:
-        """Return the reads: exact once the file is built."""
-        case = self.case(settings)
-        columns = case.columns or case.recipe.columns
-        ahead, depth = self.value(settings, "read_ahead") != OFF, self.window(settings).depth
-        if case.recipe.format == "native":
-            found = expected.blocks(case.recipe, columns)
-            groups = block_reads([blocks for _, blocks in found], BLOCK_BYTES, ahead=ahead, depth=depth)
+    def scan(self) -> Reads:
+        """Return the reads: exact once the file is built. Of ten rows they are those of one window."""
+        recipe, columns, ahead = self.recipe, self.columns or self.recipe.columns, self.ahead != OFF
+        if recipe.format == "native":
+            found = expected.blocks(recipe, columns)
+            groups = block_reads(
+                [blocks for _, blocks in found], BLOCK_BYTES, ahead=ahead, depth=self.window.depth
+            )
             return Reads.of([], groups, [rows for rows, _ in found])
-        reads = case.scan()
+        reads = Case.scan(self)
         if not ahead:
-            shape, count = expected.shape(case.recipe), expected.pages(case.recipe)
-            groups = [laws.page_reads(group, columns, count) for group in shape.row_groups]
+            shape, count = expected.shape(recipe), expected.pages(recipe)
+            groups = [page_reads(group, columns, count) for group in shape.row_groups]
             reads = Reads.of(reads.footer, groups, reads.rows)
-        return reads.first(depth) if self.value(settings, "query") == LIMIT else reads
+        return reads.first(self.window.depth) if self.limit else reads
 
-    def model(self, settings: Settings) -> Estimate:
-        """Return the schedule of the reads as named terms; of ten rows, those of the first row group.
+    def predict(self, costs: Costs) -> Timeline:
+        """Return the schedule of the reads; ten rows are there with the first row group, and the rest is dropped."""
+        reads = self.plan()
+        wanted = reads.first(1) if self.limit else reads
+        told = simulate(self.device, wanted, window=self.window, costs=costs)
+        return replace(told, reads=reads.count, bytes_read=reads.bytes_read)
 
-        What else was under way when the first ten rows are there is dropped.
-        """
-        reads = self.plan(settings)
-        if self.value(settings, "query") == LIMIT:
-            reads = reads.first(1)
-        device, window = self.case(settings).device, self.window(settings)
-        return simulate(device, reads, window=window, costs=self.costs(settings)).estimate
+
+def page_reads(group: RowGroup, columns: Collection[str], pages: Mapping[str, int]) -> list[Span]:
+    """Return the reads of a row group page by page: a header, then the page, for each page of each wanted column.
+
+    `pages` says how many pages a column's chunk has (one, and a dictionary where there is one).
+    """
+    reads: list[Span] = []
+    for chunk in group.chunks:
+        if chunk.column in columns:
+            count = pages[chunk.column]
+            share = max(1, (chunk.size_bytes - count * PAGE_HEADER_BYTES) // count)
+            for page in range(count):
+                at = chunk.offset + page * (PAGE_HEADER_BYTES + share)
+                reads += [(at, PAGE_HEADER_BYTES), (at + PAGE_HEADER_BYTES, share)]
+    return reads
+
+
+class ReadAhead(Scanning):
+    """A scan with the engine's read-ahead switches."""
+
+    @once
+    def case(self, settings: Settings) -> AheadCase:
+        """Return the case that these settings describe, with the switches thrown."""
+        plain = super().case({**settings, "format": settings["stored"]})
+        ahead, two = settings["read_ahead"], settings["query"] == TWO
+        more: dict[str, Setting] = {"read_ahead_depth": -1} if ahead == ALONE else {}
+        if settings["stored"] == NATIVE:
+            more["storage_block_prefetch"] = "NEVER" if ahead == OFF else "ALWAYS_PREFETCH"
+        elif ahead == OFF:
+            more["disable_parquet_prefetching"] = True
+        return AheadCase(
+            recipe=replace(plain.recipe, block_bytes=BLOCK_BYTES),
+            device=plain.device,
+            engine=replace(plain.engine, column_gap_bytes=settings["column_gap_bytes"], more=more),
+            columns=_TWO_COLUMNS if two else (),
+            select=", ".join(f"sum({column})" for column in _TWO_COLUMNS) if two else "",
+            ahead=ahead,
+            limit=settings["query"] == LIMIT,
+        )
 
     def costs(self, settings: Settings) -> Costs:
         """Return what the engine takes; a native file is opened before the clock runs."""
-        case, costs = self.case(settings), super().costs(settings)
-        return costs if case.recipe.format == "parquet" else replace(costs, open_s=0.0, open_group_s=0.0)
+        costs = super().costs(settings)
+        return costs if settings["stored"] == PARQUET else replace(costs, open_s=0.0, open_group_s=0.0)
 
-    def measure(self, settings: Settings, repeats: int = 3) -> Sample:
-        """Run the query in DuckDB, on the emulated device or on this machine's disk."""
-        case, where = self.case(settings), self.value(settings, "where")
-        case.build()
-        query = self.query(settings)
-        if where != EMULATED:
-            calibrate.engine(case.recipe.table, self.value(settings, "where")).ensure()
-            cold = where == DISK_COLD
-            return run_local(query, case.engine, cold=cold, repeats=repeats, facts=settings)
-        return run_emulated(query, case.device, case.engine, repeats=repeats, facts=settings)
 
-    def disabled(self, settings: Settings) -> dict[str, str]:
-        """Say which knobs do nothing now, and why."""
-        reasons = super().disabled(settings)
-        if self.value(settings, "read_ahead") == OFF:
-            reasons["queue_depth"] = "Without read-ahead each worker waits for the one read it asked for."
-        if self.value(settings, "query") != TWO:
-            reasons["column_gap_bytes"] = "Every column is read, so there is no hole to read through."
-        return reasons
+_NETWORK = device("object-store")
+
+EXPERIMENT = ReadAhead(
+    topic="read_ahead",
+    title="Read-ahead: asking before you need it",
+    knobs=(
+        knob("device", default=_NETWORK.name),
+        knob(
+            "queue_depth", default=8, folded=False,
+            idle=lambda now: "Without read-ahead each worker waits for the one read it asked for."
+            if now["read_ahead"] == OFF else "",
+        ),
+        knob("latency_s", default=0.005),
+        Knob(
+            name="read_ahead", label="Read-ahead", kind="choice", default=ON, choices=(ON, OFF, ALONE),
+            labels={ALONE: "async_threads alone"},
+        ),
+        knob("row_group_rows", default=2_048),
+        Knob(
+            name="stored", label="Format", kind="choice", default=PARQUET, choices=(PARQUET, NATIVE),
+            labels={PARQUET: "Parquet", NATIVE: "DuckDB's own"},
+        ),
+        knob("query", choices=(SCAN, TWO, LIMIT), default=SCAN, labels={TWO: "two columns", LIMIT: "LIMIT 10"}),
+        Knob(
+            name="column_gap_bytes", label="Hole read through", kind="bytes", default=16 * KiB, low=1 * KiB,
+            high=4 * MiB, steps=powers(1 * KiB, 4 * MiB), folded=True,
+            help="Two wanted columns with a smaller hole between them are read as one.",
+            idle=lambda now: "Every column is read, so there is no hole to read through."
+            if now["query"] != TWO else "",
+        ),
+        knob("channels", default=128),
+        knob("bandwidth_bytes_per_s", default=_NETWORK.bandwidth_bytes_per_s),
+        knob("threads", default=1),
+        knob("size", default="tiny"),
+        knob("where"),
+    ),
+)  # fmt: skip
