@@ -1,12 +1,10 @@
-"""A removal firm's offer. The same goods in other boxes, in another order, with more carriers: each with its price, the
-cheapest first, and a word on what it is that takes the time.
+"""Advises on a table's layout and queue depth: what each change would gain on a device, the largest gain first.
 
-Every time here is the schedule's (`models.your_data`), of a layout as it is or as it would be written.
+Every time here is the schedule's (`models.table_layout`), of a layout as it is or as it would be written.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from readahead.datasets.survey import Survey
@@ -18,14 +16,14 @@ from readahead.models import search, table_layout
 from readahead.models.estimate import Estimate
 from readahead.models.reads import Reads
 from readahead.models.schedule import Costs, Window
-from readahead.models.table_layout import Table, Workload
+from readahead.models.table_layout import Workload
 
 LADDER = (8_192, 32_768, 122_880, 524_288, 1_048_576)
 """Row-group sizes that are always told."""
 ENOUGH = 1.05
 """The least queue depth whose time is within this factor of the best is the one to set."""
 MOST_KEYS = 1_000_000
-GAP = 1.02
+LEAST_GAIN = 1.02
 """A change that gains less than this factor is not offered."""
 
 
@@ -51,13 +49,14 @@ class Asked:
 
         Raises `BadValue` for a number out of range, a filter without a column, and a range that is a lookup too.
         """
-        require_range("selectivity", selectivity, low=1e-9, high=1, advice="Give a share, such as 0.1.")
         most = min(MOST_KEYS, survey.table.rows)
-        require_range(
-            "keys", keys, low=0, high=most, advice="Give rows per lookup, of those there are; 0 for a scan."
-        )
-        require_range("queue_depth", queue_depth, low=1, high=1024, advice="Give reads in flight, such as 8.")
-        require_range("threads", threads, low=0, high=256, advice="Give 0 for all cores but one.")
+        for name, value, low, high, advice in (
+            ("selectivity", selectivity, 1e-9, 1, "Give a share, such as 0.1."),
+            ("keys", keys, 0, most, "Give rows per lookup, of those there are; 0 for a scan."),
+            ("queue_depth", queue_depth, 1, 1024, "Give reads in flight, such as 8."),
+            ("threads", threads, 0, 256, "Give 0 for all cores but one."),
+        ):
+            require_range(name, value, low=low, high=high, advice=advice)
         if selectivity < 1 and keys:
             raise BadValue(
                 f"selectivity={selectivity:g} and keys={keys} must be one or the other: a range, or a lookup of rows."
@@ -67,11 +66,12 @@ class Asked:
             raise BadValue(
                 f"selectivity={selectivity:g} and keys={keys} need a column to filter by. Give one with --by COLUMN."
             )
-        return cls(
-            workload=Workload(selectivity=selectivity, keys=keys),
-            queue_depth=queue_depth,
-            threads=threads or spare_threads(),
-        )
+        workload = Workload(selectivity=selectivity, keys=keys)
+        return cls(workload=workload, queue_depth=queue_depth, threads=threads or spare_threads())
+
+    def window(self, depth: int = 0) -> Window:
+        """Return what DuckDB keeps under way at a queue depth, or at today's."""
+        return table_layout.window(depth or self.queue_depth, self.threads)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,15 +79,15 @@ class Option:
     """One thing that could be done."""
 
     says: str
-    rows: int
+    rows: int = 0
     """Of a row group; 0 if it stays as it is."""
-    sorted: bool
+    sorted: bool = False
+    """Whether the rows are sorted by the filter's column."""
     queue_depth: int
     seconds: float
     gain: float
     """Today's time over this one's."""
-    read_groups: int
-    bottleneck: str
+    bottleneck: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,10 +95,10 @@ class Advice:
     """Everything modeled for one device."""
 
     device: Device
-    costs: Costs
     asked: Asked
     today: Estimate
     today_groups: int
+    """Row groups that are read, rounded over the places where the filter may lie."""
     work: float
     """Bytes of the wanted columns, or rows of a lookup: throughput is work / seconds."""
     options: tuple[Option, ...]
@@ -114,95 +114,73 @@ class Advice:
         return "rows_per_s" if self.asked.workload.keys else "bytes_per_s"
 
 
-def read_groups(plans: list[Reads]) -> int:
-    """Return how many row groups are read, rounded over the places where the filter may lie."""
-    return round(sum(plan.read_groups for plan in plans) / len(plans))
-
-
 def advise(survey: Survey, device: Device, asked: Asked, costs: Costs | None = None) -> Advice:
     """Return what could be done about a survey's table on one device, ranked by gain."""
     costs = costs or sample_run.guessed_costs(survey)
     table, workload = survey.table, asked.workload
-    bench = _Bench(table=table, device=device, costs=costs, asked=asked)
     now = table_layout.today(table, workload)
-    today = table_layout.explained(now, device, bench.window(asked.queue_depth), costs)
-    depths = tuple((depth, bench.seconds(now, depth)) for depth in table_layout.DEPTHS)
-    least = min(time_s for _, time_s in depths)
-    deep = next(depth for depth, time_s in depths if time_s <= least * ENOUGH)
+    today = table_layout.explained(now, device, asked.window(), costs)
     ladder = [rows for rows in LADDER if rows < 2 * table.rows] or [table_layout.VECTOR_ROWS]
-    sizes = tuple(
-        (rows, bench.seconds(table_layout.packed(table, workload, rows), asked.queue_depth))
-        for rows in ladder
-    )
+    layouts = [table_layout.packed(table, workload, rows) for rows in ladder]
+    depths = table_layout.DEPTHS
+    at_depths = [table_layout.seconds(now, device, asked.window(depth), costs) for depth in depths]
     return Advice(
         device=device,
-        costs=costs,
         asked=asked,
         today=today,
-        today_groups=read_groups(now),
+        today_groups=round(sum(plan.read_groups for plan in now) / len(now)),
         work=float(workload.keys) if workload.keys else table.wanted_bytes,
-        options=tuple(_ranked(survey, bench, now, deep, today.seconds)),
-        sizes=sizes,
-        depths=depths,
+        options=tuple(_ranked(survey, now, today, device, asked, costs, _enough(depths, at_depths))),
+        sizes=tuple(
+            (rows, table_layout.seconds(plans, device, asked.window(), costs))
+            for rows, plans in zip(ladder, layouts, strict=True)
+        ),
+        depths=tuple(zip(depths, at_depths, strict=True)),
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Bench:
-    table: Table
-    device: Device
-    costs: Costs
-    asked: Asked
-
-    def window(self, depth: int) -> Window:
-        return table_layout.window(depth, self.asked.threads)
-
-    def seconds(self, plans: list[Reads], depth: int) -> float:
-        return table_layout.seconds(plans, self.device, self.window(depth), self.costs)
-
-    def best(self, depth: int, *, by_filter: bool | None = None) -> int:
-        args = (self.table, self.asked.workload, self.device, self.window(depth), self.costs)
-        return search.best_rows(*args, by_filter=by_filter)[0]
+def _enough(depths: tuple[int, ...], seconds: list[float]) -> int:
+    """Return the least queue depth that is nearly as fast as the best."""
+    return next(d for d, took in zip(depths, seconds, strict=True) if took <= min(seconds) * ENOUGH)
 
 
-def _ranked(survey: Survey, bench: _Bench, now: list[Reads], deep: int, today_s: float) -> Sequence[Option]:
+def _ranked(
+    survey: Survey, now: list[Reads], today: Estimate, device: Device, asked: Asked, costs: Costs, deep: int
+) -> list[Option]:
     """Return each change alone, and then all together, fastest first; those that gain nothing are left out."""
-    table, workload, depth = bench.table, bench.asked.workload, bench.asked.queue_depth
+    table, workload, depth = survey.table, asked.workload, asked.queue_depth
     usual = max(table_layout.VECTOR_ROWS, table.usual_rows)
-    by = survey.named(survey.by).shown if survey.by else ""
-    offers: list[tuple[str, list[Reads], int, bool, int]] = []
+    by = f"sort by {survey.named(survey.by).shown}, " if workload.filters else ""
+
+    def best(at: int, *, in_order: bool = False) -> int:
+        window = asked.window(at)
+        return search.best_rows(table, workload, device, window, costs, by_filter=in_order or None)[0]
+
+    def offer(says: str, *, rows: int = 0, in_order: bool = False, at: int = depth) -> Option:
+        plans = table_layout.packed(table, workload, rows, by_filter=in_order or None) if rows else now
+        told = table_layout.explained(plans, device, asked.window(at), costs)
+        return Option(
+            says=says, rows=rows, sorted=in_order, queue_depth=at, seconds=told.seconds,
+            gain=today.seconds / told.seconds, bottleneck=told.bottleneck,
+        )  # fmt: skip
+
+    offers = []
     if deep != depth:
-        offers.append((f"set a queue depth of {deep}", now, 0, False, deep))
+        offers.append(offer(f"set a queue depth of {deep}", at=deep))
     if survey.found.total_files > 1:
-        words = f"write the {survey.found.total_files:,} files as one, groups of {usual:,} rows"
-        offers.append((words, table_layout.packed(table, workload, usual), usual, False, depth))
-    rows = bench.best(depth)
-    plan = table_layout.packed(table, workload, rows)
-    offers.append((f"row groups of {rows:,} rows", plan, rows, False, depth))
+        files = f"{survey.found.total_files:,}"
+        offers.append(offer(f"write the {files} files as one, groups of {usual:,} rows", rows=usual))
+    rows = best(depth)
+    offers.append(offer(f"row groups of {rows:,} rows", rows=rows))
     if workload.filters:
-        plan = table_layout.packed(table, workload, usual, by_filter=True)
-        offers.append((f"sort by {by}, groups as large as today's", plan, usual, True, depth))
-        rows = bench.best(depth, by_filter=True)
-        plan = table_layout.packed(table, workload, rows, by_filter=True)
-        offers.append((f"sort by {by}, row groups of {rows:,} rows", plan, rows, True, depth))
-    rows = bench.best(max(deep, depth), by_filter=workload.filters or None)
-    plan = table_layout.packed(table, workload, rows, by_filter=workload.filters or None)
-    words = f"{f'sort by {by}, ' if workload.filters else ''}row groups of {rows:,} rows"
-    words += f", queue depth {max(deep, depth)}"
-    offers.append((words, plan, rows, workload.filters, max(deep, depth)))
-    found: dict[str, Option] = {}
-    for says, plan, rows, in_order, at in offers:
-        told = table_layout.explained(plan, bench.device, bench.window(at), bench.costs)
-        gain = today_s / told.seconds
-        all_at_once = at != depth and rows  # more change is only offered for more gain
-        if all_at_once and told.seconds > min((one.seconds for one in found.values()), default=1e9) / GAP:
-            continue
-        if gain >= GAP and (at != depth or rows or in_order):
-            found.setdefault(
-                says.replace(f", queue depth {depth}", ""),
-                Option(
-                    says=says, rows=rows, sorted=in_order, queue_depth=at, seconds=told.seconds, gain=gain,
-                    read_groups=read_groups(plan), bottleneck=told.bottleneck,
-                ),
-            )  # fmt: skip
-    return sorted(found.values(), key=lambda option: option.seconds)
+        offers.append(offer(f"{by}groups as large as today's", rows=usual, in_order=True))
+        rows = best(depth, in_order=True)
+        offers.append(offer(f"{by}row groups of {rows:,} rows", rows=rows, in_order=True))
+    found = [one for one in offers if one.gain >= LEAST_GAIN]
+    if deep > depth:
+        rows = best(deep, in_order=workload.filters)
+        says = f"{by}row groups of {rows:,} rows, queue depth {deep}"
+        every = offer(says, rows=rows, in_order=workload.filters, at=deep)
+        if every.gain >= LEAST_GAIN * max((one.gain for one in found), default=1.0):
+            found.append(every)  # more change is only offered for more gain
+    return sorted(found, key=lambda option: option.seconds)
