@@ -64,6 +64,7 @@ def test_readers_read_every_byte_of_their_part(bench: Bench) -> None:
     settings = bench.settings(workload=READERS, readers=4, channels=1)
     sample = EXPERIMENT.measure(settings, repeats=1)
     assert sample.bytes_read == EXPERIMENT.work(settings)
+    assert EXPERIMENT.counts(settings) == {"reads": len(sample.reads), "bytes_read": sample.bytes_read}
     assert len({read.offset for read in sample.reads}) == len(sample.reads)
     assert sample.max_in_flight == 4
 

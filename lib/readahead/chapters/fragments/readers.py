@@ -36,6 +36,12 @@ class Readers:
         return range(reader * each, reader * each + requests * self.request_bytes, self.request_bytes)
 
     @property
+    def counts(self) -> dict[str, float]:
+        """Return the reads and bytes of all of them."""
+        reads = self.readers * len(self.part(0))
+        return {"reads": reads, "bytes_read": reads * self.request_bytes}
+
+    @property
     def seconds(self) -> float:
         """Return when all are done, their requests booked on the device's queue as they come.
 

@@ -36,6 +36,10 @@ class Fragments(Scanning):
         """Return the scan's estimate, or that of the plain readers."""
         return super().model(settings) if settings["workload"] == SCAN else self.readers(settings).estimate()
 
+    def counts(self, settings: Settings) -> dict[str, float]:
+        """Return the reads and bytes of the scan, or of the plain readers."""
+        return super().counts(settings) if settings["workload"] == SCAN else self.readers(settings).counts
+
     def measure(self, settings: Settings, repeats: int = 3) -> Sample:
         """Let DuckDB scan, or plain readers read: of a file that is at least small, for a tiny one is too short."""
         if settings["workload"] == SCAN:
