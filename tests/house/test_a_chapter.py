@@ -31,7 +31,7 @@ def notebook(listing: str) -> nbformat.NotebookNode:
         kind, _, source = part.partition("\n")
         new = nbformat.v4.new_markdown_cell if kind == "markdown" else nbformat.v4.new_code_cell
         cell = new(source.strip(), id=f"c{number:02}")
-        cell.metadata.update({"tags": ["parameters"]} if kind == "parameters" else {})
+        cell.metadata.update({"tags": [kind]} if kind in ("parameters", "yours") else {})
         made.cells.append(cell)
     return made
 

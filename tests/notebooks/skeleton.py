@@ -1,5 +1,5 @@
-"""An inspector with a list. A chapter is a notebook with fixed blocks in a fixed order, thin code, no
-outputs, and no number in its prose that another machine would make a lie.
+"""Checks that a chapter's notebook has its blocks in their order, thin code, no outputs, and no number in its prose
+that another machine would make a lie.
 
 The blocks, in order:
 
@@ -8,18 +8,20 @@ The blocks, in order:
     parameters   a code cell tagged `parameters`: plain values only, `reveal` and `size` among them
     card         the code cell with `open_chapter(…)`, which shows the machine card
     questions    directly above each `.predict/.claim/.exercise("x")`, a cell that begins with **Predict.** …
-    rounds       three to five `## Round N: …`, each with `.predict("x")`, then `.reveal("x")`, then an
-                 explanation in words
-    exercises    `## Exercises`: at least two `.exercise("x")`
+    rounds       three to five `## Round N: …`, each with `.predict("x")`, then `.reveal("x")`, then words that lead
+                 on (what draws the lesson is shown by the reveal), a cell of the learner's own, and exercises
+    exercises    `## Exercises`, for those that span rounds; it may be missing, but two exercises there must be
     key points   `## Key points`: a list
     next         `## Next`: a link to a notebook (or `## Next` without a link in the last chapter)
+
+A cell tagged `yours` holds the learner's own lines: below a Markdown cell that says what to try, it may import pandas
+and plotly.express besides readahead, draw with `px.` and print. A chapter that has one has one in every round, and
+takes its published tables from `lesson.published("name")`, never retyped.
 
 `00_start_here` has a lighter list: title, parameters, one panel, and the rules for cells and prose.
 
 Numbers with a unit of time or rate (8 ms, 90 MB/s, 3x faster) stand only in a question, or in a blockquote that names
-where
-they are from: its first line begins with `> **Author, Title (year)**`, or with `> **Given**` for what
-an exercise assumes. A table of published figures goes in such a blockquote, every line begun with `>`.
+where they are from: its first line begins with `> **Author, Title (year)**`, or with `> **Given**` for what is assumed.
 """
 
 from __future__ import annotations
@@ -35,7 +37,12 @@ LINES = 8
 BYTES = 60_000
 """Of a notebook file."""
 BLOCKS = ("title", "objectives", "parameters", "card", "rounds", "exercises", "key points", "next")
+OPTIONAL = {"exercises"}
 LIGHT = ("title", "parameters")
+YOURS = "yours"
+"""The tag of a cell of the learner's own."""
+OWN_IMPORTS = ("pandas", "plotly.express")
+"""What such a cell may import besides readahead."""
 KNOWING = {"understand", "know", "learn", "appreciate", "see", "be"}
 """Verbs that nobody can check."""
 
@@ -46,7 +53,7 @@ _UNIT = (
 )
 _FACTOR = r"(?:x|×|times|-fold| ?%)\s*(?:faster|slower|as fast|as slow|quicker|speed-?up)"
 NUMBERED = re.compile(rf"{_NUMBER}(?:{_UNIT}|{_FACTOR})|\b(?:twice|half) as (?:fast|slow)\b", re.IGNORECASE)
-SOURCED = re.compile(r"^>\s*\*\*(?:Given|[^*]+,[^*]+\((?:\d{4}|undated)\))\*\*")
+SOURCED = re.compile(r"^>\s*\*\*(?:Given|[^*]+,[^*]+\((?:\d{4}|undated)\))\*\*", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +74,7 @@ def inspect(
     faults = [fault for number, cell in enumerate(cells) for fault in _cell_faults(number, cell, imports)]
     faults += _light_faults(cells) if light else _block_faults(cells)
     faults += _question_faults(cells)
+    faults += _yours_faults(cells)
     faults += _parameter_faults(cells)
     if notebook.get("metadata", {}).get("widgets"):
         faults.append(Fault("no outputs", -1, "Saved widget state: clear all outputs."))
@@ -95,10 +103,15 @@ def _cell_faults(number: int, cell: dict[str, Any], imports: Sequence[str]) -> I
         return
     if cell.get("outputs") or cell.get("execution_count") is not None:
         yield Fault("no outputs", number, "Clear all outputs before committing.")
-    form = "parameters" in cell.get("metadata", {}).get("tags", [])  # a form to fill in, a line each: no code
+    form = "parameters" in _tags(cell)  # a form to fill in, a line each: no code
     if len(text.splitlines()) > LINES and not form:
         yield Fault("short cells", number, f"{len(text.splitlines())} lines; at most {LINES}.")
-    yield from _code_faults(number, text, imports)
+    yield from _code_faults(number, text, imports, yours=YOURS in _tags(cell))
+
+
+def _tags(cell: dict[str, Any]) -> list[str]:
+    tags: list[str] = cell.get("metadata", {}).get("tags", [])
+    return tags
 
 
 def _prose(markdown: str) -> str:
@@ -131,7 +144,7 @@ _FORBIDDEN: dict[type[ast.AST], str] = {
 _DRAWING = {"display", "HTML", "print", "show", "plot", "savefig", "FigureWidget", "Figure", "eval", "exec"}
 
 
-def _code_faults(number: int, text: str, imports: Sequence[str]) -> Iterator[Fault]:
+def _code_faults(number: int, text: str, imports: Sequence[str], *, yours: bool = False) -> Iterator[Fault]:
     if re.search(r"^\s*[%!]", text, re.MULTILINE):
         yield Fault("thin code", number, "A magic or shell line: put it in the library.")
         return
@@ -147,14 +160,15 @@ def _code_faults(number: int, text: str, imports: Sequence[str]) -> Iterator[Fau
         names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
         names += [node.module or ""] if isinstance(node, ast.ImportFrom) else []
         for name in names:
-            if name.split(".")[0] not in imports:
-                yield Fault("imports", number, f"import {name}: a notebook imports only readahead.")
+            if name.split(".")[0] not in imports and not (yours and name in OWN_IMPORTS):
+                own = f", and in a cell tagged {YOURS!r} {' and '.join(OWN_IMPORTS)}"
+                yield Fault("imports", number, f"import {name}: a notebook imports only readahead{own}.")
         if isinstance(node, ast.Call):
             called = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
-            if called in _DRAWING:
-                yield Fault(
-                    "figures with words", number, f"{called}(): use lesson.figure, with words and table."
-                )
+            px = isinstance(node.func, ast.Attribute) and getattr(node.func.value, "id", "") == "px"
+            if (called in _DRAWING and not (yours and called == "print")) or (px and not yours):
+                says = f"{called}(): use lesson.figure, with words and table."
+                yield Fault("figures with words", number, says)
 
 
 # -- the blocks ------------------------------------------------------------------------------------
@@ -166,7 +180,7 @@ def _heading(cell: dict[str, Any]) -> str:
 def _kind(number: int, cell: dict[str, Any]) -> str:
     """Return which block a cell begins, or nothing."""
     if cell["cell_type"] == "code":
-        if "parameters" in cell.get("metadata", {}).get("tags", []):
+        if "parameters" in _tags(cell):
             return "parameters"
         return "card" if "open_chapter(" in source(cell) else ""
     heading = _heading(cell)
@@ -183,8 +197,10 @@ def _block_faults(cells: list[dict[str, Any]]) -> Iterator[Fault]:
         kind for i, (kind, _) in enumerate(begun) if kind != "rounds" or i == 0 or begun[i - 1][0] != "rounds"
     ]
     for block in BLOCKS:
-        if block not in order:
+        if block not in order and block not in OPTIONAL:
             yield Fault("blocks", -1, f"No block {block!r}.")
+    if (count := len(_calls(cells, "exercise"))) < 2:
+        yield Fault("exercises", -1, f"{count} exercises; at least two.")
     if order != [block for block in BLOCKS if block in order]:
         yield Fault("blocks", -1, f"Blocks come as {', '.join(order)}; in order: {', '.join(BLOCKS)}.")
     ends = [*(number for _, number in begun[1:]), len(cells)][: len(begun)]
@@ -224,7 +240,12 @@ def _round_faults(start: int, cells: Sequence[dict[str, Any]], number: int) -> I
     last = max(shown.values(), default=len(cells))
     words = (source(cell).strip() for cell in cells[last + 1 :] if cell["cell_type"] == "markdown")
     if not any(text and not text.startswith(tuple(_LABELS.values())) for text in words):
-        yield Fault("rounds", start, "No explanation in words after the reveal.")
+        yield Fault("rounds", start, "No words after the reveal that lead on.")
+    for place, name in _calls(cells, "exercise"):
+        if place < last < len(cells):
+            yield Fault(
+                "exercises", start + place, f"{name!r}: practice comes after the round's last reveal."
+            )
 
 
 _LABELS = {"predict": "**Predict.** ", "claim": "**Claim.** ", "exercise": "**Exercise.** "}
@@ -239,6 +260,26 @@ def _question_faults(cells: Sequence[dict[str, Any]]) -> Iterator[Fault]:
                 yield Fault(
                     "questions", number, f"No cell of words that begins with {label!r} above {name!r}."
                 )
+
+
+def _yours_faults(cells: Sequence[dict[str, Any]]) -> Iterator[Fault]:
+    """The learner's own lines stand in every round of a chapter that has any, below words that say what to try."""
+    yours = [number for number, cell in enumerate(cells) if YOURS in _tags(cell)]
+    if not yours:
+        return
+    rounds = [number for number, cell in enumerate(cells) if _kind(number, cell) == "rounds"]
+    ends = [number for number, cell in enumerate(cells) if _kind(number, cell) in ("exercises", "key points")]
+    for start, end in zip(rounds, [*rounds[1:], min(ends, default=len(cells))][: len(rounds)], strict=True):
+        if not any(start < number < end for number in yours):
+            yield Fault(YOURS, start, f"No cell tagged {YOURS!r} in this round.")
+    for number in yours:
+        above = cells[number - 1]
+        if above["cell_type"] != "markdown" or source(above).startswith(tuple(_LABELS.values())):
+            yield Fault(YOURS, number, "No sentence directly above that says what to try.")
+    for number, cell in enumerate(cells):
+        quoted = SOURCED.search(source(cell)) and "**Given**" not in source(cell)
+        if cell["cell_type"] == "markdown" and quoted and re.search(r"^>\s*\|", source(cell), re.MULTILINE):
+            yield Fault("retyped", number, 'A table that was printed: show it by lesson.published("name").')
 
 
 def _items(cells: Sequence[dict[str, Any]]) -> list[str]:
@@ -262,18 +303,12 @@ def _objectives(start: int, cells: Sequence[dict[str, Any]]) -> Iterator[Fault]:
             )
 
 
-def _exercises(start: int, cells: Sequence[dict[str, Any]]) -> Iterator[Fault]:
-    count = len(_calls(cells, "exercise"))
-    if count < 2:
-        yield Fault("exercises", start, f"{count} exercises; at least two.")
-
-
 def _key_points(start: int, cells: Sequence[dict[str, Any]]) -> Iterator[Fault]:
     if not _items(cells):
         yield Fault("key points", start, "No list of key points.")
 
 
-_CHECKS = {"title": _title, "objectives": _objectives, "exercises": _exercises, "key points": _key_points}
+_CHECKS = {"title": _title, "objectives": _objectives, "key points": _key_points}
 
 
 def _light_faults(cells: list[dict[str, Any]]) -> Iterator[Fault]:
@@ -289,7 +324,7 @@ def _light_faults(cells: list[dict[str, Any]]) -> Iterator[Fault]:
 
 def _parameter_faults(cells: list[dict[str, Any]]) -> Iterator[Fault]:
     """Papermill puts its values in after this cell and derives nothing anew: only plain values will do."""
-    tagged = [n for n, cell in enumerate(cells) if "parameters" in cell.get("metadata", {}).get("tags", [])]
+    tagged = [n for n, cell in enumerate(cells) if "parameters" in _tags(cell)]
     if len(tagged) > 1:
         yield Fault("parameters", tagged[1], "A second cell is tagged 'parameters'.")
     for number in tagged[:1]:

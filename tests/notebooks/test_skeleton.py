@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from skeleton import BLOCKS, NUMBERED, inspect, source
+from skeleton import BLOCKS, NUMBERED, OPTIONAL, inspect, source
 from toybox import CHAPTER
 
 from readahead import paths
@@ -71,13 +71,19 @@ def swap(one: int, other: int) -> Callable[[dict[str, Any]], None]:
     return break_it
 
 
+def move(number: int, to: int) -> Callable[[dict[str, Any]], None]:
+    return lambda notebook: notebook["cells"].insert(to, notebook["cells"].pop(number))
+
+
 def at(text: str) -> int:
     """Return the number of the first cell of the toy notebook that holds `text`."""
     return next(number for number, cell in enumerate(TOY["cells"]) if text in source(cell))
 
 
+YOURS = next(n for n, cell in enumerate(TOY["cells"]) if "yours" in cell["metadata"].get("tags", []))
 ASK, SHOW, SAY = at('predict("fetch")'), at('reveal("fetch")'), at('reveal("fetch")') + 1
 ROUND_3 = range(at("## Round 3"), at("## Exercises"))
+LAST = at('exercise("rank")')
 BROKEN: dict[str, tuple[str, Callable[[dict[str, Any]], None]]] = {
     "no title": ("blocks", drop(0)),
     "no question": ("title", put(0, "# The well\n\nAbout buckets.")),
@@ -99,9 +105,30 @@ BROKEN: dict[str, tuple[str, Callable[[dict[str, Any]], None]]] = {
     "a question without its label": ("questions", put(ASK - 1, "How long does it take?")),
     "no prediction": ("rounds", drop(ASK)),
     "no reveal": ("rounds", drop(SHOW)),
-    "no explanation": ("rounds", drop(SAY)),
+    "nothing that leads on": ("rounds", drop(SAY, YOURS - 1)),
     "rounds misnumbered": ("rounds", put(at("## Round 2"), "## Round 4: a longer rope")),
-    "one exercise": ("exercises", drop(*range(at("half_bucket"), at('"rank"')))),
+    "one exercise": (
+        "exercises",
+        drop(*(n for n, cell in enumerate(TOY["cells"]) if ".exercise(" in source(cell) and n < LAST)),
+    ),
+    "an exercise before the reveal": (
+        "exercises",
+        move(at('exercise("half_bucket")'), at('predict("half")')),
+    ),
+    "no lines of one's own in a round": ("yours", drop(YOURS)),
+    "nothing said to try": ("yours", drop(YOURS - 1)),
+    "a question above one's own lines": ("yours", put(YOURS - 1, "**Predict.** How long?")),
+    "a table of print, retyped": (
+        "retyped",
+        add(
+            SAY,
+            "\n\n> **A. Farmer, On Fetching Water (1850)**: ropes.\n>\n> | rope | m |\n> |---|---|\n> | old | 3 |",
+        ),
+    ),
+    "pandas in another cell": ("imports", add(ASK, "\nimport pandas as pd")),
+    "another library in one's own lines": ("imports", add(YOURS, "\nimport numpy as np")),
+    "px in another cell": ("figures with words", add(ASK, "\npx.line(lesson)")),
+    "a loop in one's own lines": ("thin code", add(YOURS, "\nx = [n for n in (1, 2)]")),
     "exercises before rounds": ("blocks", swap(at("## Exercises"), at("## Round 1"))),
     "no key points": ("blocks", drop(at("## Key points"))),
     "empty key points": ("key points", put(at("## Key points"), "## Key points\n\nThat was it.")),
@@ -152,7 +179,10 @@ def test_what_is_broken_is_caught_by_its_own_rule(name: str) -> None:
 
 def test_each_missing_block_is_named() -> None:
     empty = {"cells": [], "metadata": {}}
-    assert {fault.says for fault in inspect(empty)} == {f"No block {block!r}." for block in BLOCKS}
+    assert {fault.says for fault in inspect(empty)} == {
+        *(f"No block {block!r}." for block in BLOCKS if block not in OPTIONAL),
+        "0 exercises; at least two.",
+    }
 
 
 @pytest.mark.parametrize(
@@ -200,11 +230,27 @@ def test_sizes_counts_and_years_are_free(words: str) -> None:
 
 
 @pytest.mark.parametrize("author", ["> **N. Neugebauer, Columnstore IO (2014)**", "> **Given**"])
-def test_a_quote_with_its_source_may_hold_numbers_and_tables(author: str) -> None:
+def test_a_quote_with_its_source_may_hold_numbers(author: str) -> None:
     notebook = copy.deepcopy(TOY)
-    add(SAY, f"\n\n{author}: a seek of 10 ms.\n>\n> | rope | rate |\n> |---|---|\n> | old | 90 MB/s |")(
-        notebook
-    )
+    add(SAY, f"\n\n{author}: a seek of 10 ms.")(notebook)
+    assert inspect(notebook, imports=ALLOWED) == []
+
+
+def test_what_is_given_may_be_a_table() -> None:
+    notebook = copy.deepcopy(TOY)
+    add(SAY, "\n\n> **Given**\n>\n> | rope | rate |\n> |---|---|\n> | old | 90 MB/s |")(notebook)
+    assert inspect(notebook, imports=ALLOWED) == []
+
+
+def test_a_notebook_without_its_own_block_of_exercises_is_faultless() -> None:
+    notebook = copy.deepcopy(TOY)
+    drop(at("## Exercises"))(notebook)
+    assert inspect(notebook, imports=ALLOWED) == []
+
+
+def test_ones_own_lines_may_draw_print_and_use_pandas() -> None:
+    notebook = copy.deepcopy(TOY)
+    add(YOURS, "\nimport pandas as pd\nimport plotly.express as px\npx.line(run.reads)\nprint(1)")(notebook)
     assert inspect(notebook, imports=ALLOWED) == []
 
 
