@@ -68,4 +68,6 @@ $(READY): requirements.lock pyproject.toml
 	@echo "Installing the packages of requirements.lock (about a minute the first time) ..."
 	@$(BIN)/python -m pip install -q --disable-pip-version-check --no-deps --require-hashes -r requirements.lock
 	@$(BIN)/python -m pip install -q --disable-pip-version-check --no-build-isolation --no-deps -e .
+	@echo "Compiling the models ..."
+	@$(BIN)/python -c "from readahead.models.schedule import warm; warm()"
 	@touch $(READY)

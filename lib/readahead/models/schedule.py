@@ -9,6 +9,7 @@ the thread that passes the reads out fetches the filter itself, and waits for it
 from __future__ import annotations
 
 import functools
+import threading
 from collections.abc import Mapping
 from dataclasses import dataclass
 from operator import attrgetter
@@ -163,6 +164,12 @@ def warm() -> None:
     simulate(
         device, Reads.of([(0, 1)], [[(0, 1)]], [1]), window=Window(slots=1, depth=1, threads=1), costs=Costs()
     )
+
+
+def warm_meanwhile() -> None:
+    """Warm in a thread of its own: the first chart, or the first measurement, then waits the less for it."""
+    if not warm.cache_info().currsize:
+        threading.Thread(target=warm, name="compiling", daemon=True).start()
 
 
 @compiled

@@ -14,6 +14,7 @@ from readahead.errors import require_repeats
 from readahead.experiments.experiment import Experiment, Settings
 from readahead.measure import result
 from readahead.measure.sample import FEW
+from readahead.models.schedule import warm_meanwhile
 from readahead.panels.markup import show
 from readahead.questions.progress import by_papermill
 
@@ -33,6 +34,7 @@ def explore(
     if by_papermill() or not _live():
         run(experiment, measure=measure, **settings)
         return None
+    warm_meanwhile()
     from readahead.panels.panel import Panel  # plotly takes a second to import: only who needs it pays
 
     return Panel(experiment, measure=measure, on_settings=on_settings, **settings).widget

@@ -30,6 +30,7 @@ from readahead.errors import BadValue, ReadaheadError, require_repeats
 from readahead.experiments.round import Bench
 from readahead.experiments.run import Run, sweep
 from readahead.measure.sample import FEW
+from readahead.models.schedule import warm_meanwhile
 from readahead.panels import card
 from readahead.panels.computed_view import ClaimView, FigureView
 from readahead.panels.exercise_view import ExerciseView
@@ -49,6 +50,7 @@ class Lesson:
     """An open chapter, with this notebook's settings and this learner's progress."""
 
     def __init__(self, opened: Chapter, bench: Bench, progress: Progress, *, is_open: bool) -> None:
+        warm_meanwhile()
         self.chapter, self.bench, self.progress = opened, bench, progress
         self.is_open = is_open
         """Whether everything is shown without a guess."""

@@ -119,15 +119,20 @@ def panel_state(
 
 
 def curve_places(knob: Knob, here: float) -> np.ndarray:
-    """Return where the curve is drawn: evenly on a log scale, and where the knob stands.
+    """Return where the curve is drawn: at least `POINTS` places on a log scale, if there are so many, and `here`.
 
-    A knob whose steps are all multiples of the least is only looked at there: between them nothing changes.
+    A knob whose steps are all multiples of the least is looked at there, if that is enough: a row group has whole
+    vectors of rows.
     """
-    least = knob.steps[0] if knob.steps else 1.0 if knob.whole else 0.0
-    if not least or any(step % least for step in knob.steps if step != knob.steps[-1]):
-        return np.unique([*knob.grid(POINTS), here])
-    whole = np.round(knob.grid(POINTS * 3 // 2) / least) * least
-    return np.unique([knob.low, *whole[(whole > knob.low) & (whole < knob.high)], knob.high, here])
+    least = knob.steps[0] if knob.steps else 1.0
+    even = knob.whole and not any(step % least for step in knob.steps)
+    for step in (least, 1.0) if even else ():
+        for many in (1.5, 2, 3, 6, 16):
+            whole = np.round(knob.grid(int(many * POINTS)) / step) * step
+            places = np.unique(np.clip(whole, knob.low, knob.high))
+            if len(places) >= min(POINTS, knob.high - knob.low + 1):
+                return np.union1d(places, here)
+    return np.union1d(knob.grid(POINTS), here)
 
 
 def first_settings(experiment: Experiment, **given: Any) -> dict[str, Any]:

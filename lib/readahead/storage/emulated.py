@@ -20,6 +20,7 @@ from fsspec import AbstractFileSystem
 from readahead.devices import Device
 from readahead.errors import require_range
 from readahead.models.queue import DeviceQueue
+from readahead.models.schedule import warm
 from readahead.storage.clock import Clock, RealClock
 from readahead.storage.descriptor import Descriptor
 from readahead.storage.trace import Trace
@@ -50,6 +51,7 @@ class EmulatedFileSystem(AbstractFileSystem):  # type: ignore[misc]
         self.spun_s = 0.0
         """Processor seconds spent waiting for deadlines: not the engine's."""
         self._fragment_bytes = fragment_bytes
+        warm()  # nothing is compiled while somebody measures
         self._lock = threading.Lock()
         self._waiting = True
         self.fresh()
