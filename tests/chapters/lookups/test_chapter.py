@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 import threading
 
 import pytest
@@ -20,6 +21,7 @@ from readahead.chapters.lookups.chapter import (
     break_even,
     by_index,
     groups_hit,
+    reads_at_the_step,
     residuals,
     wait_s,
 )
@@ -182,3 +184,16 @@ def test_every_figure_can_be_drawn(bench: Bench, name: str) -> None:
     picture = chapter("lookups").figure(name)(bench)
     assert picture.sentence
     assert picture.rows
+
+
+def test_the_reads_that_the_question_of_the_step_gives_are_the_planned_ones() -> None:
+    reads = reads_at_the_step(Bench(EXPERIMENT, channels=8, queue_depth=32))
+    assert (reads["before"], reads["alone"], reads["together"]) == (143, 28, 136)
+    assert reads["under_way"] == pytest.approx(2, abs=0.3)
+
+
+def test_a_figure_says_no_more_digits_than_matter(bench: Bench) -> None:
+    sentence = chapter("lookups").figure("amplified")(bench).sentence
+    numbers = [int(number.replace(",", "")) for number in re.findall(r"\d+,\d+", sentence)]
+    assert numbers
+    assert all(number == float(f"{number:.2g}") for number in numbers)

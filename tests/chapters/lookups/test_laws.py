@@ -92,3 +92,22 @@ def test_the_break_even_is_the_first_that_is_not_sooner(rows: int, each_s: float
 def test_no_disks_are_refused() -> None:
     with pytest.raises(BadValue, match="disks=0"):
         laws.fullest(26, 0)
+
+
+def test_chance_throws_as_the_law_says() -> None:
+    assert laws.throw(26, 8, seed=3).sum() == 26
+    mean = np.mean([laws.throw(26, 8, seed=seed).max() for seed in range(400)])
+    assert laws.fullest(26, 8) == pytest.approx(mean, rel=0.04)
+    assert laws.speed_up(1, 64) == 1
+    assert laws.speed_up(26, 8) == pytest.approx(26 / mean, rel=0.04)
+
+
+def test_what_is_not_done_side_by_side_limits_the_gain() -> None:
+    assert laws.gain_at_most(1.0, 7.0, 7.0) == pytest.approx(4.0)
+    assert laws.gain_at_most(0.0, 7.0, 7.0) == pytest.approx(7.0)
+    assert laws.step_gain(143, 28, 136, 2) == pytest.approx(143 / 96)
+
+
+def test_the_rule_of_thumb_is_exact_where_every_row_takes_as_long() -> None:
+    assert laws.worth_looking_up(scan_s=3.0, lookup_s=0.5, rows=25) == pytest.approx(150)
+    assert laws.lookups_per_s(1.04, 0.0041) == pytest.approx(234.5, rel=0.001)

@@ -9,8 +9,9 @@ import numpy as np
 
 from readahead.chapters.lookups import array_of_disks, laws
 from readahead.chapters.lookups.array_of_disks import DISKS, FITTED, UNEXPLAINED, printed, residuals
-from readahead.chapters.lookups.workload import EXPERIMENT, PARQUET
+from readahead.chapters.lookups.workload import EXPERIMENT, PARQUET, STRIPE_BYTES
 from readahead.experiments.figure import Axis, Line, Picture
+from readahead.experiments.law import Applied
 from readahead.experiments.round import Bench, Round, along, traces
 from readahead.measure.value import Value
 from readahead.published import figure
@@ -76,39 +77,96 @@ def step(see: Any) -> Value:
     return ratio
 
 
+def _reads_a_row() -> float:
+    """Return Chang's disk reads of a row at 25 rows: two counters of his, one over the other."""
+    return printed("disk_8k_reads_per_s.n25") / printed("disk_8k_rows_per_s.n25")
+
+
+def reads_at_the_step(bench: Bench) -> dict[str, float]:
+    """Return the reads of 25 rows, those of 26 one by one and together, and how many of these are under way."""
+    planned = EXPERIMENT.case(bench.settings(rows_per_lookup=AFTER)).scan()
+    alone, device = len(planned.footer), EXPERIMENT.device(bench.base)
+    together = planned.count - alone
+    service_s = device.latency_s + bench.base["block_bytes"] / device.channel_bandwidth_bytes_per_s
+    batch_s = bench.model.estimate(rows_per_lookup=AFTER).terms_s["many at once"]
+    return {
+        "before": EXPERIMENT.case(bench.settings(rows_per_lookup=BEFORE)).scan().count,
+        "alone": alone,
+        "together": together,
+        "under_way": laws.in_flight(together / batch_s, service_s),
+    }
+
+
+def _eight(bench: Bench) -> Applied:
+    """Return Amdahl's law for eight disks: what is not asked for at once, and a batch that its fullest disk ends."""
+    planned = EXPERIMENT.case(bench.settings(**MANY)).scan()
+    spans = [span for group in planned.groups for span in group]
+    disks = np.bincount([offset // STRIPE_BYTES % DISKS for offset, _ in spans], minlength=DISKS)
+    terms = bench.model.estimate(**MANY, channels=1).terms_s
+    return Applied(
+        laws.gain_at_most,
+        alone_s=terms["open"] + terms["footer"] + terms["cpu"],
+        together_s=terms["many at once"],
+        speed_up=len(spans) / int(disks.max()),
+    )
+
+
+def _worth_looking_up(bench: Bench) -> Applied:
+    """Return the rule of the key points: the time of the scan over that of a row."""
+    scan_s, lookup_s = (bench.model.seconds(**how).median for how in ({"query": "scan"}, by_index(BEFORE)))
+    return Applied(laws.worth_looking_up, scan_s=scan_s, lookup_s=lookup_s, rows=BEFORE)
+
+
 # -- the rounds --------------------------------------------------------------------------------------------
 ROUNDS = {
     "one_by_one": Round(
-        model=lambda _: (
-            printed("disk_8k_rows_per_s.n25")
-            / laws.one_at_a_time_s(printed("disk_8k_reads_per_s.n25"), printed("read_latency_s.n25"))
-        ),
+        model=lambda _: laws.lookups_per_s(_reads_a_row(), printed("read_latency_s.n25")),
         measures=False,
         published=lambda: (figure("lookups", "disk_8k_rows_per_s.n25"),),
+        law=lambda _: Applied(
+            laws.lookups_per_s, reads_a_row=_reads_a_row(), latency_s=printed("read_latency_s.n25")
+        ),
     ),
-    "disks": Round(ask=lambda see: see.seconds(channels=1) / see.seconds(channels=64)),
+    "disks": Round(
+        ask=lambda see: see.seconds(channels=1) / see.seconds(channels=64),
+        law=lambda _: Applied(laws.speed_up, reads=1, disks=64),
+    ),
     "balls": Round(
         model=lambda _: laws.batch_s(AFTER, DISKS, printed("read_latency_s.n25")),
         measures=False,
         published=lambda: (figure("lookups", "duration_s.n26"),),
+        law=lambda _: Applied(
+            laws.batch_s, reads=AFTER, disks=DISKS, service_s=printed("read_latency_s.n25")
+        ),
     ),
-    "eight": Round(ask=lambda see: see.seconds(**MANY, channels=1) / see.seconds(**MANY, channels=8)),
+    "eight": Round(
+        ask=lambda see: see.seconds(**MANY, channels=1) / see.seconds(**MANY, channels=8), law=_eight
+    ),
     "little": Round(
         model=lambda _: laws.in_flight(printed("disk_8k_reads_per_s.n26"), printed("read_latency_s.n26")),
         measures=False,
+        law=lambda _: Applied(
+            laws.in_flight,
+            reads_per_s=printed("disk_8k_reads_per_s.n26"),
+            wait_s=printed("read_latency_s.n26"),
+        ),
     ),
     "wait": Round(
         model=lambda bench: laws.mean_wait_s(laws.distinct(row_groups(bench), AFTER), DISKS, 1.0),
         measured=lambda bench: (
             wait_s(bench, **MANY, channels=8) / wait_s(bench, **{**MANY, "queue_depth": 1}, channels=8)
         ),
+        law=lambda bench: Applied(
+            laws.mean_wait_s, reads=laws.distinct(row_groups(bench), AFTER), disks=DISKS, service_s=1.0
+        ),
     ),
-    "step": Round(ask=step),
+    "step": Round(ask=step, law=lambda bench: Applied(laws.step_gain, **reads_at_the_step(bench))),
     "distinct": Round(
         model=lambda bench: laws.distinct(row_groups(bench), DISTINCT_KEYS),
         measured=lambda bench: groups_hit(bench, DISTINCT_KEYS),
+        law=lambda bench: Applied(laws.distinct, places=row_groups(bench), rows=DISTINCT_KEYS),
     ),
-    "break_even": Round(model=break_even, measured=measured_break_even),
+    "break_even": Round(model=break_even, measured=measured_break_even, law=_worth_looking_up),
 }
 
 
@@ -175,6 +233,11 @@ def _even(bench: Bench) -> Picture:
     )
 
 
+def _rough(number: float) -> float:
+    """Return a number with its first two digits: more of them say nothing here."""
+    return float(f"{number:.2g}")
+
+
 def _amplified(bench: Bench) -> Picture:
     rows, modeled, seen = 10, [], []
     wanted = rows * EXPERIMENT.case(bench.base).recipe.source.bytes_per_row
@@ -184,7 +247,12 @@ def _amplified(bench: Bench) -> Picture:
         modeled.append((block, laws.amplification(reads.bytes_read, wanted)))
         seen.append((block, laws.amplification(bench.sample(**changes).bytes_read, wanted)))
     return Picture(
-        values={"rows": rows, "width": wanted / rows, "least": seen[0][1], "most": seen[-1][1]},
+        values={
+            "rows": rows,
+            "width": wanted / rows,
+            "least": _rough(seen[0][1]),
+            "most": _rough(seen[-1][1]),
+        },
         x=Axis(label="block", kind="bytes"),
         y=Axis(label="bytes read / bytes wanted", kind="times"),
         lines=(

@@ -32,6 +32,17 @@ def one_at_a_time_s(reads: float, service_s: float) -> float:
     return reads * service_s
 
 
+def lookups_per_s(reads_a_row: float, latency_s: float) -> float:
+    r"""Return how many rows a second come when each read waits for the one before it.
+
+    .. math:: \frac{1}{r R}
+
+    where r (`reads_a_row`) are the reads of a row and R (`latency_s`) is how long each takes. How many disks there are
+    is not in it.
+    """
+    return 1 / one_at_a_time_s(reads_a_row, latency_s)
+
+
 def batch_s(reads: float, disks: int, service_s: float, gain: float = 0.0) -> float:
     r"""Return the seconds of a batch that is asked for at once: it ends when its fullest disk is done.
 
@@ -44,6 +55,42 @@ def batch_s(reads: float, disks: int, service_s: float, gain: float = 0.0) -> fl
     Source: M. Raab and A. Steger, Balls into Bins, 1998; D. Jacobson and J. Wilkes, 1991, for the gain.
     """
     return float(fullest(reads, disks) * service_s * max(1.0, reads / disks) ** -gain)
+
+
+def speed_up(reads: float, disks: int) -> float:
+    r"""Return how many times sooner a batch is done on several disks than on one.
+
+    .. math:: \frac{n}{E[\max_D n_D]}
+
+    where n (`reads`) are asked for at once, each falls on any of D (`disks`) alike, and the fullest disk is done last.
+
+    Source: M. Raab and A. Steger, Balls into Bins, 1998.
+    """
+    return reads / fullest(reads, disks)
+
+
+def gain_at_most(alone_s: float, together_s: float, speed_up: float) -> float:
+    r"""Return how many times sooner all is done when only a part of it is done side by side.
+
+    .. math:: \frac{a + b}{a + b / g}
+
+    where a (`alone_s`) is what goes one step at a time, and b (`together_s`) what gets g (`speed_up`) times as fast.
+
+    Source: G. M. Amdahl, Validity of the single processor approach to achieving large scale computing capabilities,
+    1967.
+    """
+    return (alone_s + together_s) / (alone_s + together_s / speed_up)
+
+
+def step_gain(before: float, alone: float, together: float, under_way: float) -> float:
+    r"""Return how many times as long reads one by one take as fewer one by one and the others side by side.
+
+    .. math:: \frac{n}{a + b / N}
+
+    where n (`before`) are the reads below the step, each waiting for the last; beyond it a (`alone`) still do, and
+    b (`together`) come with N (`under_way`) at a time on average.
+    """
+    return before / (alone + together / under_way)
 
 
 def mean_wait_s(reads: float, disks: int, service_s: float) -> float:
@@ -88,6 +135,11 @@ def fullest(reads: float, disks: int) -> float:
         return reads / disks + math.sqrt(reads / disks) * highest + (highest**2 - 1) / 6
     low = math.floor(reads)
     return float(np.interp(reads, (low, low + 1), (_fullest(low, disks), _fullest(low + 1, disks))))
+
+
+def throw(reads: int, disks: int, seed: int = 1) -> np.ndarray:
+    """Return how many reads each disk gets when chance throws them: an experiment to be repeated with other seeds."""
+    return np.bincount(np.random.default_rng(seed).integers(0, disks, reads), minlength=disks)
 
 
 @functools.lru_cache(maxsize=4096)
@@ -149,6 +201,17 @@ def spread(places: int, rows: float) -> float:
 def amplification(read_bytes: float, row_bytes: float) -> float:
     """Return how many bytes are read for each byte that was wanted."""
     return read_bytes / row_bytes
+
+
+def worth_looking_up(scan_s: float, lookup_s: float, rows: int) -> float:
+    r"""Return from how many rows on the whole table is read sooner, if each row takes as long as in one lookup.
+
+    .. math:: k \, T / t
+
+    where T (`scan_s`) is the time of the whole table and t (`lookup_s`) that of a lookup of k (`rows`). The more rows,
+    the more of them share what was read, so that the true break-even lies somewhat higher.
+    """
+    return rows * scan_s / lookup_s
 
 
 def break_even(lookup_s: Callable[[int], float], scan_s: float, most: int) -> int:

@@ -1,0 +1,90 @@
+"""A question can be answered from what stands above it, and its answer does not stand there."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+from skeleton import source
+
+from readahead import paths
+from readahead.chapters import chapter
+from readahead.experiments.round import Bench
+
+
+def above(notebook: str, call: str) -> tuple[str, str]:
+    """Return all words and code of a notebook above a question, and the words of the question itself."""
+    cells = json.loads((paths.NOTEBOOKS / notebook).read_text(encoding="utf-8"))["cells"]
+    at = next(number for number, cell in enumerate(cells) if call in source(cell))
+    return "\n".join(source(cell) for cell in cells[: at - 1]), source(cells[at - 1])
+
+
+GIVEN = {
+    ("05_lookups.ipynb", "one_by_one"): ("4.1 ms", "1.04 reads a row", "one read at a time"),
+    ("05_lookups.ipynb", "disks"): ("25 rows", "1 ms", "16 KiB"),
+    ("05_lookups.ipynb", "balls"): ("26 reads", "eight disks", "4.1 ms"),
+    ("05_lookups.ipynb", "eight"): ("the terms above", "1 ms"),
+    ("05_lookups.ipynb", "little"): ("1,026.8", "8.6 ms"),
+    ("05_lookups.ipynb", "wait"): ("24 row groups", "eight disks"),
+    ("05_lookups.ipynb", "step"): ("143 reads", "28 reads", "136", "about two"),
+    ("05_lookups.ipynb", "distinct"): ("100 random keys", "128", "1 - 1/128"),
+    ("05_lookups.ipynb", "break_even"): ("25 rows", "the two times above"),
+}
+"""What stands with a question."""
+HIDDEN = {
+    ("05_lookups.ipynb", "one_by_one"): r"\b226\b|one over",
+    ("05_lookups.ipynb", "balls"): r"\b26 ?ms|four times|\b2[567] ms",
+    ("05_lookups.ipynb", "little"): r"nine|8\.8",
+    ("05_lookups.ipynb", "distinct"): r"\b70\b|69\.6",
+    ("05_lookups.ipynb", "break_even"): r"\b54\b",
+}
+"""What stands nowhere above it: its answer, in any of its spellings."""
+NOWHERE = {
+    "05_lookups.ipynb": (
+        "About nine under way",
+        "One over the latency, near enough",
+        "He printed what chance",
+    )
+}
+"""What draws the lesson of an answer, and is shown by the reveal alone."""
+
+
+@pytest.mark.parametrize(("notebook", "name"), GIVEN)
+def test_what_a_question_needs_stands_with_it(notebook: str, name: str) -> None:
+    _, question = above(notebook, f'predict("{name}")')
+    words = " ".join(question.split())
+    assert [given for given in GIVEN[notebook, name] if given not in words] == []
+
+
+@pytest.mark.parametrize(("notebook", "name"), HIDDEN)
+def test_the_answer_does_not_stand_above_its_question(notebook: str, name: str) -> None:
+    words = "\n".join(above(notebook, f'predict("{name}")'))
+    assert re.findall(HIDDEN[notebook, name], words) == []
+
+
+@pytest.mark.parametrize("notebook", NOWHERE)
+def test_the_lesson_is_left_to_the_reveal(notebook: str) -> None:
+    text = (paths.NOTEBOOKS / notebook).read_text(encoding="utf-8")
+    assert [words for words in NOWHERE[notebook] if words in text] == []
+
+
+LAWS = {
+    "lookups": ({"size": "tiny", "channels": 8, "queue_depth": 32}, {"eight": 1.5, "break_even": 1.25}),
+}
+"""For each chapter the notebook's settings, and how far a law may lie from the model where it is a step of it."""
+
+
+@pytest.mark.parametrize("topic", LAWS)
+def test_every_round_shows_a_law_that_gives_its_answer_or_a_step_of_it(topic: str) -> None:
+    settings, rough = LAWS[topic]
+    opened = chapter(topic)
+    bench = Bench(opened.experiment, repeats=1, **settings)
+    for name, one in opened.rounds.items():
+        assert one.law is not None, name
+        law, modeled = one.law(bench), one.modeled_value(bench)
+        assert law.formula, name
+        assert law.symbols, name
+        factor = rough.get(name, 1.02)
+        assert modeled is not None
+        assert 1 / factor <= law.result / modeled.median <= factor, name
