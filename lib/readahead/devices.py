@@ -69,6 +69,11 @@ class Device:
         return replace(self, **changes)
 
     @property
+    def service_s_per_byte(self) -> float:
+        """Return the time that one byte occupies its channel."""
+        return 1.0 / self.channel_bandwidth_bytes_per_s
+
+    @property
     def half_speed_bytes(self) -> float:
         """Return the read size at which a channel spends half its time transferring.
 

@@ -196,17 +196,21 @@ class Round:
     """Figures in the prediction's own unit."""
 
     law: Callable[[Bench], Applied] | None = None
-    """The law that the answer comes from, with this run's numbers put in; gets the bench."""
+    """The law that the answer comes from, with this run's numbers put in; gets the bench. It is the model where that is
+    not asked otherwise."""
 
     def __post_init__(self) -> None:
-        if self.ask is None and self.model is None and self.measured is None and not self.figures:
-            raise BadValue("This round has no source. Give ask=, model=, measured= or published=.")
+        sources = (self.ask, self.model, self.law, self.measured)
+        if all(source is None for source in sources) and not self.figures:
+            raise BadValue("This round has no source. Give ask=, model=, law=, measured= or published=.")
 
     def modeled_value(self, bench: Bench) -> Value | None:
         """Return what the model says, or None if it was not asked."""
         if self.model is not None:
             return value(self.model(bench))
-        return value(self.ask(bench.model)) if self.ask is not None else None
+        if self.ask is not None:
+            return value(self.ask(bench.model))
+        return exactly(self.law(bench).result) if self.law is not None else None
 
     def measured_value(self, bench: Bench) -> Value | None:
         """Return what DuckDB did, or None if it cannot be measured. Raises `Cancelled` when stopped."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import re
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +13,7 @@ from readahead.measure.sample import Sample
 from readahead.measure.value import Value, seconds
 from readahead.models.estimate import Estimate
 from readahead.running import quietly, tell
+from readahead.storage.emulated import PROTOCOL, REMOTE_PROTOCOL
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -102,7 +104,8 @@ class Run:
         """Return the same query as lines for a plain DuckDB without this workbook, on this machine's own disk."""
         lines = [f"SET {name} = {_literal(value)};" for name, value in self.engine.items()]
         lines += [f"{statement};" for statement in self.sample.setup]
-        return "\n".join([*lines, f"{self.sql.replace('dev://', '')};"])
+        text = "\n".join([*lines, f"{self.sql};"])
+        return re.sub(f"'(?:{PROTOCOL}|{REMOTE_PROTOCOL})://", "'", text)
 
 
 def sweep(bench: Bench, knob: str, values: Iterable[float], **changes: Any) -> pd.DataFrame:

@@ -173,13 +173,17 @@ def run_local(
 
 def _asked(query: Query, settings: EngineSettings, seen: Profile, *, emulated: bool) -> dict[str, Any]:
     """Return what was asked of DuckDB, and what it says of its last run."""
-    told = {
-        "bytes_read": seen.bytes_read,
-        "row_groups": seen.row_groups_scanned,
-        "row_groups_total": seen.row_groups_total,
-        "cpu_s": sum(seconds for _, seconds, _ in seen.operators),
-        "operators": seen.operators,
-    }
+    told = (
+        {}
+        if query.more
+        else {
+            "bytes_read": seen.bytes_read,
+            "row_groups": seen.row_groups_scanned,
+            "row_groups_total": seen.row_groups_total,
+            "cpu_s": sum(seconds for _, seconds, _ in seen.operators),
+            "operators": seen.operators,
+        }
+    )
     attach = f"ATTACH {quoted(query.path, emulated=emulated)} AS file (READ_ONLY)"
     return {
         "sql": ";\n".join(query.texts(emulated=emulated)),

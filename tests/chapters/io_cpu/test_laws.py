@@ -8,18 +8,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from readahead.chapters.io_cpu import laws
-from readahead.chapters.io_cpu.page_costs import ROWS, fit
+from readahead.chapters.io_cpu.page_costs import ROWS, PageCosts, fit
 from readahead.errors import BadValue
 
-TRUE = laws.PageCosts(page_s=1e-6, row_s=5e-8, touch_s=4e-8, touched_rows=15.0, load_s=4e-6)
+TRUE = PageCosts(page_s=1e-6, row_s=5e-8, touch_s=4e-8, touched_rows=15.0, load_s=4e-6)
 
 
 def test_a_fit_finds_the_costs_that_made_the_figures() -> None:
-    found = fit(ROWS, laws.page_cpu_s(TRUE, ROWS), laws.page_cpu_s(TRUE, ROWS, loaded=True))
+    found = fit(ROWS, TRUE.cpu_s(ROWS), TRUE.cpu_s(ROWS, loaded=True))
     assert found.load_s == pytest.approx(TRUE.load_s, rel=0.01)
     assert found.row_s == pytest.approx(TRUE.row_s, rel=0.02)
-    again = laws.page_cpu_s(found, ROWS, loaded=True)
-    assert again == pytest.approx(laws.page_cpu_s(TRUE, ROWS, loaded=True), rel=0.01)
+    again = found.cpu_s(ROWS, loaded=True)
+    assert again == pytest.approx(TRUE.cpu_s(ROWS, loaded=True), rel=0.01)
 
 
 def test_too_few_figures_are_refused() -> None:
@@ -30,8 +30,8 @@ def test_too_few_figures_are_refused() -> None:
 @given(st.floats(1, 400), st.floats(1, 400))
 def test_more_rows_never_cost_less_and_loading_costs_the_same_for_all(few: float, many: float) -> None:
     few, many = sorted((few, many))
-    assert laws.page_cpu_s(TRUE, few) <= laws.page_cpu_s(TRUE, many)
-    more = [float(laws.page_cpu_s(TRUE, r, loaded=True) - laws.page_cpu_s(TRUE, r)) for r in (few, many)]
+    assert TRUE.cpu_s(few) <= TRUE.cpu_s(many)
+    more = [float(TRUE.cpu_s(r, loaded=True) - TRUE.cpu_s(r)) for r in (few, many)]
     assert more == pytest.approx([TRUE.load_s] * 2, rel=1e-6)
 
 
@@ -53,4 +53,4 @@ def test_no_number_of_cores_reaches_past_the_limit() -> None:
 
 def test_the_lower_roof_counts() -> None:
     assert np.all(laws.roofline([1.0, 5.0], [3.0, 3.0]) == [1.0, 3.0])
-    assert float(laws.rate_per_core(2e-6)) == pytest.approx(8_192 / 2e-6)
+    assert laws.rate_per_core(2e-6) == pytest.approx(8_192 / 2e-6)

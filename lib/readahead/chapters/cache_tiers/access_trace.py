@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from readahead.chapters.cache_tiers import laws
-from readahead.models.shapes import RowGroup
-
-MOST_GROUPS = 128
-"""Row groups that are asked for, at most: the rest of a larger table is never touched."""
+from readahead.experiments.law import Applied
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,60 +18,51 @@ class AccessTrace:
     rows: tuple[int, ...]
     """Of each row group, as are the bytes."""
     sizes: tuple[int, ...]
-    asked: tuple[int, ...]
-    """Which row groups the queries ask for, one after another; a scan asks for all of them in turn."""
+    queries: int
+    """How many row groups are asked for at random; 0 for each of them once, in turn."""
     skew: float | None
-    """How strong the favourites of the queries are (see `laws.popularity`); None for one query that scans."""
-    capacity_bytes: float
-    """What the cache may hold."""
-    taken_bytes: int = 0
-    """What a scan takes of that for the row groups that its read-ahead holds ready."""
+    """How strong the favourites of the queries are (see `laws.popularity`); None for one query that scans all."""
+    memory_share: float
+    """What the cache may hold, as a share of all bytes."""
+    ahead: int = 1
+    """Row groups that a scan has under way."""
+
+    @property
+    def asked(self) -> tuple[int, ...]:
+        """Return the row groups in the order in which they are asked for."""
+        items = len(self.sizes)
+        return (
+            drawn(items, self.queries, self.skew)
+            if self.skew is not None and self.queries
+            else tuple(range(items))
+        )
 
     @property
     def wanted(self) -> laws.Array:
         """Return the bytes of each access."""
         return np.array(self.sizes, float)[list(self.asked)]
 
+    @property
+    def capacity_bytes(self) -> float:
+        """Return what the cache may hold."""
+        return self.memory_share * sum(self.sizes)
+
+    @property
+    def taken_bytes(self) -> int:
+        """Return what a scan takes of the cache for row groups held ready, besides the one that it decodes."""
+        return 255 * max(self.rows) * (self.ahead - 1)
+
     def replayed(self, capacity_bytes: float, *, first: bool) -> float:
-        """Return the hit ratio of an LRU cache on these very accesses, in the first run or after the same run."""
-        if self.skew is None:
-            return 0.0 if first else self.long_run(capacity_bytes)
+        """Return the hit ratio of an LRU cache on these very queries, in the first run or after the same run."""
         return laws.hit_ratio(_reuse_bytes(self.asked, self.sizes, first=first), self.wanted, capacity_bytes)
 
-    def long_run(self, capacity_bytes: float) -> float:
-        """Return the hit ratio in the long run: by Che's law, or by the law of the scan that comes back."""
-        whole = sum(self.sizes)
+    def law(self) -> Applied:
+        """Return the law of the hit ratio in the long run: Che's, or that of the scan that comes back."""
         if self.skew is None:
-            return laws.cyclic_hit_ratio(capacity_bytes / whole, self.taken_bytes / whole)
+            taken = self.taken_bytes / sum(self.sizes)
+            return Applied(laws.cyclic_hit_ratio, capacity=self.memory_share, taken=taken)
         items = len(self.sizes)
-        return laws.che_hit_ratio(laws.popularity(items, self.skew), capacity_bytes / whole * items)
-
-
-def access_trace(
-    groups: Sequence[RowGroup],
-    *,
-    queries: int,
-    skew: float | None,
-    memory_share: float,
-    longer_bytes: int = 0,
-    ahead: int = 1,
-) -> AccessTrace:
-    """Return the accesses to the first row groups of a file, each read `longer_bytes` longer than its row group.
-
-    A `skew` of None scans them, with `ahead` of them under way: DuckDB 2.0 takes 255 bytes for each row that it holds
-    ready, besides the row group that it decodes.
-    """
-    groups = groups[:MOST_GROUPS]
-    rows = tuple(group.rows for group in groups)
-    sizes = tuple(group.size_bytes + longer_bytes for group in groups)
-    return AccessTrace(
-        rows=rows,
-        sizes=sizes,
-        asked=tuple(range(len(groups))) if skew is None else drawn(len(groups), queries, skew),
-        skew=skew,
-        capacity_bytes=memory_share * sum(sizes),
-        taken_bytes=255 * max(rows) * (ahead - 1),
-    )
+        return Applied(laws.che_hit_ratio, items=items, skew=self.skew, capacity=self.memory_share * items)
 
 
 @functools.lru_cache(maxsize=256)

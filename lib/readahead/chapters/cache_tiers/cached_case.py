@@ -78,40 +78,41 @@ class CachedCase(Case):
         return self.remote and longest >= SPILL_LEAST_BYTES
 
     def found(self) -> tuple[float, float]:
-        """Return the shares of the wanted bytes that are found in (memory, the spill folder).
-
-        By an LRU cache replayed on the very same accesses; the rest comes from the device.
-        """
+        """Return the shares of the wanted bytes that an LRU cache finds in (memory, the spill folder)."""
         trace, first = self.trace, self.run == 1
-        memory = trace.replayed(trace.capacity_bytes, first=first)
-        with_any_room = trace.replayed(1e18, first=first)
+        if trace.skew is None:
+            memory, with_any_room = (0.0, 0.0) if first else (trace.law().result, 1.0)
+        else:
+            memory, with_any_room = (
+                trace.replayed(room, first=first) for room in (trace.capacity_bytes, 1e18)
+            )
         return memory, with_any_room - memory if self.spills else 0.0
 
     def estimate(self, costs: Costs) -> Estimate:
         """Return the predicted time of the run; `costs` are those of the engine without a cache."""
         memory, spilled = self.found()
         missed = 1.0 - memory - spilled
-        if self.trace.skew is None:
-            return Estimate(terms_s=self._scan(spilled, missed, costs))
+        scans = self.trace.skew is None
         return Estimate(
-            terms_s=self._queries(len(self.trace.asked) * spilled, len(self.trace.asked) * missed)
+            terms_s=self._scan(spilled, missed, costs) if scans else self._queries(spilled, missed)
         )
 
     def _queries(self, spilled: float, missed: float) -> Mapping[str, float]:
         """Return the terms of queries, each of which asks for one row group and waits for all of it."""
         trace, costs = self.trace, self.cache_costs
-        size, rows = float(np.mean(trace.wanted)), float(np.mean(trace.rows))
+        size, rows, count = float(np.mean(trace.wanted)), float(np.mean(trace.rows)), len(trace.asked)
+        missed, spilled = count * missed, count * spilled
         blocks = max(1.0, size / self.block_bytes)
         waits_s, moves_s = laws.fetch_s(self.device, size, self.block_bytes, self.engine.in_flight)
         read_s = blocks * costs.read_s + size * costs.read_byte_s
         disk_s = spilled * (blocks * costs.spill_s + size * costs.spill_byte_s)
-        if self.run > 1 or trace.capacity_bytes < sum(trace.sizes):  # others are evicted
+        if self.run > 1 or trace.memory_share < 1:  # others are evicted
             if self.spills:
                 disk_s += missed * (costs.write_s + size * costs.write_byte_s)
             else:
                 read_s += costs.evict_s + size * costs.evict_byte_s
         return {
-            "cpu": len(trace.asked) * (costs.query_s + rows * costs.row_s) + missed * read_s,
+            "cpu": count * (costs.query_s + rows * costs.row_s) + missed * read_s,
             "disk": disk_s,
             "latency": missed * waits_s,
             "transfer": missed * moves_s,
@@ -186,29 +187,23 @@ class CachedCase(Case):
             before=() if self.run > 1 else _EMPTY,
         )
 
-    def limit_bytes(self) -> int:
-        """Return DuckDB's memory limit: the room for the cache, and what it takes for itself.
-
-        That is a part for the query, and a part for each row of the row group that it reads. Read off `duckdb_memory()`
-        of DuckDB 2.0 at row groups of 2,048 to 8,192 rows of comments; the same on every machine, and a test holds the
-        size of the cache to it. A scan cannot run at all with less than what its read-ahead holds, so it always gets
-        that.
-        """
-        trace, rows = self.trace, max(self.trace.rows)
-        workspace = 650_000 + 400 * rows if self.remote else 580_000 + 330 * rows
-        ahead = (
-            0 if trace.skew is not None else trace.taken_bytes + self.engine.queue_depth * max(trace.sizes)
-        )
-        return int(max(trace.capacity_bytes, ahead)) + workspace
-
     def settings(self, folder: str) -> dict[str, Setting]:
         """Return DuckDB's settings, with a folder for evicted blocks.
+
+        The memory limit is the room for the cache, and what DuckDB takes for itself: a part for the query, and a part
+        for each row of the row group that it reads. Read off `duckdb_memory()` of DuckDB 2.0 at row groups of 2,048 to
+        8,192 rows of comments; the same on every machine, and a test holds the size of the cache to it. A scan cannot
+        run at all with less than what its read-ahead holds, so it always gets that.
 
         Without validation: DuckDB caches nothing of a file that changed within the last seconds, so that a table just
         built would be read anew by every query.
         """
+        trace, rows, capacity = self.trace, max(self.trace.rows), self.trace.capacity_bytes
+        if trace.skew is None:
+            capacity = max(capacity, trace.taken_bytes + self.engine.queue_depth * max(trace.sizes))
+        workspace = 650_000 + 400 * rows if self.remote else 580_000 + 330 * rows
         return {
-            "memory_limit": f"{self.limit_bytes()}B",
+            "memory_limit": f"{int(capacity) + workspace}B",
             "temp_directory": folder,
             "external_file_cache_spill": self.remote,
             "cache_local_files": True,
@@ -221,8 +216,7 @@ class CachedCase(Case):
     def measure(self, *, repeats: int = 3, facts: Mapping[str, object] | None = None) -> Sample:
         """Run the queries on one connection, without delays until it is this run, and then `repeats` times.
 
-        Each of several first runs begins with an empty cache. Raises as `run_emulated` does; the folder for evicted
-        blocks is removed in any case.
+        Each of several first runs begins with an empty cache. The folder for evicted blocks is removed in any case.
         """
         self.build()
         paths.work_dir().mkdir(parents=True, exist_ok=True)

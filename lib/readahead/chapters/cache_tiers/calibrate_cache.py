@@ -5,13 +5,12 @@ device whose latency is known. What is left of the time is DuckDB's own.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import partial
 from typing import Any
 
 import numpy as np
 
-from readahead.chapters.cache_tiers.access_trace import access_trace
+from readahead.chapters.cache_tiers.access_trace import AccessTrace
 from readahead.chapters.cache_tiers.cached_case import CacheCosts, CachedCase
 from readahead.datasets import inspect, store
 from readahead.datasets.recipe import Recipe
@@ -21,7 +20,7 @@ from readahead.measure.engine import EngineSettings
 from readahead.models.shapes import RowGroup
 from readahead.units import MiB
 
-GROUPS = (4_096, 8_192)
+RECIPES = tuple(Recipe(table="comments", size="tiny", row_group_rows=rows) for rows in (4_096, 8_192))
 """Two row-group sizes, so that what each row costs can be told from what each query costs."""
 QUERIES = 24
 """At most, so that what is in memory is more than a processor's own cache holds."""
@@ -35,25 +34,26 @@ PROBE = Device(name="probe", latency_s=0.003, bandwidth_bytes_per_s=1e12, channe
 """A device that makes the engine wait: what has waited runs slower than what never did."""
 
 
-def _recipe(rows: int) -> Recipe:
-    return Recipe(table="comments", size="tiny", row_group_rows=rows)
-
-
-def _groups(rows: int) -> Sequence[RowGroup]:
-    return inspect.shape(store.path(_recipe(rows))).row_groups[:QUERIES]
+def _groups(recipe: Recipe) -> Sequence[RowGroup]:
+    return inspect.shape(store.path(recipe)).row_groups[:QUERIES]
 
 
 def _group_s(
-    rows: int, *, fits: bool = False, spills: bool = False, run: int = 2, scan: bool = False
+    recipe: Recipe, *, fits: bool = False, spills: bool = False, run: int = 2, scan: bool = False
 ) -> float:
-    """Return the seconds of one row group of so many rows, with memory for all of them or for three."""
-    groups = _groups(rows)
-    every = access_trace(groups, queries=0, skew=None, memory_share=50 if fits else 3 / len(groups))
+    """Return the seconds of one row group, with memory for all of them or for three."""
+    groups = _groups(recipe)
     case = CachedCase(
-        recipe=_recipe(rows),
+        recipe=recipe,
         device=PROBE,
         engine=EngineSettings(threads=1, queue_depth=1, column_gap_bytes=1 * MiB),
-        trace=every if scan else replace(every, skew=0.0),
+        trace=AccessTrace(
+            rows=tuple(group.rows for group in groups),
+            sizes=tuple(group.size_bytes for group in groups),
+            queries=0,
+            skew=None if scan else 0.0,
+            memory_share=50 if fits else 3 / len(groups),
+        ),
         block_bytes=2 * MiB,
         remote=spills,
         run=run,
@@ -63,10 +63,11 @@ def _group_s(
 
 def _costs(seen: Sequence[float]) -> CacheCosts:
     """Read each cost off a line through two points: the seconds of a cell at both row-group sizes."""
-    sizes = np.array([np.mean([group.size_bytes for group in _groups(rows)]) for rows in GROUPS])
-    seconds = np.median(np.reshape(seen, (-1, len(CELLS), len(GROUPS))), axis=0)
+    sizes = np.array([np.mean([group.size_bytes for group in _groups(recipe)]) for recipe in RECIPES])
+    seconds = np.median(np.reshape(seen, (-1, len(CELLS), len(RECIPES))), axis=0)
     memory, first, again, spilled, written, scan, fetched, recalled = seconds
-    query_s, row_s = line(list(zip(map(float, GROUPS), memory, strict=True)))
+    rows = [float(recipe.effective_row_group_rows) for recipe in RECIPES]
+    query_s, row_s = line(list(zip(rows, memory, strict=True)))
     costs = {"query_s": query_s, "row_s": row_s}
     for name, took in {
         "read": first - memory - PROBE.latency_s,
@@ -83,7 +84,7 @@ def _costs(seen: Sequence[float]) -> CacheCosts:
 CACHE = Calibration(
     name="comments-cache",
     kind=CacheCosts,
-    cases=lambda: [partial(_group_s, rows, **cell) for cell in CELLS for rows in GROUPS],
+    cases=lambda: [partial(_group_s, recipe, **cell) for cell in CELLS for recipe in RECIPES],
     read_off=_costs,
     typical=CacheCosts,
     turns=3,

@@ -15,6 +15,7 @@ from readahead.chapters.cache_tiers.workload import DISK, DROP, SCAN, UNIFORM, Z
 from readahead.experiments.experiment import Knob
 from readahead.experiments.figure import Axis, Line, Picture
 from readahead.experiments.knobs import knob, powers
+from readahead.experiments.law import Applied
 from readahead.experiments.residuals import against_print
 from readahead.experiments.round import Bench, Round, along, traces
 from readahead.units import GiB, KiB, MiB
@@ -78,9 +79,7 @@ EXPERIMENT = CachedQueries(
 
 FAST_S, SLOW_S, HITS = 1e-3, 50e-3, 0.8
 """Two tiers and a hit ratio, as the third round gives them."""
-GRAY_1987 = {
-    "drive_price": 2_000.0, "reads_per_s": 1.0, "bytes_per_s": 1e12, "memory_price_per_byte": 5.0 / KiB,
-}  # fmt: skip
+GRAY_1987 = {"drive_price": 2e3, "reads_per_s": 1.0, "bytes_per_s": 1e12, "memory_price_per_byte": 5.0 / KiB}
 """Gray and Putzolu's own prices: $2,000 for each access a second, arm, channel and processor; $5 a kilobyte."""
 
 
@@ -125,14 +124,14 @@ def replayed(bench: Bench, **changes: Any) -> float:
 
 def long_run(bench: Bench, **changes: Any) -> float:
     """Return the hit ratio by Che's law, or by the law of the scan that comes back."""
-    trace = EXPERIMENT.case(bench.settings(**changes)).trace
-    return trace.long_run(trace.capacity_bytes)
+    return EXPERIMENT.case(bench.settings(**changes)).trace.law().result
 
 
-def break_even_s(bench: Bench, page_bytes: float = 4 * KiB) -> float:
-    """Return the break-even of the five-minute rule with the prices of this notebook."""
-    return laws.break_even_s(
-        page_bytes,
+def five_minute_rule(bench: Bench, page_bytes: float = 4 * KiB) -> Applied:
+    """Return the five-minute rule with the prices of this notebook."""
+    return Applied(
+        laws.break_even_s,
+        page_bytes=page_bytes,
         drive_price=bench.base["drive_dollars"],
         reads_per_s=bench.base["drive_reads_per_s"],
         bytes_per_s=bench.base["bandwidth_bytes_per_s"],
@@ -141,7 +140,10 @@ def break_even_s(bench: Bench, page_bytes: float = 4 * KiB) -> float:
 
 
 def _hits(knobs: dict[str, Any]) -> Round:
-    return Round(model=lambda bench: long_run(bench, **knobs), measured=lambda bench: seen(bench, **knobs))
+    return Round(
+        law=lambda bench: EXPERIMENT.case(bench.settings(**knobs)).trace.law(),
+        measured=lambda bench: seen(bench, **knobs),
+    )
 
 
 ROUNDS = {
@@ -152,13 +154,15 @@ ROUNDS = {
         ask=lambda see: see.seconds(**scanned(0.5)) / see.seconds(**scanned(1.25)),
         published=(published.figure("cache_tiers", "imdt_gain_factor.q2_3"),),
     ),
-    "eighty": Round(model=lambda bench: laws.speed_up(HITS, FAST_S, SLOW_S), measures=False),
+    "eighty": Round(
+        law=lambda _: Applied(laws.speed_up, hits=HITS, fast_s=FAST_S, slow_s=SLOW_S), measures=False
+    ),
     "spill": Round(ask=lambda see: see.seconds(**far(DROP)) / see.seconds(**far(DISK))),
     "short_blocks": Round(ask=lambda see: see.seconds(**far(DROP, 2_048)) / see.seconds(**far(DISK, 2_048))),
     "second": Round(ask=lambda see: see.seconds(**again(1)) / see.seconds(**again(2))),
     "fourth": Round(ask=lambda see: see.seconds(**again(2)) / see.seconds(**again(4))),
     "tiny_blocks": Round(ask=lambda see: see.seconds(**blocks(16 * KiB)) / see.seconds(**blocks(1 * MiB))),
-    "break_even": Round(model=break_even_s, measures=False),
+    "break_even": Round(law=five_minute_rule, measures=False),
 }
 
 
@@ -175,26 +179,20 @@ def _at(
 
 
 def _memory(bench: Bench) -> Picture:
-    """Draw hits against memory: Che's law, an LRU on the same accesses, and DuckDB."""
     shares = np.linspace(0.1, 1.0, 19)
     lines = []
     for access in (UNIFORM, ZIPF):
         knobs, name = counted(access), EXPERIMENT.knob("access").text(access)
-        found = _at(bench, seen, (0.25, 0.5), knobs)
+        same, found = _at(bench, replayed, shares, knobs), _at(bench, seen, (0.25, 0.5), knobs)
         lines += [
             Line(name=f"Che's law, {name}", points=_at(bench, long_run, shares, knobs)),
-            Line(
-                name=f"LRU on these queries, {name}",
-                points=_at(bench, replayed, shares, knobs),
-                source="other",
-            ),
+            Line(name=f"LRU on these queries, {name}", points=same, source="other"),
             Line(name=f"DuckDB, {name}", points=found, source="measured", joined=False),
         ]
     return Picture(x=_MEMORY, y=_FOUND, lines=tuple(lines))
 
 
 def _cliff(bench: Bench) -> Picture:
-    """Draw the hits of a scan that comes back against memory, with little and with much read ahead."""
     lines = []
     for depth in (2, 8):
         knobs, name = scanned(1.0, queue_depth=depth), f"{depth} row groups ahead"
@@ -207,21 +205,13 @@ def _cliff(bench: Bench) -> Picture:
 
 
 def _tiers(bench: Bench) -> Picture:
-    """Draw the time of a run against the device's latency, with and without a disk between."""
-    names = {DROP: "memory and device", DISK: "a disk between"}
-    return Picture(
-        x=Axis(label="latency of the device", kind="s"),
-        y=Axis(label="time of a run", kind="s"),
-        lines=tuple(
-            line
-            for spill, name in names.items()
-            for line in along(bench, "latency_s", seen=[0.01], label=name, seconds=True, **far(spill))
-        ),
-    )
+    without = along(bench, "latency_s", seen=[0.01], label="memory and device", seconds=True, **far(DROP))
+    between = along(bench, "latency_s", seen=[0.01], label="a disk between", seconds=True, **far(DISK))
+    x, y = Axis(label="latency of the device", kind="s"), Axis(label="time of a run", kind="s")
+    return Picture(x=x, y=y, lines=without + between)
 
 
 def _repeats(bench: Bench) -> Picture:
-    """Draw the runs one after another, each as a share of the first."""
     kinds = {
         "favourites that fit": (again(1), (1, 2, 4)),
         "a scan, room for 90 %": (scanned(0.9), (1, 2)),
@@ -242,9 +232,8 @@ def _repeats(bench: Bench) -> Picture:
 
 
 def _break_even(bench: Bench) -> Picture:
-    """Draw the break-even interval against the size of a page, then and now."""
     sizes = [float(1 * KiB * 2**n) for n in range(11)]
-    now = [(size, break_even_s(bench, size)) for size in sizes]
+    now = [(size, five_minute_rule(bench, size).result) for size in sizes]
     then = [(size, laws.break_even_s(size, **GRAY_1987)) for size in sizes]
     return Picture(
         x=Axis(label="page", kind="bytes"),
@@ -278,9 +267,7 @@ FIGURES = {
 FITTED = 0
 """The ratios are taken from loads that are not among the figures listed."""
 
-UNEXPLAINED = {
-    "total_s.cold.sorted, two nodes": "beside the unsorted cold time that its author suspects",
-}
+UNEXPLAINED = {"total_s.cold.sorted, two nodes": "beside the unsorted cold time that its author suspects"}
 """The figures farther than 10 % from the model, each with what is known of why."""
 
 

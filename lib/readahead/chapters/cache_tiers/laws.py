@@ -17,19 +17,27 @@ Array = NDArray[np.float64]
 
 # -- what an LRU cache finds -----------------------------------------------------------------------------
 def popularity(items: int, skew: float) -> Array:
-    """Return the chance that an access asks for each of `items`: 1/k^skew for the k-th, divided by their sum.
+    r"""Return the chance that an access asks for each of some items, the most popular one first.
 
-    A skew of 0 is uniform access; 1 is Zipf's own law (Zipf 1949; Breslau et al. 1999).
+    .. math:: p_k = \frac{k^{-s}}{\sum_{i=1}^{n} i^{-s}}
+
+    where n (`items`) is their number and s (`skew`) is 0 for uniform access and 1 for Zipf's own law.
+
+    Source: G. Zipf, 1949; for requests to caches L. Breslau and others, 1999.
     """
     weights = np.arange(1, items + 1, dtype=float) ** -skew
     return np.asarray(weights / weights.sum())
 
 
 def characteristic_time(chances: Array, capacity: float) -> float:
-    """Return after how many accesses an untouched item is dropped: T with sum(1 - exp(-p T)) = C (Che et al. 2002).
+    r"""Return after how many accesses an LRU cache drops an item that nobody asks for; infinite where all items fit.
 
-    p are the `chances`, C is the `capacity` in items; T is infinite where all fit. T is found by halving, on a log
-    scale.
+    .. math:: \sum_i (1 - e^{-p_i T}) = C
+
+    where p (`chances`) are the chances of the items and C (`capacity`) is how many of them fit. T is found by halving,
+    on a log scale.
+
+    Source: H. Che, Y. Tung, Z. Wang, 2002.
     """
     if capacity >= len(chances):
         return math.inf
@@ -41,21 +49,30 @@ def characteristic_time(chances: Array, capacity: float) -> float:
     return high
 
 
-def che_hit_ratio(chances: Array, capacity: float) -> float:
-    """Return the share of independent accesses that an LRU cache of `capacity` items answers: sum(p (1 - exp(-p T))).
+def che_hit_ratio(items: int, skew: float, capacity: float) -> float:
+    r"""Return the share of independent accesses that an LRU cache answers in the long run.
 
-    T is Che's `characteristic_time` (2002); why it is so close: Fricker, Robert, Roberts (2012).
+    .. math:: \sum_i p_i \, (1 - e^{-p_i T})
+
+    where p are the chances of n (`items`) items with a `skew`, and T is the characteristic time of a cache with room
+    for `capacity` of them.
+
+    Source: H. Che, Y. Tung, Z. Wang, 2002; why it is so close: C. Fricker, P. Robert, J. Roberts, 2012.
     """
-    kept = -np.expm1(-chances * characteristic_time(chances, capacity))
-    return float((chances * kept).sum())
+    chances = popularity(items, skew)
+    return float((chances * -np.expm1(-chances * characteristic_time(chances, capacity))).sum())
 
 
 def cyclic_hit_ratio(capacity: float, taken: float = 0.0) -> float:
-    """Return the hit ratio of scanning a table again and again, with LRU room for `capacity` of it (a share).
+    r"""Return the hit ratio of scanning a table again and again: all or nothing.
 
-    All or nothing: what is needed next is always what was used longest ago (Mattson et al. 1970). What the engine
-    takes from the cache while it scans (`taken`, a share of the table) is lost too, but only that: it drops what the
-    scan has passed, and gives the memory back before the next scan reads it again. Seen in DuckDB 2.0.
+    .. math:: 0 \; (C < 1), \qquad C - t \; (C \ge 1), \; \text{at most } 1
+
+    where C (`capacity`) is the room of an LRU cache as a share of the table: what is needed next is always what was
+    used longest ago. What the engine takes from the cache while it scans, t (`taken`), is lost too, but only that:
+    DuckDB 2.0 drops what the scan has passed, and gives the memory back before the next scan reads it again.
+
+    Source: R. Mattson, J. Gecsei, D. Slutz, I. Traiger, 1970.
     """
     return min(1.0, max(0.0, capacity - taken)) if capacity >= 1 else 0.0
 
@@ -63,8 +80,10 @@ def cyclic_hit_ratio(capacity: float, taken: float = 0.0) -> float:
 def reuse_bytes(asked: Sequence[int], sizes: Sequence[int], before: Sequence[int] = ()) -> Array:
     """Return, for each access, the bytes of all different items since it was last asked for, its own included.
 
-    An LRU cache with at least so much room has it: one pass tells the hits at every size (stack distance, Mattson,
-    Gecsei, Slutz, Traiger 1970). `before` was asked for earlier; infinite for a first time.
+    An LRU cache with at least so much room has it: one pass gives the hits at every size. `before` was asked for
+    earlier; infinite for a first time.
+
+    Source: the stack distance of R. Mattson, J. Gecsei, D. Slutz, I. Traiger, 1970.
     """
     stack: list[int] = []  # the item used last comes first
     found = []
@@ -82,14 +101,23 @@ def hit_ratio(reuse: Array, wanted: Array, capacity_bytes: float) -> float:
 
 # -- what the tiers take ---------------------------------------------------------------------------------
 def average_access_s(shares: Sequence[float], times_s: Sequence[float]) -> float:
-    """Return the average access time over tiers: sum of share x time, the miss-weighted mean of every textbook."""
+    r"""Return the average access time over tiers.
+
+    .. math:: \sum_i h_i t_i
+
+    where h (`shares`) is the share of the accesses that each tier answers and t (`times_s`) the time that it takes.
+    """
     return float(np.dot(shares, times_s))
 
 
 def speed_up(hits: float, fast_s: float, slow_s: float) -> float:
-    """Return how many times faster a share of hits makes it than none: slow / (h fast + (1 - h) slow).
+    r"""Return how many times faster a share of hits makes it than none.
 
-    Amdahl's law (1967) with the hits as the part that is sped up.
+    .. math:: \frac{t_2}{h t_1 + (1 - h) t_2}
+
+    where h (`hits`) is the share that the upper tier answers in t₁ (`fast_s`); the lower one takes t₂ (`slow_s`).
+
+    Source: G. Amdahl, 1967, with the hits as the part that is sped up.
     """
     return slow_s / average_access_s((hits, 1 - hits), (fast_s, slow_s))
 
@@ -97,7 +125,9 @@ def speed_up(hits: float, fast_s: float, slow_s: float) -> float:
 def fetch_s(device: Device, size_bytes: float, block_bytes: float, slots: int) -> tuple[float, float]:
     """Return the (waiting, transferring) seconds of fetching an item in blocks, `slots` of them under way at once.
 
-    Every round of requests waits for the latency; the bytes cross one link (Gray & Graefe 1997, a page's cost).
+    Every round of requests waits for the latency; the bytes cross one link.
+
+    Source: the cost of a page in J. Gray, G. Graefe, 1997.
     """
     blocks = max(1, math.ceil(size_bytes / block_bytes))
     beside = min(blocks, slots, device.channels)
@@ -114,10 +144,14 @@ def break_even_s(
     bytes_per_s: float,
     memory_price_per_byte: float,
 ) -> float:
-    """Return how rarely a page may be read before memory for it costs more than the drive that reads it again.
+    r"""Return how rarely a page may be read before memory for it costs more than the drive that reads it again.
 
-    (drive price / pages a second) / (memory price of a page): the five-minute rule (Gray & Putzolu 1987), with a read
-    that takes its share of arms and of bandwidth (Gray & Graefe 1997). Prices in one currency.
+    .. math:: \frac{D \, (1 / r + P / B)}{P \, m}
+
+    where P (`page_bytes`) is the page, D (`drive_price`) the price of a drive that does r (`reads_per_s`) reads and B
+    (`bytes_per_s`) bytes a second, and m (`memory_price_per_byte`) that of memory, in the same currency.
+
+    Source: the five-minute rule of J. Gray and F. Putzolu, 1987; with bandwidth J. Gray and G. Graefe, 1997.
     """
     busy_s = 1.0 / reads_per_s + page_bytes / bytes_per_s
     return drive_price * busy_s / (page_bytes * memory_price_per_byte)

@@ -11,13 +11,13 @@ import numpy as np
 from readahead import devices, published
 from readahead.chapters.io_cpu import laws
 from readahead.chapters.io_cpu.cpu_time import Run, cpu_more, cpu_value
-from readahead.chapters.io_cpu.laws import PAGE_BYTES, page_cpu_s
+from readahead.chapters.io_cpu.laws import PAGE_BYTES
 from readahead.chapters.io_cpu.page_costs import (
     FITTED,
     ROWS,
     aggregated,
     column,
-    extrapolated_s,
+    extrapolated,
     residuals,
     scanned,
     sigma,
@@ -28,6 +28,7 @@ from readahead.datasets.recipe import Recipe
 from readahead.experiments.experiment import Knob
 from readahead.experiments.figure import Axis, Line, Picture
 from readahead.experiments.knobs import DISK_WARM, knob
+from readahead.experiments.law import Applied
 from readahead.experiments.residuals import against_print
 from readahead.experiments.round import Bench, Round, along, traces
 from readahead.measure.engine import EngineSettings
@@ -106,12 +107,12 @@ def cpu_ratio(bench: Bench) -> Value:
     return dear / cheap
 
 
-def knee_modeled(bench: Bench) -> float:
+def knee(bench: Bench) -> Applied:
     """Return the device bandwidth, in bytes/s, at which one worker has no time to wait for a scan."""
     settings = bench.settings(report=EVERY, where=DISK_WARM)
     costs, recipe = EXPERIMENT.costs(settings), EXPERIMENT.case(settings).recipe
     cpu_s = recipe.rows * costs.row_s + recipe.row_groups * costs.group_s
-    return float(laws.rate_per_core(cpu_s, EXPERIMENT.work(settings)))
+    return Applied(laws.rate_per_core, cpu_s=cpu_s, size_bytes=EXPERIMENT.work(settings))
 
 
 def knee_measured(bench: Bench) -> Value:
@@ -139,12 +140,12 @@ _SCAN = tuple(published.figure("io_cpu", f"scan_bytes_per_core_s.{end}") for end
 ROUNDS = {
     "load": Round(model=lambda _: scanned().load_s, measures=False, published=_LOAD),
     "rows158": Round(
-        model=lambda _: extrapolated_s(158),
+        law=lambda _: extrapolated().law(158),
         measures=False,
         published=(published.figure("io_cpu", "cpu_per_page_s.memory.r158"),),
     ),
     "rows323": Round(
-        model=lambda _: float(page_cpu_s(aggregated(), 323)),
+        law=lambda _: aggregated().law(323),
         measures=False,
         published=(published.figure("io_cpu", "cpu_per_page_s.aggregate.r323"),),
     ),
@@ -152,9 +153,10 @@ ROUNDS = {
     "evict_here": Round(measured=evicting, published=(published.figure("io_cpu", "evict_cpu_per_page_s"),)),
     "query1": Round(model=lambda _: 6.0, measured=cpu_ratio),
     "cores": Round(
-        model=lambda _: laws.scaling(cores(), sigma()), measured=lambda bench: speed_up(bench.measured)
+        law=lambda _: Applied(laws.scaling, cores=cores(), sigma=sigma()),
+        measured=lambda bench: speed_up(bench.measured),
     ),
-    "knee": Round(model=knee_modeled, measured=knee_measured, published=_SCAN),
+    "knee": Round(law=knee, measured=knee_measured, published=_SCAN),
     "tenfold": Round(
         ask=lambda see: see.seconds(**on_bandwidth(500 * MB)) / see.seconds(**on_bandwidth(5 * GB))
     ),
@@ -171,7 +173,7 @@ def _printed(name: str, label: str) -> Line:
 def _scan_cpu(_: Bench) -> Picture:
     counts, lines = np.geomspace(1, 323, 60), []
     for name, costs in (("memory", scanned()), ("disk", scanned()), ("aggregate", aggregated())):
-        modeled = page_cpu_s(costs, counts, loaded=name == "disk")
+        modeled = costs.cpu_s(counts, loaded=name == "disk")
         points = list(zip(counts.tolist(), modeled.tolist(), strict=True))
         lines += [Line(name=f"model, {name}", points=points), _printed(name, f"Chang, {name}")]
     return Picture(
@@ -207,7 +209,7 @@ def _roofline(bench: Bench) -> Picture:
         lines += along(bench, name, seen=BANDWIDTHS, label=label, report=report, threads=1)
     wide = EXPERIMENT.knob(name).grid(50)
     for rows in (ROWS[0], ROWS[-1]):
-        core = laws.rate_per_core(page_cpu_s(scanned(), rows, loaded=True))
+        core = laws.rate_per_core(float(scanned().cpu_s(rows, loaded=True)))
         points = list(zip(wide.tolist(), laws.roofline(wide, core).tolist(), strict=True))
         who = f"Chang's core of 2010, {rows} row{'s' * (rows > 1)} a page"
         lines.append(Line(name=who, points=points, source="other"))

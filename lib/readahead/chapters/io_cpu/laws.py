@@ -6,8 +6,6 @@ first touching what a cache line holds, for fetching the page, for evicting anot
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -17,42 +15,47 @@ PAGE_BYTES = 8_192
 Array = NDArray[np.float64]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PageCosts:
-    """What a page costs the processor, in seconds."""
+def page_cpu_s(
+    rows: ArrayLike,
+    *,
+    page_s: float,
+    row_s: float,
+    touch_s: float = 0.0,
+    touched_rows: float = 0.0,
+    load_s: float = 0.0,
+) -> Array:
+    r"""Return what a page of so many rows costs the processor, in seconds.
 
-    page_s: float
-    """To find it in memory."""
-    row_s: float
-    """To look at a row."""
-    touch_s: float = 0.0
-    """More, for each of the first rows: they bring cache lines that the later rows find there."""
-    touched_rows: float = 0.0
-    """After how many rows all cache lines of a page are in the processor's cache."""
-    load_s: float = 0.0
-    """To fetch it from the disk."""
+    .. math:: a + b \, r + c \min(r, r_0) + l
 
+    where r (`rows`) are the rows, a (`page_s`) is for finding the page in memory, b (`row_s`) for looking at a row, c
+    (`touch_s`) what each of the first r₀ (`touched_rows`) costs more because it brings cache lines that the later rows
+    find there, and l (`load_s`) for fetching the page, 0 if it is in memory.
 
-def page_cpu_s(costs: PageCosts, rows: ArrayLike, *, loaded: bool = False) -> Array:
-    """Return CPU seconds a page of `rows` rows: a + b·r + c·min(r, r₀), and the load where the page is fetched.
-
-    After J. Chang's tables (2010): a is `page_s`, b `row_s`, c `touch_s` and r₀ `touched_rows`.
+    Source: the tables of J. Chang, IO Cost Structure, 2010, to which it is fitted.
     """
     r = np.asarray(rows, float)
-    memory = costs.page_s + costs.row_s * r + costs.touch_s * np.minimum(r, costs.touched_rows)
-    return np.asarray(memory + costs.load_s * loaded)
+    return np.asarray(page_s + row_s * r + touch_s * np.minimum(r, touched_rows) + load_s)
 
 
-def rate_per_core(cpu_s: ArrayLike, size_bytes: float = PAGE_BYTES) -> Array:
-    """Return the bytes a core gets through in a second if `size_bytes` cost it `cpu_s`."""
-    return np.asarray(size_bytes / np.asarray(cpu_s, float))
+def rate_per_core(cpu_s: float, size_bytes: float = PAGE_BYTES) -> float:
+    r"""Return the bytes that a core gets through in a second.
+
+    .. math:: n / c
+
+    where n (`size_bytes`) bytes cost it c (`cpu_s`) seconds.
+    """
+    return size_bytes / cpu_s
 
 
 def contention(factor: float, cores: int) -> float:
-    """Return s of Amdahl's law (1967) from one observation: `cores` cores were `factor` times as fast as one.
+    r"""Return the contention of several cores from one observation.
 
-    s = (N / X − 1) / (N − 1) with N cores and the factor X. Raises `BadValue` if `factor` is not from 1 to `cores`, or
-    there is only one core.
+    .. math:: s = \frac{N / X - 1}{N - 1}
+
+    where N (`cores`) cores, 2 or more, were X (`factor`) times as fast as one, from 1 to N times.
+
+    Source: G. Amdahl, 1967, solved for s.
     """
     require_range("cores", cores, low=2, advice="One core shows nothing of how several get on.")
     require_range("factor", factor, low=1, high=cores, advice="Give how many times faster they were.")
@@ -60,14 +63,23 @@ def contention(factor: float, cores: int) -> float:
 
 
 def scaling(cores: float, sigma: float) -> float:
-    """Return how many times faster than one core: N / (1 + s(N − 1)) with s the `sigma` (Amdahl 1967)."""
+    r"""Return how many times as fast as one core several are.
+
+    .. math:: \frac{N}{1 + s (N - 1)}
+
+    where N (`cores`) is their number and s (`sigma`) their contention.
+
+    Source: G. Amdahl, 1967.
+    """
     return cores / (1 + sigma * (cores - 1))
 
 
 def cores_for(bytes_per_s: float, core_bytes_per_s: float, sigma: float) -> float:
-    """Return the cores that get through `bytes_per_s`: the inverse of `scaling`; infinite where no number does.
+    r"""Return the cores that get through so many bytes a second: the inverse of `scaling`.
 
-    N = X(1 − s) / (1 − sX) with X = bytes_per_s / core_bytes_per_s.
+    .. math:: N = \frac{X (1 - s)}{1 - s X}
+
+    where X is `bytes_per_s` over `core_bytes_per_s` and s (`sigma`) the contention; infinite where no number does.
     """
     times = bytes_per_s / core_bytes_per_s
     left = 1 - sigma * times
@@ -75,8 +87,12 @@ def cores_for(bytes_per_s: float, core_bytes_per_s: float, sigma: float) -> floa
 
 
 def roofline(device_bytes_per_s: ArrayLike, cpu_bytes_per_s: ArrayLike) -> Array:
-    """Return the throughput under two roofs, the device's and the processor's: the lower one.
+    r"""Return the throughput under two roofs, the device's and the processor's: the lower one.
 
-    After S. Williams, A. Waterman and D. Patterson, "Roofline" (2009), with the disk in the place of memory.
+    .. math:: \min(d, c)
+
+    where d (`device_bytes_per_s`) is what the device delivers and c (`cpu_bytes_per_s`) what the processor does.
+
+    Source: S. Williams, A. Waterman, D. Patterson, Roofline, 2009, with the disk in the place of memory.
     """
     return np.asarray(np.minimum(device_bytes_per_s, cpu_bytes_per_s), float)

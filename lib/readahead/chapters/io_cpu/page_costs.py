@@ -6,16 +6,38 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from readahead import published
 from readahead.chapters.io_cpu import laws
-from readahead.chapters.io_cpu.laws import PAGE_BYTES, PageCosts, page_cpu_s
+from readahead.chapters.io_cpu.laws import PAGE_BYTES
 from readahead.errors import BadValue
+from readahead.experiments.law import Applied
 
 ROWS = (1, 2, 5, 10, 20, 40, 80, 158, 323)
 """Rows on a page in Chang's table."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PageCosts:
+    """What a page costs the processor, in seconds: the arguments of `laws.page_cpu_s`."""
+
+    page_s: float
+    row_s: float
+    touch_s: float
+    touched_rows: float
+    load_s: float = 0.0
+
+    def cpu_s(self, rows: ArrayLike, *, loaded: bool = False) -> laws.Array:
+        """Return CPU seconds a page of so many rows, in memory or fetched."""
+        return laws.page_cpu_s(rows, **asdict(self if loaded else replace(self, load_s=0.0)))
+
+    def law(self, rows: int) -> Applied:
+        """Return the same for a page in memory, as the law with its numbers."""
+        return Applied(laws.page_cpu_s, rows=rows, **asdict(replace(self, load_s=0.0)))
 
 
 def printed(name: str, topic: str = "io_cpu") -> float:
@@ -66,10 +88,11 @@ def aggregated() -> PageCosts:
     return fit(ROWS[:-1], column("aggregate", ROWS[:-1]))
 
 
-def extrapolated_s(rows: int) -> float:
-    """Return the CPU seconds of a page in memory, from the pages of at most 40 rows."""
+@functools.cache
+def extrapolated() -> PageCosts:
+    """Return the costs of a page in memory, fitted to the pages of at most 40 rows."""
     short = [count for count in ROWS if count <= 40]
-    return float(page_cpu_s(fit(short, column("memory", short)), rows))
+    return fit(short, column("memory", short))
 
 
 def sigma() -> float:
@@ -85,11 +108,11 @@ FITTED = 5
 def residuals() -> Sequence[tuple[str, float, float]]:
     """Return (figure, model, printed) for every printed figure that the model predicts."""
     rows = [
-        (f"{name}, {count} rows a page", float(page_cpu_s(scanned(), count, loaded=name == "disk")), figure)
+        (f"{name}, {count} rows a page", float(scanned().cpu_s(count, loaded=name == "disk")), figure)
         for name in ("memory", "disk")
         for count, figure in zip(ROWS, column(name), strict=True)
     ]
-    few, many = (float(page_cpu_s(scanned(), count, loaded=True)) for count in (ROWS[0], ROWS[-1]))
+    few, many = (float(scanned().cpu_s(count, loaded=True)) for count in (ROWS[0], ROWS[-1]))
     lookup_s, *batched_s = (printed(f"cpu_per_row_s.disk_8k.n{n}", "lookups") for n in (25, 30, 100, 1000))
     q1_bytes = (printed("q1_bytes.low") + printed("q1_bytes.high")) / 2
     return (
