@@ -201,20 +201,31 @@ def test_the_bottleneck_follows_the_device(device: Device, costs: Costs, bottlen
     assert told.estimate.bottleneck == bottleneck
 
 
-def test_the_same_without_a_compiler() -> None:
-    """Where nothing can be compiled, the same functions run as plain Python, to the same end."""
-    code = (
-        "from readahead.devices import device; from readahead.models.parquet_reads import even_reads\n"
-        "from readahead.models.schedule import Costs, Window, simulate\n"
-        "reads = even_reads([('a', 20.0)], 200_000, 8_192, {'a'}, gap_bytes=0, footer_bytes_per_group=80)\n"
-        "for name in ('nvme', 'textbook-disk', 'sas-15k-x8'):\n"
-        "    told = simulate(device(name), reads, window=Window(slots=3, depth=5, threads=2), costs=Costs())\n"
-        "    print(told)\n"
-    )
-    plain, quick = (
-        subprocess.run(
-            [sys.executable, "-c", code], env=os.environ | more, capture_output=True, text=True, check=True
-        ).stdout
-        for more in ({"NUMBA_DISABLE_JIT": "1"}, {})
-    )
-    assert plain == quick and plain.count("Timeline(") == 3
+RUN = """
+from readahead.devices import device
+from readahead.models.parquet_reads import even_reads
+from readahead.models.schedule import Costs, Window, simulate
+
+reads = even_reads([("a", 20.0)], 200_000, 8_192, {"a"}, gap_bytes=0, footer_bytes_per_group=80)
+for name in ("nvme", "textbook-disk", "sas-15k-x8"):
+    print(simulate(device(name), reads, window=Window(slots=3, depth=5, threads=2), costs=Costs()))
+"""
+
+
+@pytest.mark.parametrize(
+    ("code", "environment"),
+    [
+        ("import sys; sys.modules['numba'] = None", {}),
+        ("", {"NUMBA_DISABLE_JIT": "1"}),
+    ],
+    ids=["without numba", "without a compiler"],
+)
+def test_the_same_functions_run_where_nothing_can_be_compiled(code: str, environment: dict) -> None:
+    def said(code: str, **environment: str) -> str:
+        command = [sys.executable, "-c", code + RUN]
+        own = os.environ | environment
+        return subprocess.run(command, env=own, capture_output=True, text=True, check=True).stdout
+
+    usual = said("")
+    assert usual.count("Timeline(") == 3
+    assert said(code, **environment) == usual

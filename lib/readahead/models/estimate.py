@@ -1,8 +1,7 @@
-"""A bill with its items. A predicted time is never one number: it is the named terms it is made of
-(seek, latency, transfer, cpu, …), so that a chart can stack them and an exercise can ask for the largest.
+"""A predicted time as the named terms that add up to it: opening, seek, latency, transfer, cpu and others.
 
-Some terms run at the same time: while the device works, the processor works too. Such an estimate has
-`overlapped` terms, which are shown but cost nothing, because another term hides them.
+Some things happen at the same time: while the device works, the processor works too. An estimate's `overlapped` terms
+are shown but cost nothing, because another term hides them.
 """
 
 from __future__ import annotations
@@ -33,7 +32,3 @@ class Estimate:
     def share(self, term: str) -> float:
         """Return the share of one term in the whole, from 0 to 1."""
         return self.terms_s.get(term, 0.0) / self.seconds if self.seconds else 0.0
-
-    def per_second(self, amount: float) -> float:
-        """Return the throughput: `amount` (bytes, rows) divided by the time."""
-        return amount / self.seconds

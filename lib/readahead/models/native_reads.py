@@ -1,7 +1,4 @@
-"""Egg boxes. Whoever wants an egg gets the box, and two boxes that stand side by side come in one trip.
-
-DuckDB's own files are read in blocks: the reads of a scan, or of a sample, from the blocks that each part of it needs.
-"""
+"""The reads of DuckDB's own files, which are read in blocks: those of a scan or a sample, from the blocks it needs."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""A shopping list, written before going out: the very reads that DuckDB 2.0 will issue to scan a Parquet file.
+"""The very reads that DuckDB 2.0 will issue to scan a Parquet file.
 
 First the footer, which says where everything lies; then, for each row group, one read per run of wanted column
 chunks. Runs with a small hole between them become one read, and a group of which nearly everything is wanted
-is read whole. The list is exact: a test holds it to the trace of the real engine.
+is read whole. The reads are exact: a test holds them to the trace of the real engine.
 
 One case is left out: for a single key DuckDB compares with `=`, and where the key column is under a twentieth of
 the group it reads that first and the rest when a row was found, in two reads instead of one.

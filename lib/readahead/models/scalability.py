@@ -1,5 +1,4 @@
-"""A kitchen that takes on more cooks. Each helps, each has to wait for the one stove, and each has to be told what the
-others do; at first the first counts, in the end the last.
+"""How much more several workers do than one: each helps, each waits for what all share, and each is told of the others.
 
 The Universal Scalability Law (N. J. Gunther, "A simple capacity model of massively parallel transaction systems",
 1993): C(N) = N / (1 + a (N − 1) + b N (N − 1)). With b = 0 it is Amdahl's law (1967).

@@ -1,7 +1,7 @@
-"""A file seen from far away: where its row groups lie and how long their column chunks are.
+"""Where the row groups of a Parquet file lie and how long their column chunks are: all that a model needs of it.
 
-These are the only facts of a file that a model needs. `readahead.datasets.inspect` reads them from a
-real file; a model can also make them up for a file that does not exist yet.
+`readahead.datasets.inspect` reads them from a real file, `readahead.datasets.expected` tells them of one that is not
+there yet.
 """
 
 from __future__ import annotations
@@ -41,8 +41,3 @@ class FileShape:
     footer_bytes: int
     """Length of the metadata at the end, without its 8 closing bytes."""
     row_groups: tuple[RowGroup, ...]
-
-    @property
-    def rows(self) -> int:
-        """Return the rows of all row groups."""
-        return sum(group.rows for group in self.row_groups)
