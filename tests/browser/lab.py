@@ -187,21 +187,25 @@ class Visitor:
     @property
     def curve(self) -> str:
         """Return what the chart draws of the model: the line, and where the ring stands on it."""
-        find = "document.querySelectorAll('.readahead-panel .js-plotly-plot')[0].querySelectorAll('{}')"
-        line = find.format("path.js-line") + "[0].getAttribute('d')"
-        rings = f"Array.from({find.format('path.point')}).map(p => p.getAttribute('transform')).join()"
-        return str(self.page.evaluate(f"{line} + {rings}"))
+        find = "document.querySelector('.readahead-panel .{}').getAttribute('{}')"
+        return str(
+            self.page.evaluate(
+                find.format("readahead-line", "d") + "+" + find.format("readahead-here", "transform")
+            )
+        )
 
     @property
     def dots(self) -> int:
-        """Return how many measured points are drawn."""
-        green = "rgb(0, 158, 115)"  # of what is measured
-        points = "document.querySelectorAll('.readahead-panel .scatterlayer path.point')"
-        return int(self.page.evaluate(f"Array.from({points}).filter(p => p.style.fill === '{green}').length"))
+        """Return how many measured points are drawn, without the faded ones."""
+        return int(self.page.locator(".readahead-charts > div > svg .readahead-dot-measured").count())
 
     def handle(self, knob: str) -> Any:
-        """Return the handle of a knob's slider."""
-        return self.page.locator(f".readahead-knob-{knob} .noUi-handle").first
+        """Return a knob's slider."""
+        return self.page.locator(f".readahead-knob-{knob} input[type=range]").first
+
+    def typed(self, knob: str) -> Any:
+        """Return the field of a knob into which a value can be typed."""
+        return self.page.locator(f".readahead-knob-{knob} input[type=text]").first
 
     def note(self) -> str:
         """Return what the panel says of the measurement that runs."""

@@ -24,7 +24,7 @@ def main() -> int:
         reading_room.visitor(running, "00_start_here.ipynb", scale=1.4) as guest,
     ):
         guest.run_all()
-        guest.page.wait_for_selector(".readahead-panel path.js-line", timeout=60_000, state="attached")
+        guest.page.wait_for_selector(".readahead-panel .readahead-line[d]", timeout=60_000, state="attached")
         guest.show_panel()
         guest.wait_until(lambda: guest.dots >= 1, 90)
         guest.handle("row_group_rows").focus()

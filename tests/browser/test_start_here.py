@@ -14,7 +14,7 @@ def test_run_all_move_every_slider_measure_and_cancel(open_notebook: Callable[..
     with open_notebook("00_start_here.ipynb") as guest:
         page = guest.page
         guest.run_all()
-        page.wait_for_selector(".readahead-panel path.js-line", timeout=60_000, state="attached")
+        page.wait_for_selector(".readahead-panel .readahead-line[d]", timeout=60_000, state="attached")
         guest.show_panel()
         guest.wait_until(lambda: guest.dots >= 1, 90)  # the first one may have to build the dataset
         assert "DuckDB measured" in guest.sentence

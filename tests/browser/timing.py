@@ -21,13 +21,13 @@ NOTEBOOK = "00_start_here.ipynb"
 
 _WATCH = """(() => {
   if (window.readaheadMoves) return;
-  const line = document.querySelector('.readahead-panel .js-plotly-plot');
+  const chart = document.querySelector('.readahead-panel .readahead-charts');
   window.readaheadMoves = [];
   let start = null;
   document.addEventListener('keydown', () => { start = performance.now(); }, true);
   new MutationObserver(() => {
     if (start !== null) { window.readaheadMoves.push(performance.now() - start); start = null; }
-  }).observe(line.querySelector('.cartesianlayer'), {subtree: true, attributes: true, childList: true,
+  }).observe(chart, {subtree: true, attributes: true, childList: true,
       attributeFilter: ['d', 'transform']});
 })()"""
 """From the key to the first change of what the chart draws."""
@@ -37,7 +37,7 @@ def opened(guest: Any) -> float:
     """Run all cells and return the seconds until the first chart is drawn."""
     start_s = time.perf_counter()
     guest.run_all()
-    guest.page.wait_for_selector(".readahead-panel path.js-line", timeout=90_000, state="attached")
+    guest.page.wait_for_selector(".readahead-panel .readahead-line[d]", timeout=90_000, state="attached")
     taken_s = time.perf_counter() - start_s
     guest.show_panel()
     guest.wait_until(lambda: guest.dots >= 1, 120)

@@ -1,6 +1,5 @@
-"""The panel in use: knobs turned, plots read, from two threads at once."""
+"""The panel in use, as the browser sees it: messages in, state out, from two threads at once."""
 
-import re
 import threading
 import time
 from collections.abc import Iterator
@@ -14,7 +13,7 @@ from readahead.panels import plots
 from readahead.panels.controls import places
 from readahead.panels.panel import Panel
 from readahead.panels.state import first_settings, panel_state, static_html
-from readahead.panels.theme import CYCLE
+from readahead.panels.theme import CYCLE, TERMS, term_key
 from readahead.storage.trace import Read
 
 from .toy import FERRY
@@ -32,44 +31,73 @@ def wait(panel: Panel, count: int) -> None:
     end = time.monotonic() + 60
     while len(panel.points) < count and time.monotonic() < end:
         time.sleep(0.01)
-    assert len(panel.points) >= count, panel.background.errors.value
+    assert len(panel.points) >= count, panel.widget.error
 
 
-def plain(widget: Any) -> str:
-    return re.sub("<[^>]+>", "", widget.value)
+def turn(panel: Panel, name: str, **how: Any) -> None:
+    """Send what the browser sends when a knob is turned: its `stop`, its `text` or its `choice`."""
+    panel.widget._handle_custom_msg({"turn": name, **how, "id": f"{name} {how}"}, [])
+    assert panel.widget.answered == f"{name} {how}"
+
+
+def floats(sent: bytes) -> np.ndarray:
+    return np.frombuffer(sent, "<f4")
+
+
+def marks(panel: Panel, kind: str) -> list[dict[str, Any]]:
+    return [mark for mark in panel.widget.marks if mark["kind"] == kind]
+
+
+@pytest.fixture
+def messages(panel: Panel, monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
+    """The states that are sent to the browser from now on, one a message."""
+    sent: list[dict[str, Any]] = []
+    send = panel.widget.send_state
+
+    def sending(key: Any = None) -> None:
+        sent.append(panel.widget.get_state(key=key))
+        send(key)
+
+    monkeypatch.setattr(type(panel.widget), "send_state", lambda _, key=None: sending(key))
+    return sent
 
 
 def test_a_turned_slider_moves_ring_sentence_and_readout(panel: Panel) -> None:
-    before = panel.sentence.value
-    handle = panel.controls["piece_bytes"]
-    handle.slider.value = 0
-    assert panel.settings["piece_bytes"] == 16_384 and handle.text.value == "16 KiB"
-    assert panel.curve.figure.layout.xaxis.title.text == "Piece"
-    assert panel.curve.figure.data[plots.HERE].x[0] == 16_384
-    at = abs(panel.state.xs - 16_384).argmin()
-    assert panel.curve.figure.data[plots.HERE].y[0] == pytest.approx(
-        panel.curve.figure.data[plots.LINE].y[at], rel=0.05
-    )
-    assert panel.sentence.value != before and "Piece 16 KiB" in plain(panel.sentence)
+    before = panel.widget.now["sentence"]
+    turn(panel, "piece_bytes", stop=0)
+    assert panel.settings["piece_bytes"] == 16_384 and panel.widget.knobs["piece_bytes"]["text"] == "16 KiB"
+    assert panel.widget.axes["x"]["label"] == "Piece" and panel.widget.now["x"] == 16_384
+    assert panel.widget.now["y"] == panel.state.y
+    assert panel.widget.now["sentence"] != before and "Piece 16 KiB" in panel.widget.now["sentence"]
 
 
 def test_the_line_stands_still_while_its_own_knob_moves(panel: Panel) -> None:
-    """Only the point where the knob stands is another one."""
-    handle = panel.controls["latency_s"]
+    """The present value, which lies on the line, is not part of what is sent of it."""
     seen, ends = [], []
-    for place in (10, 60):
-        handle.slider.value = place
-        line = panel.curve.figure.data[plots.LINE]
-        here = panel.settings["latency_s"]
-        assert line.y[list(line.x).index(here)] == panel.state.y
-        seen.append({x: y for x, y in zip(line.x, line.y, strict=True) if x != here})
-        ends.append(panel.curve.figure.layout.yaxis.range)
-    assert len(set(seen[0]) & set(seen[1])) >= 63
-    assert all(seen[0][x] == seen[1][x] for x in set(seen[0]) & set(seen[1])) and ends[0] == ends[1]
+    for stop in (10, 60):
+        turn(panel, "latency_s", stop=stop)
+        assert panel.state.y == panel.state.ys[list(panel.state.xs).index(panel.settings["latency_s"])]
+        seen.append(panel.widget.line)
+        ends.append(panel.widget.axes["y"])
+    assert seen[0] == seen[1] and ends[0] == ends[1]
+    assert np.allclose(floats(seen[0]["x"]), panel.state.xs[panel.state.xs != panel.state.x], rtol=1e-6)
+    assert np.allclose(floats(seen[0]["y"]), panel.state.ys[panel.state.xs != panel.state.x], rtol=1e-6)
+    assert len(seen[0]["texts"]) == len(floats(seen[0]["x"])) >= 63
+
+
+def test_a_step_is_answered_by_one_message_with_only_what_changed(
+    panel: Panel, messages: list[dict[str, Any]]
+) -> None:
+    turn(panel, "latency_s", stop=60)
+    messages.clear()
+    turn(panel, "latency_s", stop=61)
+    assert [set(state) for state in messages] == [{"answered", "axes", "knobs", "now"}]
+    turn(panel, "latency_s", text="soon")
+    assert [set(state) for state in messages[1:]] == [{"answered", "error"}]
 
 
 def test_a_typed_value_is_taken_exactly(panel: Panel) -> None:
-    panel.controls["latency_s"].text.value = "4.1 ms"
+    turn(panel, "latency_s", text="4.1 ms")
     assert panel.settings["latency_s"] == 0.0041
     assert panel.state.x == 0.0041
 
@@ -77,97 +105,93 @@ def test_a_typed_value_is_taken_exactly(panel: Panel) -> None:
 @pytest.mark.parametrize("typed", ["soon", "3 KiB", "9 s"])
 def test_a_typed_value_that_is_none_is_told_and_changes_nothing(panel: Panel, typed: str) -> None:
     before = dict(panel.settings)
-    panel.controls["latency_s"].text.value = typed
-    assert "That did not work" in panel.background.errors.value and panel.settings == before
+    turn(panel, "latency_s", text=typed)
+    assert "That did not work" in panel.widget.error and panel.settings == before
 
 
-def test_a_menu_that_sets_other_knobs_does_not_loop(panel: Panel) -> None:
-    calls: list[str] = []
-    turn = panel.turn
-    for handle in panel.controls.values():
-        handle._turned = lambda name, value: (calls.append(name), turn(name, value))
-    panel.controls["device"].menu.value = "bridge"
-    assert calls == ["device"]
-    assert panel.settings["latency_s"] == 1e-5 and panel.controls["latency_s"].text.value == "10 µs"
-    assert panel.controls["latency_s"].slider.value == 0
+@pytest.mark.parametrize(
+    "said", [{"turn": "speed", "stop": 1}, {"turn": "cars", "stop": 999}, {"turn": "cars"}]
+)
+def test_a_message_that_makes_no_sense_is_told_and_changes_nothing(
+    panel: Panel, said: dict[str, Any]
+) -> None:
+    before = dict(panel.settings)
+    panel.widget._handle_custom_msg(said, [])
+    assert "That did not work" in panel.widget.error and panel.settings == before
+
+
+def test_a_menu_sets_other_knobs(panel: Panel) -> None:
+    turn(panel, "device", choice="bridge")
+    assert panel.settings["latency_s"] == 1e-5
+    assert panel.widget.knobs["latency_s"] == {"stop": 0, "text": "10 µs", "why": "", "off": False}
 
 
 def test_a_knob_without_effect_is_off_and_says_why(panel: Panel) -> None:
-    handle = panel.controls["cars"]
-    assert not handle.slider.disabled and handle.reason.value == ""
-    panel.controls["device"].menu.value = "bridge"
-    assert handle.slider.disabled and handle.text.disabled and "any number" in handle.reason.value
-    panel.controls["device"].menu.value = "ferry"
-    assert not handle.slider.disabled and handle.reason.value == ""
+    assert panel.widget.knobs["cars"] == {"stop": 7, "text": "8", "why": "", "off": False}
+    turn(panel, "device", choice="bridge")
+    assert panel.widget.knobs["cars"]["off"] and "any number" in panel.widget.knobs["cars"]["why"]
+    turn(panel, "device", choice="ferry")
+    assert panel.widget.knobs["cars"] == {"stop": 7, "text": "8", "why": "", "off": False}
 
 
 def test_a_slider_at_rest_is_measured_and_drawn_with_its_reads(panel: Panel) -> None:
-    panel.auto.value = True
-    panel.controls["piece_bytes"].slider.value = 4
+    panel.heard({"auto": True})
+    turn(panel, "piece_bytes", stop=4)
     wait(panel, 1)
     panel.background.join(30)
-    one = panel.points[0]
+    one, (dot,) = panel.points[0], marks(panel, "measured")
     assert one.settings["piece_bytes"] == 262_144 and len(one.sample.reads) == 4
-    dots = panel.curve.figure.data[plots.MEASURED]
-    assert list(dots.x) == [262_144] and dots.y[0] == pytest.approx(one.throughput.median)
-    assert dots.error_y.array[0] >= 0 and dots.error_y.arrayminus[0] >= 0
-    drawn = sum(int(np.isfinite(trace.x).sum()) for trace in panel.time.reads)
-    assert drawn == 2 * 4
-    assert max(panel.time.flight.y) == 1
-    assert "4 reads, 1 MiB" in panel.time.figure.layout.annotations[1].text
-    assert "DuckDB measured" in plain(panel.sentence)
+    assert dot["x"] == 262_144 and dot["y"] == one.throughput.median
+    assert dot["low"] <= dot["y"] <= dot["high"]
+    drawn = panel.widget.reads
+    assert drawn["count"] == 4 and drawn["deepest"] == 1
+    asked, done, place, _ = floats(drawn["dashes"]).reshape(4, 4)
+    assert np.all(done > asked) and sorted(place) == [131_072, 393_216, 655_360, 917_504]
+    assert "4 reads, 1 MiB" in panel.widget.now["reads_heading"]
+    assert "DuckDB measured" in panel.widget.now["sentence"]
+    turn(panel, "latency_s", text="3 ms")
+    assert "DuckDB read before" in panel.widget.now["reads_heading"] and panel.widget.reads is drawn
 
 
 def test_points_at_other_settings_fade_and_come_back(panel: Panel) -> None:
     panel.measure()
     wait(panel, 1)
-    panel.controls["piece_bytes"].slider.value = 6  # its own axis: the point stays on the line
-    assert len(panel.curve.figure.data[plots.MEASURED].x) == 1
-    panel.controls["latency_s"].text.value = "2 ms"
-    assert (
-        len(panel.curve.figure.data[plots.MEASURED].x) == 0
-        and len(panel.curve.figure.data[plots.FADED].x) == 1
-    )
-    panel.controls["piece_bytes"].text.value = "128 KiB"
-    panel.controls["latency_s"].text.value = "1 ms"
-    assert (
-        len(panel.curve.figure.data[plots.MEASURED].x) == 1
-        and len(panel.curve.figure.data[plots.FADED].x) == 0
-    )
+    turn(panel, "piece_bytes", stop=6)  # its own axis: the point stays on the line
+    assert len(marks(panel, "measured")) == 1
+    turn(panel, "latency_s", text="2 ms")
+    assert not marks(panel, "measured") and len(marks(panel, "faded")) == 1
+    turn(panel, "piece_bytes", text="128 KiB")
+    turn(panel, "latency_s", text="1 ms")
+    assert len(marks(panel, "measured")) == 1 and not marks(panel, "faded")
 
 
-def test_published_points_are_stars_only_on_their_own_axis(panel: Panel) -> None:
-    stars = panel.curve.figure.data[plots.PUBLISHED]
-    assert list(stars.x) == [1e-3] and "B. Master, On Crossing (1907)" in stars.text[0]
-    panel.controls["piece_bytes"].slider.value = 2
-    assert len(stars.x) == 0
+def test_published_points_are_shown_only_on_their_own_axis(panel: Panel) -> None:
+    (star,) = marks(panel, "published")
+    assert star["x"] == 1e-3 and "B. Master, On Crossing (1907)" in star["text"]
+    turn(panel, "piece_bytes", stop=2)
+    assert not marks(panel, "published")
 
 
-def test_the_terms_add_up_and_what_is_hidden_is_hatched(panel: Panel) -> None:
-    bill = panel.time.terms
-    model = [length for row, length in zip(bill.y, bill.x, strict=True) if row == "model"]
+def test_the_terms_add_up_and_what_is_hidden_stands_in_its_own_row(panel: Panel) -> None:
+    terms = panel.widget.now["terms"]
+    model = [term["length"] for term in terms if term["row"] == "model"]
     assert sum(model) == pytest.approx(panel.state.estimate.seconds)
-    hatched = [row for row, shape in zip(bill.y, bill.marker.pattern.shape, strict=True) if shape]
-    assert hatched == ["meanwhile"]
+    assert [term["name"] for term in terms if term["row"] == "meanwhile"] == ["cpu"]
 
 
 def test_cancel_says_cancelled_and_keeps_nothing(panel: Panel) -> None:
-    panel.controls["latency_s"].text.value = "50 ms"
-    panel.measure()
-    assert panel.background.busy and not panel.background.cancel_button.disabled
-    panel.background.cancel_button.click()
+    turn(panel, "latency_s", text="50 ms")
+    panel.heard({"do": "measure"})
+    assert panel.background.busy and panel.widget.status["share"] is not None
+    panel.heard({"do": "cancel"})
     panel.background.join(30)
-    assert (
-        "cancelled" in panel.background.note.value
-        and panel.background.cancel_button.disabled
-        and not panel.points
-    )
+    assert panel.widget.status == {"note": "cancelled", "share": None} and not panel.points
 
 
 def test_of_two_measurements_the_newest_wins_and_no_thread_is_left(panel: Panel) -> None:
-    panel.controls["latency_s"].text.value = "50 ms"
+    turn(panel, "latency_s", text="50 ms")
     panel.measure()
-    panel.controls["latency_s"].text.value = "1 ms"
+    turn(panel, "latency_s", text="1 ms")
     panel.measure()
     wait(panel, 1)
     panel.background.join(30)
@@ -176,58 +200,67 @@ def test_of_two_measurements_the_newest_wins_and_no_thread_is_left(panel: Panel)
 
 
 def test_an_error_of_the_measurement_is_shown_and_the_panel_lives(panel: Panel) -> None:
-    panel.controls["latency_s"].text.value = "5 ms"
+    turn(panel, "latency_s", text="5 ms")
     panel.measure()
     panel.background.join(30)
-    assert "the ferry sank" in panel.background.errors.value and "failed" in panel.background.note.value
-    panel.controls["latency_s"].text.value = "1 ms"
+    assert "the ferry sank" in panel.widget.error and panel.widget.status["note"] == "failed"
+    turn(panel, "latency_s", text="1 ms")
     panel.measure()
     wait(panel, 1)
     panel.background.join(30)
-    assert panel.background.errors.value == ""
+    assert panel.widget.error == ""
 
 
 def test_an_error_of_the_model_is_shown_and_the_knob_goes_back(panel: Panel) -> None:
-    panel.controls["latency_s"].text.value = "13 ms"
-    assert "is unlucky" in panel.background.errors.value
-    assert panel.settings["latency_s"] == 1e-3 and panel.controls["latency_s"].text.value == "1 ms"
-    panel.controls["latency_s"].text.value = "14 ms"
-    assert panel.settings["latency_s"] == 0.014 and panel.background.errors.value == ""
+    turn(panel, "latency_s", text="13 ms")
+    assert "is unlucky" in panel.widget.error
+    assert panel.settings["latency_s"] == 1e-3 and panel.widget.knobs["latency_s"]["text"] == "1 ms"
+    turn(panel, "latency_s", text="14 ms")
+    assert panel.settings["latency_s"] == 0.014 and panel.widget.error == ""
 
 
 def test_two_threads_may_turn_two_knobs_at_once(panel: Panel) -> None:
-    def shake(name: str) -> None:
-        handle = panel.controls[name]
-        for turn in range(60):
-            handle.slider.value = turn % (handle.slider.max + 1)
+    stops = {knob["name"]: knob["stops"] for knob in panel.widget.plan["knobs"] if "stops" in knob}
 
-    hands = [threading.Thread(target=shake, args=(name,)) for name in ("latency_s", "piece_bytes", "cars")]
+    def shake(name: str) -> None:
+        for step in range(60):
+            panel.heard({"turn": name, "stop": step % len(stops[name])})
+
+    hands = [threading.Thread(target=shake, args=(name,)) for name in stops]
     for hand in hands:
         hand.start()
     for hand in hands:
         hand.join(60)
-    assert panel.background.errors.value == ""
-    for name, handle in panel.controls.items():
-        if name != "device":
-            assert panel.settings[name] == handle._number(handle.places[handle.slider.value]), name
-    assert panel.curve.figure.data[plots.HERE].x[0] == panel.settings[panel.x_name]
+    assert panel.widget.error == ""
+    for name, places_of in stops.items():
+        last = 59 % len(places_of)
+        assert panel.widget.knobs[name]["stop"] == last and panel.settings[name] == places_of[last]
+    assert panel.widget.now["x"] == panel.settings[panel.x_name]
 
 
-def test_thousands_of_reads_are_one_trace_a_colour(panel: Panel) -> None:
-    reads = [
+def test_of_thousands_of_reads_not_all_are_sent() -> None:
+    found = [
         Read(offset=n, size_bytes=1, thread=n % 40, submitted_s=n / 1e4, due_s=n / 1e4, done_s=(n + 5) / 1e4)
-        for n in range(5_000)
+        for n in range(50_000)
     ]
-    drawn = [plots.segments(reads, colour) for colour in range(len(CYCLE))]
-    assert sum(int(np.isfinite(x).sum()) for x, _ in drawn) == 2 * len(reads)
-    assert len(plots.thinned(reads * 10)) <= plots.MOST_READS
+    sent = plots.reads(found)
+    assert 1_000 < sent["count"] <= plots.MOST_READS and len(sent["dashes"]) == 16 * sent["count"]
+    assert set(floats(sent["dashes"])[-sent["count"] :]) <= set(range(len(CYCLE)))
+    assert len(sent["flight"]) <= 8 * plots.MOST_READS and sent["deepest"] == 5
+    assert plots.reads([]) == {}
 
 
-def test_there_are_two_figures_and_they_are_made_once(panel: Panel) -> None:
-    before = (panel.curve.figure.model_id, panel.time.figure.model_id)
-    panel.controls["latency_s"].slider.value = 3
-    panel.controls["device"].menu.value = "bridge"
-    assert (panel.curve.figure.model_id, panel.time.figure.model_id) == before
+def test_a_saved_widget_is_small(panel: Panel) -> None:
+    panel.measure()
+    wait(panel, 1)
+    assert len(repr(panel.widget.get_state())) < 100_000
+
+
+def test_every_colour_that_is_named_is_in_the_style_sheet_for_both_pages(panel: Panel) -> None:
+    style = str(panel.widget._css)
+    names = [*TERMS, *(f"c{n}" for n in range(len(CYCLE))), "modeled", "measured", "published"]
+    assert {name: style.count(f"--ra-{name}: #") for name in names} == dict.fromkeys(names, 2)
+    assert term_key("seek") == "seek" and term_key("a new one").startswith("c")
 
 
 def test_without_a_kernel_there_is_a_printed_twin(panel: Panel) -> None:
@@ -259,17 +292,19 @@ def test_settings_begin_with_the_device_unless_a_number_is_given() -> None:
 
 
 def test_the_numbers_are_written_when_they_are_unfolded(panel: Panel) -> None:
-    panel._numbers_fold.selected_index = 0
-    assert "1 ms" in plain(panel.numbers)
-    panel.controls["latency_s"].text.value = "2 ms"
-    assert "2 ms" in plain(panel.numbers)
+    turn(panel, "latency_s", text="2 ms")
+    assert panel.widget.numbers == ""
+    panel.heard({"unfolded": True})
+    assert "<td" in panel.widget.numbers and "2 ms" in panel.widget.numbers
+    turn(panel, "latency_s", text="3 ms")
+    assert "3 ms" in panel.widget.numbers
 
 
 def test_where_the_sliders_rest_is_told_once() -> None:
     told: list[float] = []
     panel = Panel(FERRY, measure=False, on_settings=lambda settings: told.append(settings["latency_s"]))
     for typed in ("2 ms", "3 ms", "4 ms"):
-        panel.controls["latency_s"].text.value = typed
+        turn(panel, "latency_s", text=typed)
     end = time.monotonic() + 60
     while not told and time.monotonic() < end:
         time.sleep(0.01)

@@ -27,32 +27,22 @@ def button(description: str, clicked: Callable[[], Any], **more: Any) -> Any:
     return made
 
 
-class Background:
-    """Runs one piece of work at a time; a new one stops the one before it."""
+class Worker:
+    """Runs one piece of work at a time; a new one stops the one before it.
 
-    def __init__(self) -> None:
+    `show` is told how far it is: a note, and the share done, or None when nothing runs. `fail` is told an error, or None
+    when the work has gone well. Both are called in whatever thread knows.
+    """
+
+    def __init__(
+        self, show: Callable[[str, float | None], None], fail: Callable[[BaseException | None], None]
+    ) -> None:
         self.started = 0
         """How many pieces of work were started."""
+        self._show, self._fail = show, fail
         self._lock = threading.Lock()
         self._stop = threading.Event()
         self._thread: threading.Thread | None = None
-        self.bar = widgets.FloatProgress(min=0, max=1, value=0, layout=widgets.Layout(width="140px"))
-        self.bar.layout.visibility = "hidden"
-        small = widgets.Layout(width="84px")
-        self.cancel_button = button(
-            "Cancel", self.cancel, tooltip="Stop measuring", disabled=True, layout=small
-        )
-        self.cancel_button.add_class("readahead-cancel")
-        self.note = widgets.HTML()
-        self.note.add_class("readahead-note")
-        self.errors = widgets.HTML()
-        self.errors.add_class("readahead-errors")
-        # Its room is kept while nothing runs, so that what is below does not jump.
-        self.status = widgets.HBox(
-            [self.bar, self.note], layout=widgets.Layout(align_items="center", height="26px")
-        )
-        self.widget = widgets.VBox([])
-        """Progress and Cancel while something runs; after it what went wrong, or nothing."""
 
     @property
     def busy(self) -> bool:
@@ -68,8 +58,7 @@ class Background:
             run = (self._run, self._thread, self.started, self._stop, work, done)
             here = contextvars.copy_context()  # so that output goes to the cell that started it
             self._thread = threading.Thread(target=here.run, args=run, daemon=True, name="readahead-work")
-            self.widget.children = [widgets.HBox([self.status, self.cancel_button])]
-            self._show(self.started, "starting …", share=0.0, running=True)
+            self._show("starting …", 0.0)
             self._thread.start()
 
     def cancel(self) -> None:
@@ -77,7 +66,7 @@ class Background:
         with self._lock:
             if self.busy:
                 self._stop.set()
-                self._show(self.started, "cancelling …", running=True)
+                self._show("cancelling …", 0.0)
 
     def join(self, timeout_s: float | None = None) -> None:
         """Wait until nothing runs. No thread is left then."""
@@ -85,10 +74,6 @@ class Background:
             thread.join(timeout_s)
             if timeout_s is not None:
                 return
-
-    def fail(self, error: BaseException) -> None:
-        """Show an error in words."""
-        self.errors.value = error_box(error)
 
     # -- in the thread -------------------------------------------------------------------------------
     def _run(
@@ -100,33 +85,50 @@ class Background:
         done: Callable[[Any], None],
     ) -> None:
         # An exception in a thread is shown nowhere by itself, so every one of them ends here.
-        note, left = "", []
+        note = ""
         try:
             if before is not None:
                 before.join()  # two DuckDBs at once would measure each other
             with listening(lambda event: self._heard(mine, event), stop):
                 check()
                 result = work()
-            self.errors.value = ""
+            self._fail(None)
             done(result)
         except Cancelled:
-            note, left = "cancelled", [widgets.HTML(paragraphs("Stopped. Nothing half-measured was kept."))]
+            note = "cancelled"
         except Exception as error:
-            self.fail(error)
-            note, left = "failed", [self.errors]
-        if mine == self.started:
-            self.widget.children = left
-        self._show(mine, note, running=False)
+            self._fail(error)
+            note = "failed"
+        if mine == self.started:  # else newer work is being shown
+            self._show(note, None)
 
     def _heard(self, mine: int, event: Event) -> None:
-        share = event.done / event.total if event.total else 0.0
-        self._show(mine, event.note, share=share, running=True)
+        if mine == self.started:
+            self._show(event.note, event.done / event.total if event.total else 0.0)
 
-    def _show(self, mine: int, note: str, *, share: float | None = None, running: bool) -> None:
-        if mine != self.started:
-            return  # newer work is being shown
-        self.note.value = f"<span role='status' style='color:#5f6b76'>{html.escape(note)}</span>"
-        self.cancel_button.disabled = not running
-        self.bar.layout.visibility = "visible" if running else "hidden"
-        if share is not None:
-            self.bar.value = share
+
+class Background(Worker):
+    """A worker with a view of its own: `widget` is what to display."""
+
+    def __init__(self) -> None:
+        super().__init__(self._draw, self._tell)
+        self._bar = widgets.FloatProgress(min=0, max=1, value=0, layout=widgets.Layout(width="140px"))
+        small = widgets.Layout(width="84px")
+        self.cancel_button = button("Cancel", self.cancel, tooltip="Stop measuring", layout=small)
+        self._note, self._errors = widgets.HTML(), widgets.HTML()
+        row = [self._bar, self._note, self.cancel_button]
+        self._running = [widgets.HBox(row, layout=widgets.Layout(align_items="center"))]
+        self._stopped = [widgets.HTML(paragraphs("Stopped. Nothing half-measured was kept."))]
+        self.widget = widgets.VBox([])
+        """Progress and Cancel while something runs; after it what went wrong, or nothing."""
+
+    def _tell(self, error: BaseException | None) -> None:
+        self._errors.value = error_box(error) if error is not None else ""
+
+    def _draw(self, note: str, share: float | None) -> None:
+        self._note.value = f"<span role='status'>{html.escape(note)}</span>"
+        self._bar.value = share or 0.0
+        left = {"cancelled": self._stopped, "failed": [self._errors]}
+        shown = self._running if share is not None else left.get(note, [])
+        if list(self.widget.children) != shown:
+            self.widget.children = shown

@@ -1,21 +1,27 @@
-"""The panel: a slider for each knob, the plots below them, and one sentence under it all.
+"""The panel: a slider for each knob, the charts below them, and one sentence under it all.
 
 While a slider moves, the model answers at once. When it has rested for a moment, DuckDB measures, in the
 background; whoever moves it again meanwhile is never kept waiting, and the newest measurement wins.
+
+The browser's part is panel.js. What it shows is state of the widget, of which only what changed is sent, in one
+message; what the learner does comes back as one message a step: `{"turn": knob, "stop": 3}`, `{"do": "measure"}`.
 """
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
-import ipywidgets as widgets
+import anywidget
+import traitlets
 
 from readahead.experiments.experiment import Experiment, Settings
-from readahead.panels.background import Background, button
-from readahead.panels.controls import Control, control
-from readahead.panels.plots import CurvePlot, TimePlot
+from readahead.panels import controls, plots
+from readahead.panels.background import Worker
+from readahead.panels.markup import error_box
 from readahead.panels.state import (
     MeasuredPoint,
     PanelState,
@@ -24,7 +30,6 @@ from readahead.panels.state import (
     measured_point,
     numbers_html,
     panel_state,
-    sentence_html,
     static_html,
 )
 
@@ -35,22 +40,27 @@ REPEATS = 3
 KEPT = 60
 """Measured points kept on the chart."""
 
-_STYLE = """<style>
-.readahead-panel { background:#fff; color:#1f2933; padding:6px 4px; max-width:1320px }
-.readahead-panel .widget-label, .readahead-panel .widget-html-content { color:#1f2933 }
-.readahead-panel .noUi-connect { background:#0072B2 }
-.readahead-panel .noUi-handle:focus { outline:3px solid #E69F00; outline-offset:1px }
-.readahead-panel .jupyter-widget-Collapse-header { padding:4px 10px }
-.readahead-panel .js-plotly-plot, .readahead-panel .plot-container { width:100% }
-.readahead-panel .readahead-why { color:#5f6b76; font-size:12px; padding-left:132px; display:block; line-height:1.3 }
-.readahead-panel table { font-size:13px; margin:4px 8px }
-.readahead-panel th, .readahead-panel td { line-height:1.5; padding:1px 14px 1px 0 !important }
-</style>"""
 
-
-class PanelWidget(widgets.VBox):  # type: ignore[misc]
+class PanelWidget(anywidget.AnyWidget):
     """What is displayed: the panel, and for readers without a kernel the same as static HTML."""
 
+    _esm = Path(__file__).with_name("panel.js")
+    _css = Path(__file__).with_name("panel.css")
+    plan = traitlets.Dict().tag(sync=True)
+    """The title, and the words and stops of every knob; never changes."""
+    knobs = traitlets.Dict().tag(sync=True)
+    axes = traitlets.Dict().tag(sync=True)
+    line = traitlets.Dict().tag(sync=True)
+    now = traitlets.Dict().tag(sync=True)
+    marks: Any = traitlets.List().tag(sync=True)
+    reads = traitlets.Dict().tag(sync=True)
+    status = traitlets.Dict().tag(sync=True)
+    """Of the measurement: a note, and the share that is done, or None when nothing runs."""
+    error = traitlets.Unicode().tag(sync=True)
+    numbers = traitlets.Unicode().tag(sync=True)
+    auto = traitlets.Bool().tag(sync=True)
+    answered = traitlets.Unicode().tag(sync=True)
+    """The name of the newest message that was answered."""
     panel: Panel
 
     def _repr_mimebundle_(self, **given: Any) -> Any:
@@ -80,46 +90,59 @@ class Panel:
         self.settings: dict[str, Any] = first_settings(experiment, **settings)
         self.x_name = first_knob(experiment, self.settings)
         self.points: list[MeasuredPoint] = []
-        self.background = Background()
         self._on_settings = on_settings
-        self._lock = threading.RLock()  # callbacks come on two threads, results on a third
+        self._lock = threading.RLock()  # messages come on two threads, results on a third
         self._timer: threading.Timer | None = None
+        self._unfolded = False
         self.state: PanelState = panel_state(experiment, self.settings, self.x_name)
-        self.controls: Mapping[str, Control] = {
-            knob.name: control(knob, self.settings[knob.name], self.turn, self.background.fail)
-            for knob in experiment.knobs
-        }
-        self.curve, self.time = CurvePlot(), TimePlot()
-        auto = widgets.Layout(width="auto")
-        self.auto = widgets.Checkbox(measure, indent=False, description="when a slider rests", layout=auto)
-        self.auto.add_class("readahead-auto")
-        look = {"button_style": "primary", "layout": widgets.Layout(width="104px")}
-        self.measure_button = button("Measure", self.measure, tooltip="Run the query in DuckDB now", **look)
-        self.measure_button.add_class("readahead-measure")
-        self.sentence, self.numbers = widgets.HTML(), widgets.HTML()
-        self._numbers_fold = _fold("The numbers", self.numbers)
-        self._numbers_fold.observe(lambda _: self._unfolded(), names="selected_index")
-        self.widget = self._assemble()
+        knobs = [controls.plan(knob, self.settings[knob.name]) for knob in experiment.knobs]
+        self.widget = PanelWidget(plan={"title": experiment.title, "knobs": knobs}, auto=measure)
+        self.widget.panel = self
+        self.widget.on_msg(lambda _, said, __: self.heard(said))
+        self.background = Worker(self._show_status, self._show_error)
         self.draw()
         if measure:
             self.measure()
 
     # -- what the learner does -----------------------------------------------------------------------
+    def heard(self, said: dict[str, Any]) -> None:
+        """Do what a message from the browser says. An error in a callback is shown nowhere by itself."""
+        try:
+            if said.get("do") == "measure":
+                self.measure()
+            elif said.get("do") == "cancel":
+                self.background.cancel()
+            else:
+                with self._one_message():
+                    self.widget.answered = said.get("id", "")
+                    self._change(said)
+        except Exception as error:
+            self._show_error(error)
+
+    def _change(self, said: dict[str, Any]) -> None:
+        if "turn" in said:
+            try:
+                self.turn(said["turn"], controls.read(self.experiment.knob(said["turn"]), said))
+            except Exception as error:
+                self._show_error(error)
+        if "auto" in said:
+            self.widget.auto = bool(said["auto"])
+        if "unfolded" in said:
+            self._unfolded = bool(said["unfolded"])
+            self._show_numbers()
+
     def turn(self, name: str, value: Any) -> None:
         """Turn a knob: everything follows at once, and a measurement begins when it rests."""
-        with self._lock:
+        with self._one_message():
             before = self.settings
             try:
                 self.settings = self.experiment.follow({**before, name: value}, name)
                 self._choose_x(name)
                 self.draw()
-            except Exception as error:
+            except Exception:
                 self.settings = before
-                self.background.fail(error)
-                self._show_controls()
-                return
-            if self.background.errors.value:
-                self.background.errors.value = ""  # it was about another value
+                raise
+            self._show_error(None)  # it was about another value
             self._rest()
 
     def measure(self) -> None:
@@ -142,6 +165,12 @@ class Panel:
         self.background.join()
 
     # -- what follows --------------------------------------------------------------------------------
+    @contextmanager
+    def _one_message(self) -> Iterator[None]:
+        """Send what changes meanwhile as one message, and let nobody else change anything."""
+        with self._lock, self.widget.hold_sync():
+            yield
+
     def _rest(self) -> None:
         if self._timer is not None:
             self._timer.cancel()
@@ -154,14 +183,15 @@ class Panel:
         try:
             if self._on_settings is not None:
                 self._on_settings(self.settings)
-            if self.auto.value:
+            if self.widget.auto:
                 self.measure()
         except Exception as error:
-            self.background.fail(error)
+            self._show_error(error)
 
     def _measured(self, one: MeasuredPoint) -> None:
-        with self._lock:
+        with self._one_message():
             self.points = [*self.points, one][-KEPT:]
+            self.widget.reads = plots.reads(one.sample.reads)
             self.draw()
 
     def _choose_x(self, name: str) -> None:
@@ -173,79 +203,24 @@ class Panel:
 
     def draw(self) -> None:
         """Bring everything up to date. Raises what the model raises."""
-        with self._lock:
-            self.state = panel_state(self.experiment, self.settings, self.x_name, self.points)
-            self.curve.draw(self.state)  # first what the eye follows
-            self.time.draw(self.state, self.points[-1] if self.points else None)
-            self._show_controls()
-            self.sentence.value = sentence_html(self.state)
+        with self._one_message():
+            self.state = state = panel_state(self.experiment, self.settings, self.x_name, self.points)
+            newest = self.points[-1] if self.points else None
+            widget = self.widget
+            widget.knobs = controls.shown(self.experiment, self.settings)
+            widget.axes, widget.line, widget.marks = plots.axes(state), plots.line(state), plots.marks(state)
+            widget.now = plots.now(state, newest)
             self._show_numbers()
 
     def _show_numbers(self) -> None:
         """Write the tables, if somebody has unfolded them: they are the largest message of all."""
-        if self._numbers_fold.selected_index is not None:
-            self.numbers.value = numbers_html(self.state)
+        if self._unfolded:
+            self.widget.numbers = numbers_html(self.state)
 
-    def _unfolded(self) -> None:
+    def _show_status(self, note: str, share: float | None) -> None:
         with self._lock:
-            self._show_numbers()
+            self.widget.status = {"note": note, "share": share}
 
-    def _show_controls(self) -> None:
-        idle = self.experiment.disabled(self.settings)
-        for name, shown in self.controls.items():
-            why = idle.get(name, "")
-            shown.show(self.settings[name], why, off=bool(why) and not self._wakes(name))
-
-    def _wakes(self, name: str) -> bool:
-        """Return whether turning a knob that does nothing now makes it do something."""
-        return name not in self.experiment.disabled(self.experiment.follow(self.settings, name))
-
-    # -- how it is laid out --------------------------------------------------------------------------
-    def _assemble(self) -> PanelWidget:
-        shown = [knob for knob in self.experiment.knobs if not knob.folded]
-        menus = [self.controls[knob.name].widget for knob in shown if knob.kind == "choice"]
-        sliders = [self.controls[knob.name].widget for knob in shown if knob.kind != "choice"]
-        folded = [self.controls[knob.name].widget for knob in self.experiment.knobs if knob.folded]
-        row = widgets.Layout(align_items="center", grid_gap="10px", flex_flow="row wrap")
-        top = [*menus, self.measure_button, self.auto, self.background.cancel_button]
-        plots = [_sized(self.curve.figure, "1 1 550px"), _sized(self.time.figure, "1 1 390px")]
-        widget = PanelWidget(
-            [
-                widgets.HTML(_STYLE, layout=widgets.Layout(display="none")),
-                widgets.HBox(top, layout=row),
-                _grid(sliders, "84px"),
-                self.background.status,
-                self.background.errors,
-                widgets.HBox(plots, layout=widgets.Layout(flex_flow="row wrap")),
-                self.sentence,
-                *([_fold("More knobs", _grid(folded))] if folded else []),
-                self._numbers_fold,
-            ]
-        )
-        widget.panel = self
-        widget.add_class("readahead-panel")
-        return widget
-
-
-def _grid(controls: list[Any], least: str = "0") -> widgets.Widget:
-    """Lay controls out in two columns; `least` keeps room for a reason, so that the chart does not jump."""
-    layout = widgets.Layout(
-        min_height=least,
-        align_content="flex-start",
-        grid_template_columns="repeat(auto-fit, minmax(420px, 1fr))",
-        grid_gap="2px 24px",
-        width="100%",
-    )
-    return widgets.GridBox(controls, layout=layout)
-
-
-def _sized(figure: Any, flex: str) -> widgets.Widget:
-    return widgets.Box(
-        [figure], layout=widgets.Layout(flex=flex, min_width="360px", overflow="hidden", display="block")
-    )
-
-
-def _fold(title: str, body: Any) -> widgets.Widget:
-    fold = widgets.Accordion([body], selected_index=None)
-    fold.set_title(0, title)
-    return fold
+    def _show_error(self, error: BaseException | None) -> None:
+        with self._lock:
+            self.widget.error = error_box(error) if error is not None else ""

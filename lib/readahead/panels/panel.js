@@ -1,0 +1,421 @@
+// @ts-check
+/**
+ * The panel in the browser. The kernel says what to show (panel.py, plots.py); this file draws it, as SVG that takes its
+ * colours from panel.css, and sends back what the learner does. It computes no model and writes no unit.
+ *
+ * A slider shows its new value at once. At most one turn is on its way to the kernel; of those made meanwhile only the
+ * newest of each knob is sent. Drawing waits for the next frame, and only what changed is drawn anew.
+ */
+
+/** @typedef {{low: number, high: number, log: boolean, places: number[], texts: string[], label: string}} Axis */
+/** @typedef {{name: string, label: string, help: string, folded: boolean, choices?: [string, string][],
+ *    stops?: number[], texts?: string[]}} Knob */
+/** @typedef {{text: string, why: string, off: boolean, stop?: number, choice?: string}} Shown */
+/** @typedef {{kind: "measured" | "faded" | "published", x: number, y: number, low?: number, high?: number,
+ *    text: string}} Mark */
+/** @typedef {{x: Float32Array | number[], y: Float32Array | number[], texts: string[]}} Line */
+/** @typedef {(value: number) => number} Scale */
+
+const REST_MS = 700; // a sentence that stands so long is spoken
+const SLOW_MS = 400, LOST_MS = 8000; // without an answer: the kernel is busy; it may be gone
+const NEAR_PX = 14; // a mark so near to the pointer is meant
+
+/** Make an element; a name with `svg:` before it is one of a drawing.
+ * @param {string} name @param {Record<string, any>} [facts] @param {...(Node | string)} children @returns {any} */
+function make(name, facts = {}, ...children) {
+  const drawn = name.startsWith("svg:");
+  const made = drawn ? document.createElementNS("http://www.w3.org/2000/svg", name.slice(4)) : document.createElement(name);
+  for (const [key, value] of Object.entries(facts)) {
+    if (key.startsWith("on")) made.addEventListener(key.slice(2), value);
+    else if (value === true) made.setAttribute(key, "");
+    else if (value !== false && value !== undefined) made.setAttribute(key, String(value));
+  }
+  made.append(...children);
+  return made;
+}
+
+/** @param {DataView | undefined} bytes */
+const floats = (bytes) =>
+  bytes ? new Float32Array(bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.byteLength)) : new Float32Array();
+
+/** Return the way from a value to a pixel. @param {Axis} axis @param {number} from @param {number} to @returns {Scale} */
+function scale(axis, from, to) {
+  const bent = axis.log ? Math.log10 : (/** @type {number} */ value) => value;
+  const low = bent(axis.low), high = bent(axis.high);
+  return (value) => from + ((bent(value) - low) / (high - low)) * (to - from);
+}
+
+/** Return the curve's value at x, straight between its points on log axes. @param {Line} line @param {number} x */
+function between(line, x) {
+  const after = line.x.findIndex((/** @type {number} */ one) => one >= x);
+  if (after <= 0) return line.y[after < 0 ? line.y.length - 1 : 0];
+  const share = Math.log(x / line.x[after - 1]) / Math.log(line.x[after] / line.x[after - 1]);
+  return line.y[after - 1] * (line.y[after] / line.y[after - 1]) ** share;
+}
+
+/** Draw an x axis with its grid; words that would touch are left out.
+ * @param {Axis} axis @param {Scale} at @param {number} top @param {number} bottom @param {boolean} worded */
+function xAxis(axis, at, top, bottom, worded = true) {
+  const group = make("svg:g");
+  let free = -Infinity;
+  axis.places.forEach((place, number) => {
+    const x = at(place), half = axis.texts[number].length * 3.6;
+    group.append(make("svg:line", { class: "ra-grid", x1: x, x2: x, y1: top, y2: bottom }));
+    if (!worded || x - half < free) return;
+    group.append(make("svg:text", { x, y: bottom + 17, "text-anchor": "middle" }, axis.texts[number]));
+    free = x + half + 8;
+  });
+  return group;
+}
+
+/** @param {Axis} axis @param {Scale} at @param {number} left @param {number} right */
+function yAxis(axis, at, left, right) {
+  const group = make("svg:g");
+  axis.places.forEach((place, number) => {
+    const y = at(place);
+    group.append(make("svg:line", { class: "ra-grid", x1: left, x2: right, y1: y, y2: y }));
+    group.append(make("svg:text", { x: left - 7, y: y + 4, "text-anchor": "end" }, axis.texts[number]));
+  });
+  return group;
+}
+
+const STAR = Array.from({ length: 10 }, (_, corner) => {
+  const radius = corner % 2 ? 4 : 10, angle = (corner * Math.PI) / 5;
+  return `${(radius * Math.sin(angle)).toFixed(1)},${(-radius * Math.cos(angle)).toFixed(1)}`;
+}).join(" ");
+
+/** Return one sign of the chart, around 0, 0. @param {string} kind */
+function sign(kind) {
+  if (kind === "model") return make("svg:line", { class: "ra-line", x1: -11, x2: 11 });
+  if (kind === "here") return make("svg:path", { class: "ra-here", d: "M0-10L10 0L0 10L-10 0Z" });
+  if (kind === "published") return make("svg:polygon", { class: "ra-published", points: STAR });
+  return make("svg:circle", { class: `ra-measured readahead-dot-${kind} ${kind === "faded" ? "ra-faded" : ""}`, r: kind === "faded" ? 5 : 7 });
+}
+const LEGEND = { model: "model", here: "you are here", measured: "DuckDB", faded: "DuckDB, other settings", published: "published" };
+
+/** The throughput along one knob: the model's line, the marks, and where we are. */
+class Curve {
+  /** @param {(event: PointerEvent | null, text: string) => void} tip */
+  constructor(tip) {
+    this.title = make("h4");
+    this.legend = make("ul", { class: "readahead-legend" });
+    this.svg = make("svg:svg", { role: "img" });
+    this.element = make("div", {}, this.title, this.legend, this.svg);
+    this.svg.addEventListener("pointermove", (/** @type {PointerEvent} */ event) => this.hover(event, tip));
+    this.svg.addEventListener("pointerleave", () => { this.spot?.setAttribute("r", "0"); tip(null, ""); });
+    this.path = make("svg:path", { class: "ra-line readahead-line" });
+    this.guide = make("svg:line", { class: "ra-guide" });
+    this.ring = make("svg:g", { class: "readahead-here" }, sign("here"));
+    this.spot = make("svg:circle", { class: "ra-hovered", r: 0 });
+    /** @type {any} */ this.drawn = {};
+  }
+
+  /** @param {any} state @param {Line} line with the present value in it @param {number} width */
+  draw(state, line, width) {
+    const { axes, marks, now } = state, old = this.drawn, framed = axes !== old.axes || width !== old.width;
+    const height = Math.round(Math.min(430, Math.max(270, width * 0.68))), left = 82, bottom = height - 42;
+    const x = scale(axes.x, left, width - 16), y = scale(axes.y, bottom, 10);
+    if (framed) {
+      this.title.replaceChildren(make("b", {}, axes.y.label));
+      for (const [key, value] of Object.entries({ width, height, viewBox: `0 0 ${width} ${height}` })) this.svg.setAttribute(key, value);
+      this.svg.setAttribute("aria-label", `${axes.y.label} along ${axes.x.label}. The sentence and the table below say the same.`);
+      const label = make("svg:text", { x: (left + width - 16) / 2, y: height - 3, "text-anchor": "middle", "font-weight": 600 }, axes.x.label);
+      this.frame = make("svg:g", {}, yAxis(axes.y, y, left, width - 16), xAxis(axes.x, x, 10, bottom),
+        make("svg:path", { class: "ra-edge", d: `M${left} 10V${bottom}H${width - 16}` }), label);
+    }
+    if (framed || marks !== old.marks) {
+      const kinds = new Set(["model", "here", ...marks.map((/** @type {Mark} */ mark) => mark.kind)]);
+      this.legend.replaceChildren(...Object.entries(LEGEND).filter(([kind]) => kinds.has(kind)).map(([kind, name]) =>
+        make("li", {}, make("svg:svg", { width: 24, height: 22, viewBox: "-12 -11 24 22", "aria-hidden": "true" }, sign(kind)), name)));
+      this.group = make("svg:g", {}, ...marks.map((/** @type {Mark} */ mark) => this.mark(mark, x, y)));
+      this.svg.replaceChildren(this.frame, this.guide, this.path, this.group, this.ring, this.spot);
+    }
+    this.path.setAttribute("d", "M" + Array.from(line.x, (value, n) => `${x(value).toFixed(1)} ${y(line.y[n]).toFixed(1)}`).join("L"));
+    this.ring.setAttribute("transform", `translate(${x(now.x).toFixed(1)} ${y(now.y).toFixed(1)})`);
+    for (const [key, value] of Object.entries({ x1: x(now.x), x2: x(now.x), y1: 10, y2: bottom })) this.guide.setAttribute(key, value);
+    this.drawn = { axes, marks, width, line, x, y };
+  }
+
+  /** @param {Mark} mark @param {Scale} x @param {Scale} y */
+  mark(mark, x, y) {
+    const group = make("svg:g", { class: mark.kind === "faded" ? "ra-faded" : "" });
+    if (mark.low !== undefined && mark.high !== undefined) {
+      const at = x(mark.x), low = y(mark.low), high = y(mark.high);
+      group.append(make("svg:path", { class: "ra-interval", d: `M${at} ${low}V${high}M${at - 4} ${low}h8M${at - 4} ${high}h8` }));
+    }
+    const drawn = make("svg:g", { transform: `translate(${x(mark.x)} ${y(mark.y)})` }, sign(mark.kind));
+    group.append(drawn);
+    return group;
+  }
+
+  /** Say what the model expects where the pointer is, and every mark near it.
+   * @param {PointerEvent} event @param {(event: PointerEvent | null, text: string) => void} tip */
+  hover(event, tip) {
+    const { x, y, line, marks } = this.drawn, box = this.svg.getBoundingClientRect();
+    if (!line) return;
+    const here = event.clientX - box.left;
+    const far = Array.from(line.x, (/** @type {number} */ value) => Math.abs(x(value) - here));
+    const nearest = far.indexOf(Math.min(...far));
+    for (const [key, value] of Object.entries({ cx: x(line.x[nearest]), cy: y(line.y[nearest]), r: 5 })) this.spot.setAttribute(key, value);
+    const near = marks.filter((/** @type {Mark} */ mark) => Math.abs(x(mark.x) - here) < NEAR_PX);
+    const above = near.filter((/** @type {Mark} */ mark) => Math.abs(y(mark.y) - (event.clientY - box.top)) < NEAR_PX);
+    const meant = (above.length ? above : near).slice(-3).reverse();
+    tip(event, [`model: ${line.texts[nearest]}`, ...meant.map((/** @type {Mark} */ mark) => mark.text)].join("\n\n"));
+  }
+}
+
+/** Where the time goes: the terms of the model's time, what is hidden behind them, and the measured time. */
+class Terms {
+  /** @param {(event: PointerEvent | null, text: string) => void} tip */
+  constructor(tip) {
+    this.tip = tip;
+    this.title = make("h4");
+    this.svg = make("svg:svg", { role: "img", "aria-label": "The terms of the predicted time; the table below has them." });
+    this.element = make("div", {}, this.title, this.svg);
+  }
+
+  /** @param {any} state @param {number} width */
+  draw(state, width) {
+    const { axes, now } = state, left = 82, high = 24, rows = ["model", "meanwhile", "DuckDB"], bottom = rows.length * 28;
+    const at = scale(axes.terms, left, width - 10);
+    this.title.replaceChildren(make("b", {}, "Where the time goes"), `: ${now.terms_heading}`);
+    for (const [key, value] of Object.entries({ width, height: bottom + 24 })) this.svg.setAttribute(key, value);
+    const drawn = now.terms.map((/** @type {any} */ term) => {
+      const x = at(term.start), wide = Math.max(1, at(term.start + term.length) - x), y = rows.indexOf(term.row) * 28 + 2;
+      const said = `${term.name} ${term.text}`, text = [said, term.name].find((one) => one.length * 7.2 < wide - 4) ?? "";
+      const colour = `--ra-colour: var(--ra-${term.row === "DuckDB" ? "measured" : term.colour})`;
+      return make("svg:g", { onpointermove: (/** @type {any} */ event) => this.tip(event, `${term.row}: ${said}`), onpointerleave: () => this.tip(null, "") },
+        make("svg:rect", { class: `ra-term ${term.row === "meanwhile" ? "ra-hidden" : ""}`, style: colour, x, y, width: wide, height: high, "pointer-events": "all" }),
+        make("svg:text", { x: x + wide / 2, y: y + 17, "text-anchor": "middle" }, text));
+    });
+    const names = rows.map((row, number) => make("svg:text", { x: left - 7, y: number * 28 + 19, "text-anchor": "end" }, row));
+    this.svg.replaceChildren(xAxis(axes.terms, at, 0, bottom), make("svg:path", { class: "ra-edge", d: `M${left} 0V${bottom}H${width - 10}` }), ...names, ...drawn);
+  }
+}
+
+/** The reads of the newest measurement: when and where each was, and how many were under way. */
+class Reads {
+  constructor() {
+    this.title = make("h4");
+    this.svg = make("svg:svg", { role: "img", "aria-label": "The reads of the newest measurement, over time." });
+    this.element = make("div", {}, this.title, this.svg);
+    /** @type {any} */ this.drawn = {};
+  }
+
+  /** @param {any} state @param {number} width @param {number} height */
+  draw(state, width, height) {
+    const [head, ...rest] = state.now.reads_heading.split(":");
+    this.title.replaceChildren(make("b", {}, head), `:${rest.join(":")}`);
+    if (this.drawn.reads === state.reads && this.drawn.width === width && this.drawn.height === height) return;
+    this.drawn = { reads: state.reads, width, height };
+    const { reads } = state, left = 82, right = width - 10, bottom = height - 22, middle = bottom - 66;
+    for (const [key, value] of Object.entries({ width, height })) this.svg.setAttribute(key, value);
+    const edges = make("svg:path", { class: "ra-edge", d: `M${left} 4V${middle}H${right}M${left} ${middle + 16}V${bottom}H${right}` });
+    if (!reads.count) return this.svg.replaceChildren(edges);
+    const [asked, done, place, colour] = [0, 1, 2, 3].map((n) => floats(reads.dashes).subarray(n * reads.count, (n + 1) * reads.count));
+    const x = scale(reads.x, left, right), y = scale(reads.y, middle - 4, 8);
+    const paths = Array.from({ length: 8 }, () => /** @type {string[]} */ ([]));
+    asked.forEach((start, n) => {
+      const from = x(start), to = Math.max(x(done[n]), from + 0.7);
+      paths[colour[n]].push(`M${from.toFixed(1)} ${y(place[n]).toFixed(1)}H${to.toFixed(1)}`);
+    });
+    const thick = reads.count > 400 ? 1.2 : reads.count > 60 ? 2.5 : 5;
+    const dashes = paths.map((path, n) => make("svg:path", { class: "ra-read", style: `--ra-colour: var(--ra-c${n})`, d: path.join(""), "stroke-width": thick }));
+    const flight = floats(reads.flight), steps = flight.length / 2;
+    const deep = scale({ low: 0, high: reads.deepest, log: false, places: [], texts: [], label: "" }, bottom, middle + 20);
+    const stairs = Array.from(flight.subarray(0, steps), (time, n) => `H${x(time).toFixed(1)}V${deep(flight[steps + n]).toFixed(1)}`).join("");
+    this.svg.replaceChildren(
+      xAxis(reads.x, x, 4, middle, false), yAxis(reads.y, y, left, right), xAxis(reads.x, x, middle + 16, bottom), ...dashes,
+      make("svg:path", { class: "ra-flight", d: `M${x(0)} ${bottom}${stairs}V${bottom}Z` }), edges,
+      make("svg:text", { x: left - 7, y: middle + 24, "text-anchor": "end" }, `${reads.deepest}`),
+      make("svg:text", { x: left - 7, y: bottom, "text-anchor": "end" }, "in flight"));
+  }
+}
+
+/** The turns on their way to the kernel: one at a time, the newest of each knob. */
+class Turns {
+  /** @param {any} model @param {(note: string) => void} say */
+  constructor(model, say) {
+    this.model = model;
+    this.say = say;
+    this.me = Math.random().toString(36).slice(2);
+    this.count = 0;
+    /** @type {{name: string, id: string} | null} */ this.flying = null;
+    /** @type {Map<string, object>} */ this.waiting = new Map();
+    /** @type {any[]} */ this.clocks = [];
+  }
+
+  /** @param {string} name */
+  pending(name) { return this.flying?.name === name || this.waiting.has(name); }
+
+  /** @param {string} name @param {object} value */
+  turn(name, value) {
+    this.waiting.delete(name); // so that it stands last
+    this.waiting.set(name, value);
+    this.next();
+  }
+
+  next() {
+    if (this.flying || !this.waiting.size) return;
+    const [name, value] = /** @type {[string, object]} */ (this.waiting.entries().next().value);
+    this.waiting.delete(name);
+    this.flying = { name, id: `${this.me}-${++this.count}` };
+    const words = ["waiting for the kernel …", "The kernel does not answer. If it was restarted, run this cell again."];
+    this.clocks = [SLOW_MS, LOST_MS].map((delay, n) => setTimeout(() => this.say(words[n]), delay));
+    this.send({ turn: name, ...value, id: this.flying.id });
+  }
+
+  /** @param {object} said */
+  send(said) {
+    try { this.model.send(said); } catch { this.say("There is no kernel. Run this cell to move the sliders."); }
+  }
+
+  heard() {
+    if (!this.flying || this.model.get("answered") !== this.flying.id) return;
+    this.close();
+    this.flying = null;
+    this.say("");
+    this.next();
+  }
+
+  close() { this.clocks.forEach(clearTimeout); }
+}
+
+/** Make one knob's control. @param {Knob} knob @param {(value: object, stop?: number) => void} turned */
+function control(knob, turned) {
+  const id = `ra-${Math.random().toString(36).slice(2)}`, why = make("span", { class: "readahead-why", id: `${id}-why` });
+  const label = make("label", { for: id, title: knob.help || knob.label }, knob.label);
+  const common = { id, "aria-describedby": `${id}-why`, "data-lm-suppress-shortcuts": "true" };
+  const element = make("div", { class: `readahead-knob readahead-knob-${knob.name} readahead-${knob.choices ? "choice" : "number"}` }, label);
+  if (knob.choices) {
+    const menu = make("select", { ...common, onchange: () => turned({ choice: menu.value }) },
+      ...knob.choices.map(([value, text]) => make("option", { value }, text)));
+    element.append(menu, why);
+    return { element, show: (/** @type {Shown} */ shown) => {
+      menu.value = shown.choice;
+      menu.disabled = shown.off;
+      why.textContent = shown.why;
+    } };
+  }
+  const { stops = [], texts = [] } = knob;
+  let typing = false;
+  const range = make("input", { ...common, type: "range", min: 0, max: stops.length - 1, step: 1, oninput: () => {
+    const stop = Number(range.value);
+    text.value = texts[stop];
+    range.setAttribute("aria-valuetext", texts[stop]);
+    turned({ stop }, stops[stop]);
+  } });
+  const text = make("input", { type: "text", "aria-label": `${knob.label}, type a value`, autocomplete: "off", spellcheck: "false",
+    title: "Type a value and press Enter", oninput: () => { typing = true; }, onchange: () => { typing = false; turned({ text: text.value }); } });
+  element.append(range, text, why);
+  return { element, show: (/** @type {Shown} */ shown) => {
+    range.value = String(shown.stop);
+    range.setAttribute("aria-valuetext", shown.text);
+    if (!typing) text.value = shown.text;
+    range.disabled = text.disabled = shown.off;
+    why.textContent = shown.why;
+  } };
+}
+
+/** @param {{model: any, el: HTMLElement}} given */
+function render({ model, el }) {
+  const get = (/** @type {string} */ name) => model.get(name);
+  const tipBox = make("div", { class: "readahead-tip", "aria-hidden": "true" });
+  const tip = (/** @type {PointerEvent | null} */ event, /** @type {string} */ text) => {
+    tipBox.textContent = text;
+    if (!event) return;
+    const { offsetWidth: wide, offsetHeight: high } = tipBox;
+    tipBox.style.left = `${Math.max(4, Math.min(event.clientX + 14, innerWidth - wide - 8))}px`;
+    tipBox.style.top = `${event.clientY + 18 + high > innerHeight ? event.clientY - high - 10 : event.clientY + 18}px`;
+  };
+
+  // -- what stands where
+  const note = make("span", { class: "readahead-note", role: "status" }), bar = make("progress", { max: 1, "aria-label": "Measuring" });
+  let slow = "";
+  const link = new Turns(model, (said) => { slow = said; soon(); });
+  const measure = make("button", { type: "button", class: "readahead-measure", title: "Run the query in DuckDB now", onclick: () => link.send({ do: "measure" }) }, "Measure");
+  const cancel = make("button", { type: "button", class: "readahead-cancel", title: "Stop measuring", onclick: () => link.send({ do: "cancel" }) }, "Cancel");
+  const auto = make("input", { type: "checkbox", onchange: () => link.send({ auto: auto.checked }) });
+  const errors = make("div", { class: "readahead-errors" }), sentence = make("p", { class: "readahead-sentence" });
+  const spoken = make("div", { class: "readahead-spoken", "aria-live": "polite" }), numbers = make("div", { class: "readahead-numbers" });
+  const curve = new Curve(tip), terms = new Terms(tip), reads = new Reads();
+  /** @type {{x: number, y: number} | null} */ let local = null;
+  const knobs = /** @type {Knob[]} */ (get("plan").knobs).map((knob) => ({ knob, ...control(knob, (value, at) => {
+    if (at !== undefined && knob.name === get("now").knob) local = { x: at, y: between(line, at) };
+    link.turn(knob.name, value);
+    soon();
+  }) }));
+  const of = (/** @type {boolean} */ folded, /** @type {boolean} */ choice) =>
+    knobs.filter(({ knob }) => knob.folded === folded && Boolean(knob.choices) === choice).map(({ element }) => element);
+  const folded = [...of(true, true), ...of(true, false)];
+  const right = make("div", {}, terms.element, reads.element);
+  const root = make("div", { class: "readahead-panel", role: "group", "aria-label": get("plan").title },
+    make("div", { class: "readahead-row" }, ...of(false, true), measure, make("label", { class: "readahead-auto" }, auto, "when a slider rests"), cancel),
+    make("div", { class: "readahead-grid readahead-sliders" }, ...of(false, false)),
+    make("div", { class: "readahead-row readahead-status" }, bar, note), errors,
+    make("div", { class: "readahead-charts" }, curve.element, right), sentence, spoken,
+    ...(folded.length ? [make("details", {}, make("summary", {}, "More knobs"), make("div", { class: "readahead-grid" }, ...folded))] : []),
+    make("details", { ontoggle: (/** @type {any} */ event) => link.send({ unfolded: event.target.open }) }, make("summary", {}, "The numbers"), numbers),
+    tipBox);
+  el.append(root);
+
+  // -- drawing, at most once a frame
+  /** @type {Line} */ let line = { x: [], y: [], texts: [] };
+  /** @type {any} */ let seen = {}, frame = 0, rest = 0;
+  const soon = () => { frame ||= requestAnimationFrame(draw); };
+  function draw() {
+    frame = 0;
+    const state = Object.fromEntries(["axes", "line", "now", "marks", "reads", "status", "error", "numbers", "knobs", "answered"].map((name) => [name, get(name)]));
+    if (state.line !== seen.line || state.now !== seen.now) line = whole(state.line, state.now);
+    if (local && link.pending(state.now.knob)) state.now = { ...state.now, ...local };
+    else local = null;
+    for (const { knob, show } of knobs) if (!link.pending(knob.name)) show(state.knobs[knob.name]);
+    auto.checked = get("auto");
+    const { status } = state;
+    note.textContent = slow || status.note || "";
+    const running = typeof status.share === "number";
+    bar.value = status.share ?? 0;
+    bar.style.visibility = running ? "visible" : "hidden";
+    cancel.disabled = !running;
+    if (state.error !== seen.error) errors.innerHTML = state.error;
+    if (state.numbers !== seen.numbers) numbers.innerHTML = state.numbers;
+    if (sentence.textContent !== state.now.sentence) {
+      sentence.textContent = state.now.sentence;
+      clearTimeout(rest);
+      rest = setTimeout(() => { spoken.textContent = state.now.sentence; }, REST_MS);
+    }
+    const wide = curve.element.clientWidth, narrow = right.clientWidth;
+    if (wide) curve.draw(state, line, wide);
+    if (narrow && (state.now.terms !== seen.now?.terms || narrow !== seen.narrow)) terms.draw(state, narrow);
+    const beside = right.offsetTop === curve.element.offsetTop; // then both columns end at the same height
+    const high = beside ? curve.element.offsetHeight - terms.element.offsetHeight - reads.title.offsetHeight - 20 : 0;
+    if (narrow) reads.draw(state, narrow, Math.max(240, high));
+    seen = { ...state, narrow };
+  }
+
+  const lost = () => { slow = "The kernel was restarted or is gone. Run this cell again."; soon(); };
+  const heard = () => { link.heard(); soon(); };
+  model.on("change", heard);
+  model.on("comm_live_update", lost);
+  const sized = new ResizeObserver(soon);
+  sized.observe(root);
+  soon();
+  return () => {
+    model.off("change", heard);
+    model.off("comm_live_update", lost);
+    sized.disconnect();
+    link.close();
+    clearTimeout(rest);
+    cancelAnimationFrame(frame);
+  };
+}
+
+/** Put the present value into the curve. @param {any} sent @param {any} now @returns {Line} */
+function whole(sent, now) {
+  const x = floats(sent.x), y = floats(sent.y), before = x.findIndex((one) => one > now.x), at = before < 0 ? x.length : before;
+  /** @param {any} row @param {any} value */
+  const put = (row, value) => [...row.slice(0, at), value, ...row.slice(at)];
+  return { x: put(x, now.x), y: put(y, now.y), texts: put(sent.texts, now.text) };
+}
+
+export default { render };
