@@ -4,7 +4,7 @@ A file imports only from the lines below its own; chapters never import one anot
 
     commands               what is typed                                       click
     lab                    a server extension of the JupyterLab we start
-    panels                 what the learner touches                            ipywidgets, plotly
+    panels                 what the learner touches                            ipywidgets, anywidget
     advisor                what to change about a table of one's own
     chapters               one folder each: laws, workload, questions
     questions              predictions, exercises, progress                    no widgets
@@ -16,7 +16,7 @@ A file imports only from the lines below its own; chapters never import one anot
     running | units        progress and stop of running work | numbers as words
     errors | paths
 
-Nothing is imported here, so that `readahead.models` starts neither DuckDB nor plotly.
+Nothing is imported here, so that `readahead.models` starts neither DuckDB nor a widget.
 """
 
 __version__ = "0.1.0"

@@ -144,6 +144,10 @@ class Visitor:
     port: int
     strangers: list[str] = field(default_factory=list)
     """Requests that left this machine; there must be none."""
+    sent: list[str] = field(default_factory=list)
+    """Messages of widgets to the kernel."""
+    answers: list[str] = field(default_factory=list)
+    """Messages of the kernel to widgets."""
 
     def run_all(self) -> None:
         """Choose Run > Run All Cells."""
@@ -234,6 +238,7 @@ def visitor(
             page = browser.new_page(viewport={"width": width, "height": height}, device_scale_factor=scale)
             guest = Visitor(page=page, port=running.port)
             page.on("request", lambda request: _note(guest, request.url))
+            page.on("websocket", lambda socket: _listen(guest, socket))
             page.goto(running.address(notebook))
             page.wait_for_selector(".jp-Notebook", timeout=60_000)
             guest.wait_for_kernel()
@@ -246,6 +251,16 @@ def visitor(
 def _note(guest: Visitor, url: str) -> None:
     if url.startswith(("http", "ws")) and "://127.0.0.1" not in url and "://localhost" not in url:
         guest.strangers.append(url)
+
+
+def _listen(guest: Visitor, socket: Any) -> None:
+    def keep(found: list[str], frame: str | bytes, word: str) -> None:
+        text = frame.decode("utf-8", "replace") if isinstance(frame, bytes) else frame
+        if word in text:
+            found.append(text)
+
+    socket.on("framesent", lambda frame: keep(guest.sent, frame, '"comm_msg"'))
+    socket.on("framereceived", lambda frame: keep(guest.answers, frame, '"method": "update"'))
 
 
 def _tidy(page: Any) -> None:

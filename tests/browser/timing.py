@@ -21,16 +21,17 @@ NOTEBOOK = "00_start_here.ipynb"
 
 _WATCH = """(() => {
   if (window.readaheadMoves) return;
-  const chart = document.querySelector('.readahead-panel .readahead-charts');
   window.readaheadMoves = [];
   let start = null;
   document.addEventListener('keydown', () => { start = performance.now(); }, true);
   new MutationObserver(() => {
-    if (start !== null) { window.readaheadMoves.push(performance.now() - start); start = null; }
-  }).observe(chart, {subtree: true, attributes: true, childList: true,
-      attributeFilter: ['d', 'transform']});
+    if (start === null) return;
+    const since = start;
+    start = null;
+    requestAnimationFrame(() => window.readaheadMoves.push(performance.now() - since));
+  }).observe(document.querySelector('.readahead-sentence'), {subtree: true, childList: true, characterData: true});
 })()"""
-"""From the key to the first change of what the chart draws."""
+"""From the key to the frame after the kernel's answer is drawn; the sentence changes only with that answer."""
 
 
 def opened(guest: Any) -> float:

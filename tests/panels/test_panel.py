@@ -1,5 +1,6 @@
 """The panel in use, as the browser sees it: messages in, state out, from two threads at once."""
 
+import re
 import threading
 import time
 from collections.abc import Iterator
@@ -310,3 +311,28 @@ def test_where_the_sliders_rest_is_told_once() -> None:
         time.sleep(0.01)
     panel.close()
     assert told == [0.004] and panel.points == []
+
+
+def _luminance(colour: str) -> float:
+    parts = (int(colour[n : n + 2], 16) / 255 for n in (1, 3, 5))
+    red, green, blue = (
+        part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts
+    )
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+def test_marks_and_words_stand_out_from_a_light_and_a_dark_page(panel: Panel) -> None:
+    """Marks by 3 to 1 and words by 4.5 to 1, as WCAG 2 asks (1.4.3 and 1.4.11)."""
+    style = str(panel.widget._css)
+    light, dark = (
+        dict(re.findall(r"--ra-(\w+): (#\w{6})", part)) for part in style.split("[data-jp-theme-light")[:2]
+    )
+    for colours, paper in ((light, "#ffffff"), (dark, "#111111")):
+        for name, colour in colours.items():
+            low, high = sorted((_luminance(colour), _luminance(paper)))
+            if name != "grid":
+                assert (high + 0.05) / (low + 0.05) >= (4.5 if name in ("ink", "soft") else 3), (
+                    name,
+                    colour,
+                    paper,
+                )

@@ -35,7 +35,7 @@ def explore(
         run(experiment, measure=measure, **settings)
         return None
     warm_meanwhile()
-    from readahead.panels.panel import Panel  # plotly takes a second to import: only who needs it pays
+    from readahead.panels.panel import Panel  # widgets take half a second to import: only who needs it pays
 
     return Panel(experiment, measure=measure, on_settings=on_settings, **settings).widget
 

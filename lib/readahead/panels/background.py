@@ -30,8 +30,8 @@ def button(description: str, clicked: Callable[[], Any], **more: Any) -> Any:
 class Worker:
     """Runs one piece of work at a time; a new one stops the one before it.
 
-    `show` is told how far it is: a note, and the share done, or None when nothing runs. `fail` is told an error, or None
-    when the work has gone well. Both are called in whatever thread knows.
+    `show` is told how far it is: a note, and the share done, or None when nothing runs. `fail` is told an error, or
+    None when the work has gone well. Both are called in whatever thread knows.
     """
 
     def __init__(

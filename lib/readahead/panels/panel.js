@@ -285,7 +285,8 @@ class Turns {
 function control(knob, turned) {
   const id = `ra-${Math.random().toString(36).slice(2)}`, why = make("span", { class: "readahead-why", id: `${id}-why` });
   const label = make("label", { for: id, title: knob.help || knob.label }, knob.label);
-  const common = { id, "aria-describedby": `${id}-why`, "data-lm-suppress-shortcuts": "true" };
+  const ours = { "data-lm-suppress-shortcuts": "true" }; // JupyterLab takes arrows and Enter for itself otherwise
+  const common = { ...ours, id, "aria-describedby": `${id}-why` };
   const element = make("div", { class: `readahead-knob readahead-knob-${knob.name} readahead-${knob.choices ? "choice" : "number"}` }, label);
   if (knob.choices) {
     const menu = make("select", { ...common, onchange: () => turned({ choice: menu.value }) },
@@ -305,8 +306,13 @@ function control(knob, turned) {
     range.setAttribute("aria-valuetext", texts[stop]);
     turned({ stop }, stops[stop]);
   } });
-  const text = make("input", { type: "text", "aria-label": `${knob.label}, type a value`, autocomplete: "off", spellcheck: "false",
-    title: "Type a value and press Enter", oninput: () => { typing = true; }, onchange: () => { typing = false; turned({ text: text.value }); } });
+  const text = make("input", { ...ours, type: "text", "aria-label": `${knob.label}, type a value`, autocomplete: "off", spellcheck: "false",
+    title: "Type a value and press Enter", oninput: () => { typing = true; }, onchange: () => taken(),
+    onkeydown: (/** @type {KeyboardEvent} */ event) => { if (event.key === "Enter") taken(); } });
+  const taken = () => {
+    if (typing) turned({ text: text.value });
+    typing = false;
+  };
   element.append(range, text, why);
   return { element, show: (/** @type {Shown} */ shown) => {
     range.value = String(shown.stop);
@@ -350,9 +356,11 @@ function render({ model, el }) {
   const folded = [...of(true, true), ...of(true, false)];
   const right = make("div", {}, terms.element, reads.element);
   const root = make("div", { class: "readahead-panel", role: "group", "aria-label": get("plan").title },
-    make("div", { class: "readahead-row" }, ...of(false, true), measure, make("label", { class: "readahead-auto" }, auto, "when a slider rests"), cancel),
+    make("div", { class: "readahead-row" }, ...of(false, true)),
     make("div", { class: "readahead-grid readahead-sliders" }, ...of(false, false)),
-    make("div", { class: "readahead-row readahead-status" }, bar, note), errors,
+    make("div", { class: "readahead-row readahead-status" }, measure,
+      make("label", { class: "readahead-auto" }, auto, "when a slider rests"), cancel, bar, note),
+    errors,
     make("div", { class: "readahead-charts" }, curve.element, right), sentence, spoken,
     ...(folded.length ? [make("details", {}, make("summary", {}, "More knobs"), make("div", { class: "readahead-grid" }, ...folded))] : []),
     make("details", { ontoggle: (/** @type {any} */ event) => link.send({ unfolded: event.target.open }) }, make("summary", {}, "The numbers"), numbers),
