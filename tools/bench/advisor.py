@@ -8,8 +8,6 @@ import resource
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 import duckdb
@@ -18,11 +16,11 @@ import numpy as np
 from readahead.advisor import advice
 from readahead.datasets.build import literal
 from readahead.datasets.survey import survey
-from readahead.devices import Device, device
-from readahead.models import search, table_layout
+from readahead.devices import device
+from readahead.models import table_layout
 from readahead.models.reads import Reads
 from readahead.models.schedule import Costs
-from readahead.models.table_layout import Table, Workload
+from readahead.models.table_layout import Case, Layout, Table, Workload
 from tools.bench.figure import Figure
 
 NEAR = 1.05
@@ -30,18 +28,6 @@ NEAR = 1.05
 DEVICES = ("usb-disk", "sas-15k-x8", "sata-ssd", "nvme", "cloud-volume", "object-store")
 BRUTE = 600
 """Sizes that brute force tries: all those that differ by a vector, or so many evenly on a log scale."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Setting:
-    """One square of the grid."""
-
-    name: str
-    table: Table
-    workload: Workload
-    device: Device
-    depth: int
-    costs: Costs
 
 
 def tables() -> dict[str, tuple[Table, Costs]]:
@@ -75,46 +61,43 @@ def _table(
         ),
         widths=tuple(widths),
         wanted=frozenset(wanted),
-        ranges=((0.0, 1.0),) * count,
+        ranges=np.tile([0.0, 1.0], (count, 1)),
         footer_bytes_per_group=80.0 * len(widths),
     )
 
 
-def grid() -> Iterator[Setting]:
-    """Yield every table on every device under every workload: a scan, a range, a lookup."""
+def grid() -> dict[str, Case]:
+    """Return every table on every device under every workload: a scan, a range, a lookup."""
     workloads = {
         "scan": (Workload(), 8),
         "deep scan": (Workload(), 32),
         "a twentieth": (Workload(selectivity=0.05), 8),
         "20 keys": (Workload(keys=20), 8),
     }
-    for table_name, (table, costs) in tables().items():
-        for device_name in DEVICES:
-            for work_name, (workload, depth) in workloads.items():
-                yield Setting(
-                    name=f"{table_name}, {device_name}, {work_name}",
-                    table=table, workload=workload, device=device(device_name), depth=depth, costs=costs,
-                )  # fmt: skip
+    return {
+        f"{table_name}, {device_name}, {work_name}": Case(
+            table=table, workload=workload, device=device(device_name), costs=costs, queue_depth=depth
+        )
+        for table_name, (table, costs) in tables().items()
+        for device_name in DEVICES
+        for work_name, (workload, depth) in workloads.items()
+    }
 
 
-def off_by(setting: Setting, tried: int = BRUTE) -> float:
+def off_by(case: Case, tried: int = BRUTE) -> float:
     """Return the time with the recommended row group over the time with the best of `tried` sizes."""
-    at = table_layout.window(setting.depth, 1)
-    by = setting.workload.filters or None
+    by = case.workload.filters
 
     def took(rows: int) -> float:
-        plan = table_layout.packed(setting.table, setting.workload, rows, by_filter=by)
-        return table_layout.seconds(plan, setting.device, at, setting.costs)
+        return case.seconds(Layout(rows=rows, in_order=by))
 
-    rows, _ = search.best_rows(
-        setting.table, setting.workload, setting.device, at, setting.costs, by_filter=by
-    )
-    return took(rows) / min(took(size) for size in search.sizes(setting.table, points=tried))
+    least = min(took(size) for size in table_layout.sizes(case.table, points=tried))
+    return took(case.best_rows(in_order=by)) / least
 
 
 def against_brute_force(*, tried: int = BRUTE) -> list[Figure]:
     """Search every setting of the grid by brute force, under the exact schedule, and compare."""
-    off = {setting.name: off_by(setting, tried) for setting in grid()}
+    off = {name: off_by(case, tried) for name, case in grid().items()}
     good = sum(ratio <= NEAR for ratio in off.values())
     worst = max(off, key=off.__getitem__)
     return [

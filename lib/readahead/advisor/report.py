@@ -44,17 +44,17 @@ def speed(advice: Advice, seconds: float) -> str:
 
 
 def _of_device(survey: Survey, advice: Advice) -> Iterator[str]:
-    asked, today, device = advice.asked, advice.today, advice.device
-    what = f"a lookup of {asked.workload.keys:,} rows by {survey.by}" if asked.workload.keys else "a scan"
-    if asked.workload.selectivity < 1:
-        what += f" of {units.text(asked.workload.selectivity, '1')} of the values of {survey.by}"
+    case, today, device = advice.case, advice.today, advice.case.device
+    what = f"a lookup of {case.workload.keys:,} rows by {survey.by}" if case.workload.keys else "a scan"
+    if case.workload.selectivity < 1:
+        what += f" of {units.text(case.workload.selectivity, '1')} of the values of {survey.by}"
     yield (
         f"On {device.name} ({units.text(device.latency_s, 's')}, {device.channels} at once,"
-        f" {units.text(device.bandwidth_bytes_per_s, 'bytes_per_s')}): {what}, queue depth {asked.queue_depth}"
+        f" {units.text(device.bandwidth_bytes_per_s, 'bytes_per_s')}): {what}, queue depth {case.queue_depth}"
     )
     yield (
         f"  today   {units.text(today.seconds, 's'):>9}  {speed(advice, today.seconds):>12}"
-        f"  {advice.today_groups:,} row groups read; bottleneck {today.bottleneck}"
+        f"  {case.read_groups():,} row groups read; bottleneck {today.bottleneck}"
         f" ({units.text(today.share(today.bottleneck), '1', 2)}): {REMEDY.get(today.bottleneck, '')}"
     )
     for number, option in enumerate(advice.options, start=1):

@@ -10,12 +10,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from readahead import units
-from readahead.advisor.advice import Advice, Option, advise
-from readahead.datasets.survey import Survey, survey
-from readahead.measure import rewritten, sample_run
+from readahead.advisor.advice import Advice, advise
+from readahead.datasets.survey import Survey
 from readahead.measure.engine import EngineSettings
 from readahead.measure.sample import Sample
-from readahead.models import table_layout
+from readahead.measure.sample_run import sample_of
+from readahead.models.table_layout import AS_IT_LIES, Layout
 from readahead.running import quietly, tell
 
 HELD = 0.2
@@ -82,64 +82,42 @@ def verify(seen: Survey, told: Advice, *, here: bool = False, repeats: int = 5) 
 
     Raises `Cancelled` when asked to stop, `DataError` if the sample cannot be written or measured.
     """
-    asked = told.asked
-    with rewritten.folder_beside(seen) as folder:
-        tell(0, 5, "writing a sample as it lies")
-        first = folder / "as-it-lies.parquet"
-        rewritten.write(seen, first, group_rows=seen.table.usual_rows, in_order=False)
-        lies = survey(str(first), columns=seen.wanted, by=seen.by)
-        clause = sample_run.clause(lies, asked.workload)
-        runner = sample_run.Runner(
-            settings=EngineSettings(threads=asked.threads, queue_depth=asked.queue_depth),
-            here=here, repeats=repeats,
-        )  # fmt: skip
+    asked, device = told.asked, told.case.device
+    settings = EngineSettings(threads=asked.threads, queue_depth=asked.queue_depth)
+    tell(0, 5, "writing a sample as it lies")
+    with sample_of(seen, asked.workload, settings, here=here, repeats=repeats) as sample:
         tell(1, 5, "calibrating the engine on it")
         with quietly():
-            costs = sample_run.calibrate(lies, asked.workload, runner, clause)
-        advised = advise(lies, told.device, asked, costs.whole)
-        option = _chosen(advised)
-        promised = _promised(lies, advised, option, costs)
-        tell(2, 5, f"writing it again: {option.says}")
-        second = folder / "as-advised.parquet"
-        rewritten.write(lies, second, group_rows=option.rows, in_order=option.sorted, rows=lies.table.rows)
+            costs = sample.calibrate()
+        lies = sample.lies
+        advised = advise(lies, device, asked, costs[True])
+        says, layout = _chosen(advised)
+        middle = replace(advised.case, workload=sample.workload)
+        first_s, second_s = (
+            replace(middle, costs=costs[one.in_order]).seconds(one) for one in (AS_IT_LIES, layout)
+        )
+        tell(2, 5, f"writing it again: {says}")
+        changed = sample.write(layout)
         tell(3, 5, "measuring it as it lies")
         with quietly():
-            before = runner.measure(sample_run.query(lies, first, clause), told.device)
+            before = sample.measure(lies.found.files[0], device)
         tell(4, 5, "measuring it as advised")
         with quietly():
-            after = runner.measure(sample_run.query(lies, second, clause), told.device)
+            after = sample.measure(changed, device)
     return Proof(
         rows=lies.table.rows,
-        says=option.says,
-        where=before.where if here else f"{told.device.name}, emulated",
-        promised_s=promised,
+        says=says,
+        where=before.where if here else f"{device.name}, emulated",
+        promised_s=(first_s, second_s),
         measured=(before, after),
         same_answer=before.answer == after.answer,
     )
 
 
-def _chosen(advised: Advice) -> Option:
-    """Return the best change of the file alone; if none gains, one that should lose."""
-    depth = advised.asked.queue_depth
+def _chosen(advised: Advice) -> tuple[str, Layout]:
+    """Return the best change of the file alone, in words and as a layout; if none gains, one that should lose."""
     for option in advised.options:
-        if option.rows and option.queue_depth == depth:
-            return option
-    rows, took = next((pair for pair in advised.sizes if pair[0] >= SLOW_ROWS), advised.sizes[0])
-    return Option(
-        says=f"nothing gains, so row groups of {rows:,} rows to see that", rows=rows,
-        queue_depth=depth, seconds=took, gain=advised.today.seconds / took,
-    )  # fmt: skip
-
-
-def _promised(
-    lies: Survey, advised: Advice, option: Option, costs: sample_run.SampleCosts
-) -> tuple[float, float]:
-    """Return the seconds of both layouts with the filter where the query has it: in the middle."""
-    asked, in_order = advised.asked, option.sorted
-    workload = replace(asked.workload, place=0.5)
-    today = table_layout.today(lies.table, workload)
-    changed = table_layout.packed(lies.table, workload, option.rows, by_filter=in_order or None)
-    return (
-        table_layout.seconds(today, advised.device, asked.window(), costs.of(in_order=False)),
-        table_layout.seconds(changed, advised.device, asked.window(), costs.of(in_order=in_order)),
-    )
+        if option.layout.rows and option.queue_depth == advised.case.queue_depth:
+            return option.says, option.layout
+    rows = next((rows for rows, _ in advised.sizes if rows >= SLOW_ROWS), advised.sizes[0][0])
+    return f"nothing gains, so row groups of {rows:,} rows to see that", Layout(rows=rows)

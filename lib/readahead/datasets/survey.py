@@ -13,6 +13,7 @@ from operator import itemgetter
 from pathlib import Path
 
 import duckdb
+import numpy as np
 
 from readahead.datasets import metadata
 from readahead.datasets.build import literal
@@ -24,7 +25,7 @@ from readahead.errors import BadValue, DataError
 from readahead.models.parquet_reads import footer_reads, group_reads
 from readahead.models.reads import Reads, Span
 from readahead.models.shapes import ColumnChunk, FileShape, RowGroup
-from readahead.models.table_layout import GAP_BYTES, MOST_GROUPS, Range, Table
+from readahead.models.table_layout import GAP_BYTES, MOST_GROUPS, UNKNOWN, Ranges, Table
 
 MOST_JUDGED = 32
 """Columns whose order is judged, in file order, beside the one that is filtered by."""
@@ -56,7 +57,7 @@ class Survey:
     """Of all footers that were looked at."""
     table: Table
     """For the arithmetic: all files, those not looked at standing as copies of those that were."""
-    orders: dict[str, tuple[Range, ...]]
+    orders: dict[str, Ranges]
     """Of each column that was judged: smallest and largest value of each row group, as ranks."""
     by: str = ""
     """The column that is filtered by."""
@@ -122,7 +123,7 @@ def survey(asked: str, *, columns: Sequence[str] = (), by: str = "", table: str 
             ),
             widths=tuple((kind.name, kind.size_bytes / rows) for kind in kinds),
             wanted=frozenset(wanted),
-            ranges=tuple(one for one in orders.get(filtered, ()) for _ in range(times)),
+            ranges=np.repeat(orders.get(filtered, UNKNOWN), times, axis=0),
             footer_bytes_per_group=max(1.0, footer_bytes / len(groups)),
         ),
     )
@@ -159,7 +160,7 @@ def _spans(
 
 def _orders(
     connection: duckdb.DuckDBPyConnection, groups: Sequence[Group], judged: Sequence[StoredColumn]
-) -> dict[str, tuple[Range, ...]]:
+) -> dict[str, Ranges]:
     """Return the ranges of each column whose row groups all tell their smallest and largest value."""
     number = {(f, g): at for at, (f, g, _, _, _) in enumerate(groups)}
     rows = [rows for _, _, rows, _, _ in groups]
@@ -172,7 +173,7 @@ def _orders(
         name: ranks([(number[f, g], lo, hi) for _, f, g, lo, hi in ends], rows, words=words[name])
         for name, ends in groupby(told, key=itemgetter(0))
     }
-    return {name: ranges for name, ranges in found.items() if ranges}
+    return {name: ranges for name, ranges in found.items() if len(ranges)}
 
 
 def _filter(columns: Sequence[StoredColumn], by: str) -> str:

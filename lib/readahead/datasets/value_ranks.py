@@ -11,13 +11,13 @@ from datetime import datetime
 
 import numpy as np
 
-from readahead.models.table_layout import Range
+from readahead.models.table_layout import UNKNOWN, Ranges
 
 Ends = tuple[int, str | None, str | None]
 """The number of a row group, and the smallest and largest value of it or of a part of it, as texts."""
 
 
-def ranks(ends: Sequence[Ends], rows: Sequence[int], *, words: bool = False) -> tuple[Range, ...]:
+def ranks(ends: Sequence[Ends], rows: Sequence[int], *, words: bool = False) -> Ranges:
     """Return each row group's smallest and largest value as ranks, or nothing if a group has none.
 
     A value's rank is the share of the table's rows that lie below it, each group's rows spread evenly between its ends;
@@ -26,28 +26,22 @@ def ranks(ends: Sequence[Ends], rows: Sequence[int], *, words: bool = False) -> 
     told = [(group, low, high) for group, low, high in ends if low is not None and high is not None]
     groups = [group for group, _, _ in told]
     if len(set(groups)) != len(rows):
-        return ()
+        return UNKNOWN
     values = _numbers([text for _, low, high in told for text in (low, high)], words=words).reshape(-1, 2)
     low, high = np.full(len(rows), np.inf), np.full(len(rows), -np.inf)
     np.minimum.at(low, groups, values[:, 0])
     np.maximum.at(high, groups, values[:, 1])
     known = np.unique([low, high])
-    place = np.searchsorted(known, np.stack([low, high], axis=1))
-    steps = np.append(np.diff(known), 0.0)
-    lone = np.zeros(len(known))  # rows that all have one value
-    density = np.zeros(len(known))  # rows between a value and the next one, for each step
-    for (first, last), count in zip(place, rows, strict=True):
-        if last > first:
-            each = count / (known[last] - known[first])
-            density[first] += each
-            density[last] -= each
-        else:
-            lone[first] += count
-    between = np.maximum(np.cumsum(density), 0.0) * steps
-    total = float(between.sum() + lone.sum()) or 1.0
-    above = np.cumsum(lone + between) / total
-    below = np.concatenate([[0.0], above[:-1]])
-    return tuple((float(below[a]), float(below[b] + lone[b] / total)) for a, b in place)
+    first, last = np.searchsorted(known, low), np.searchsorted(known, high)
+    wide, counts = last > first, np.array(rows, float)
+    lone = np.bincount(first[~wide], counts[~wide], len(known))  # rows that all have one value
+    each = counts[wide] / (high - low)[wide]
+    begun, ended = (np.bincount(place[wide], each, len(known)) for place in (first, last))
+    # rows between a value and the next one
+    between = np.maximum(np.cumsum(begun - ended), 0.0) * np.append(np.diff(known), 0.0)
+    above = np.cumsum(lone + between)
+    below = np.append(0.0, above[:-1])
+    return np.stack([below[first], below[last] + lone[last]], axis=1) / (above[-1] or 1.0)
 
 
 def _numbers(texts: Sequence[str], *, words: bool) -> np.ndarray:

@@ -1,52 +1,55 @@
-"""One query that reads every wanted column of a sample, run by DuckDB, and what the engine itself takes for it."""
+"""Writes the first rows of a table to a folder for a while, as they lie and in other layouts, and measures one query.
+
+The table itself is only read. What the engine takes for the sample is calibrated on a copy of it in memory.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+import glob
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import duckdb
+from filelock import FileLock
 
-from readahead.datasets.build import literal
-from readahead.datasets.metadata import identifier
+from readahead import paths, units
+from readahead.datasets import store
+from readahead.datasets.build import IN_ORDER, literal
+from readahead.datasets.locate import SAMPLE
+from readahead.datasets.metadata import attach, escaped, identifier
 from readahead.datasets.survey import Survey, survey
 from readahead.datasets.tables import TABLES
 from readahead.devices import Device
-from readahead.errors import DataError
-from readahead.measure import rewritten
+from readahead.errors import Cancelled, DataError
 from readahead.measure.calibrate import MEMORY, engine
 from readahead.measure.engine import EngineSettings
 from readahead.measure.run import Query, run_emulated, run_local
 from readahead.measure.sample import Sample
-from readahead.models import table_layout
 from readahead.models.schedule import Costs
-from readahead.models.table_layout import Workload
+from readahead.models.table_layout import AS_IT_LIES, VECTOR_ROWS, Case, Layout, Workload
+from readahead.running import check, interrupts
 from readahead.storage import page_cache
+from readahead.units import MiB
+
+MOST_BYTES = 64 * MiB
+MOST_ROWS = 2_000_000
+MEMORY_LIMIT = "1GB"
+"""What DuckDB may use to write a sample."""
+CALIBRATED_ROWS = 122_880
+"""Row groups large enough that a row's price is seen and not a group's."""
+IN_USE = "in-use.lock"
+"""Held in a sample's folder by whoever works in it."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Runner:
-    """Where a sample is measured: on an emulated device, or on this machine's own disk."""
-
-    settings: EngineSettings
-    here: bool = False
-    repeats: int = 5
-    facts: Mapping[str, object] = field(default_factory=dict)
-
-    def measure(self, query: Query, device: Device) -> Sample:
-        """Run the query, cold on the own disk where that can be."""
-        return self._run(query, device, cold=page_cache.can_evict())
-
-    def in_memory(self, query: Query) -> Sample:
-        """Run the query with nothing to wait for."""
-        return self._run(query, MEMORY, cold=False)
-
-    def _run(self, query: Query, device: Device, *, cold: bool) -> Sample:
-        often, facts = self.repeats, self.facts
-        if self.here:
-            return run_local(query, self.settings, cold=cold, repeats=often, facts=facts)
-        return run_emulated(query, device, self.settings, repeats=often, facts=facts)
+def sample_rows(survey: Survey) -> int:
+    """Return how many rows a sample has: at most `MOST_ROWS`, of at most `MOST_BYTES`."""
+    width = sum(width for _, width in survey.table.widths)
+    return int(max(1, min(survey.table.rows, MOST_ROWS, MOST_BYTES / max(width, 1e-9))))
 
 
 def guessed_costs(survey: Survey) -> Costs:
@@ -63,71 +66,82 @@ def guessed_costs(survey: Survey) -> Costs:
     )
 
 
-CALIBRATED_ROWS = 122_880
-"""Row groups large enough that a row's price is seen and not a group's."""
+# -- the sample's files ----------------------------------------------------------------------------------
+@contextmanager
+def folder_beside(survey: Survey) -> Iterator[Path]:
+    """Make a folder for a sample beside the original, or in the cache where that cannot be; remove it afterwards.
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SampleCosts:
-    """What the engine takes for a sample."""
-
-    whole: Costs
-    """For row groups of which every row is wanted: of a scan, or where the rows are sorted by the filter."""
-    sieved: Costs
-    """For row groups from which a filter picks rows here and there, so that less of a row need be unpacked."""
-
-    def of(self, *, in_order: bool) -> Costs:
-        """Return those for one order of the rows."""
-        return self.whole if in_order else self.sieved
-
-
-def calibrate(lies: Survey, workload: Workload, runner: Runner, filtered: str) -> SampleCosts:
-    """Calibrate the engine on a third copy of the sample, in memory, with row groups of middling size.
-
-    A row's price is set so that the schedule from memory takes what DuckDB takes; all else is as calibrated before.
+    What others left there who were killed is removed too. Raises `DataError` if there is no room.
     """
-    known = guessed_costs(lies)
-    path = lies.found.files[0].with_name("calibration.parquet")
+    parent = survey.found.files[0].parent
+    if glob.has_magic(str(parent)) or not os.access(parent, os.W_OK):
+        parent = paths.work_dir()
+    need = 4 * MOST_BYTES
     try:
-        rewritten.write(lies, path, group_rows=CALIBRATED_ROWS, in_order=False, rows=lies.table.rows)
-        again = survey(str(path), columns=lies.wanted, by=lies.by)
-        whole = _row_price(again, Workload(), known, runner, "")
-        sieved = (
-            _row_price(again, replace(workload, place=0.5), known, runner, filtered) if filtered else whole
-        )
+        parent.mkdir(parents=True, exist_ok=True)
+        for left in parent.glob(f"{SAMPLE}*/{IN_USE}"):
+            store.remove_if_left(left.parent, FileLock(left))
+        free = shutil.disk_usage(parent).free
+        if free < need:
+            raise DataError(
+                f"{parent} has {units.text(free, 'bytes')} free, and a sample needs up to {units.text(need, 'bytes')}."
+                " Make room, or advise without --verify."
+            )
+        folder = Path(tempfile.mkdtemp(prefix=SAMPLE, dir=parent))
+        lock = FileLock(folder / IN_USE).acquire()
+    except OSError as error:
+        raise DataError(
+            f"No sample can be written to {parent}: {error.strerror}. Make room there."
+        ) from error
+    try:
+        with lock:
+            yield folder
     finally:
-        path.unlink(missing_ok=True)
-    return SampleCosts(whole=whole, sieved=sieved)
+        shutil.rmtree(folder, ignore_errors=True)
 
 
-def _row_price(seen: Survey, workload: Workload, known: Costs, runner: Runner, filtered: str) -> Costs:
-    aim = runner.in_memory(query(seen, seen.found.files[0], filtered)).median_s
-    plan = table_layout.today(seen.table, workload)
-    at = table_layout.window(runner.settings.queue_depth, runner.settings.threads)
-    low, high = 0.0, 1e-3
-    for _ in range(50):
-        middle = (low + high) / 2
-        took = table_layout.seconds(plan, MEMORY, at, replace(known, row_s=middle))
-        low, high = (middle, high) if took < aim else (low, middle)
-    return replace(known, row_s=max(1e-10, high))
+def _write(survey: Survey, target: Path, layout: Layout, rows: int) -> Path:
+    """Write the first rows as one Parquet file.
+
+    Raises `Cancelled` when asked to stop, `DataError` if DuckDB cannot read or write it.
+    """
+    group_rows = max(VECTOR_ROWS, -(-layout.rows // VECTOR_ROWS) * VECTOR_ROWS)
+    order = f" ORDER BY {_filtered_by(survey)}" if layout.in_order else ""
+    check()
+    with duckdb.connect() as connection, interrupts(connection.interrupt):
+        try:
+            connection.execute(IN_ORDER)
+            connection.execute(f"SET memory_limit = '{MEMORY_LIMIT}'")
+            connection.execute(f"SET temp_directory = {literal(target.parent / 'spill')}")
+            if survey.found.kind == "parquet":
+                source = f"read_parquet([{', '.join(literal(escaped(file)) for file in survey.found.files)}])"
+            else:
+                attach(connection, survey.found.files[0])
+                source = f"file.{identifier(survey.schema_name)}.{identifier(survey.table_name)}"
+            connection.execute(
+                f"COPY (SELECT * FROM (SELECT * FROM {source} LIMIT {rows}){order})"
+                f" TO {literal(target)} (FORMAT parquet, ROW_GROUP_SIZE {group_rows})"
+            )
+        except duckdb.InterruptException as error:
+            raise Cancelled("The sample was not written to its end and is removed. Start again.") from error
+        except duckdb.Error as error:
+            first = str(error).splitlines()[0].rstrip(".")
+            raise DataError(
+                f"No sample of {survey.asked} can be written: {first}. Advise without --verify."
+            ) from error
+    return target
 
 
-def query(lies: Survey, path: Path, clause: str) -> Query:
-    """Return a query that reads every wanted column and cannot be answered from metadata."""
-    listed = ", ".join(identifier(name) for name in lies.wanted)
-    if "{table}" in listed + clause:
-        raise DataError("A column is called '{table}', which runners for the file here. Rename it in a copy.")
-    return Query(
-        sql=f"SELECT bit_xor(hash({listed})), count(*) FROM {{table}}{clause}",
-        path=path,
-    )
+def _filtered_by(survey: Survey) -> str:
+    """Return the column that is filtered by, or a field of one, as SQL."""
+    return ".".join(identifier(part) for part in survey.named(survey.by).path)
 
 
 def clause(lies: Survey, workload: Workload) -> str:
     """Return the filter in SQL, its values taken from the sample itself. Raises `DataError` if it has none to take."""
     if not workload.filters:
         return ""
-    by, path = rewritten.column(lies), literal(lies.found.files[0])
+    by, path = _filtered_by(lies), literal(lies.found.files[0])
     low, high = 0.5 - workload.selectivity / 2, 0.5 + workload.selectivity / 2
     if workload.keys:
         sql = f"SELECT DISTINCT {by}::VARCHAR, typeof({by}) FROM (SELECT * FROM read_parquet({path}) USING SAMPLE"
@@ -151,3 +165,103 @@ def clause(lies: Survey, workload: Workload) -> str:
     if workload.keys:
         return f" WHERE {by} IN ({', '.join(values)})"
     return f" WHERE {by} BETWEEN {values[0]} AND {values[-1]}"
+
+
+# -- its measurements ------------------------------------------------------------------------------------
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TableSample:
+    """The first rows of a table in a folder of their own, and how a query of them is run."""
+
+    lies: Survey
+    """Of the file in which they lie in today's order and row groups."""
+    workload: Workload
+    clause: str
+    """The filter in SQL."""
+    settings: EngineSettings
+    here: bool
+    """Whether it is measured on this machine's own disk, and not on an emulated device."""
+    repeats: int
+    facts: Mapping[str, object]
+
+    def write(self, layout: Layout) -> Path:
+        """Return a file of the same rows in another layout, written anew."""
+        lies = self.lies.found.files[0]
+        if not layout.rows:
+            return lies
+        return _write(self.lies, lies.with_name("changed.parquet"), layout, self.lies.table.rows)
+
+    def measure(self, path: Path, device: Device) -> Sample:
+        """Run the query on one of its files, cold on the own disk where that can be."""
+        return self._run(path, self.clause, device, cold=page_cache.can_evict())
+
+    def _run(self, path: Path, clause: str, device: Device, *, cold: bool) -> Sample:
+        """Run a query that reads every wanted column and cannot be answered from metadata."""
+        listed = ", ".join(identifier(name) for name in self.lies.wanted)
+        if "{table}" in listed + clause:
+            raise DataError(
+                "A column is called '{table}', which stands for the file here. Rename it in a copy."
+            )
+        query = Query(sql=f"SELECT bit_xor(hash({listed})), count(*) FROM {{table}}{clause}", path=path)
+        often, facts = self.repeats, self.facts
+        if self.here:
+            return run_local(query, self.settings, cold=cold, repeats=often, facts=facts)
+        return run_emulated(query, device, self.settings, repeats=often, facts=facts)
+
+    def calibrate(self) -> dict[bool, Costs]:
+        """Return what the engine takes for a row group of which every row is wanted (True), and for one from which the
+        filter picks rows here and there (False), so that less of a row need be unpacked.
+
+        Taken from a third copy, in memory, with row groups of middling size. A row's price is set so that the schedule
+        from memory takes what DuckDB takes; all else is as calibrated before.
+        """
+        known = guessed_costs(self.lies)
+        path = self.write(Layout(rows=CALIBRATED_ROWS))
+        try:
+            again = survey(str(path), columns=self.lies.wanted, by=self.lies.by)
+            whole = self._row_price(again, Workload(), known, "")
+            if not self.clause:
+                return {True: whole, False: whole}
+            return {True: whole, False: self._row_price(again, self.workload, known, self.clause)}
+        finally:
+            path.unlink(missing_ok=True)
+
+    def _row_price(self, seen: Survey, workload: Workload, known: Costs, clause: str) -> Costs:
+        """Return the costs with a row's price found by bisection."""
+        aim = self._run(seen.found.files[0], clause, MEMORY, cold=False).median_s
+        settings = self.settings
+        case = Case(
+            table=seen.table, workload=workload, device=MEMORY, costs=known,
+            queue_depth=settings.queue_depth, threads=settings.threads,
+        )  # fmt: skip
+        low, high = 0.0, 1e-3
+        for _ in range(50):
+            middle = (low + high) / 2
+            took = replace(case, costs=replace(known, row_s=middle)).seconds(AS_IT_LIES)
+            low, high = (middle, high) if took < aim else (low, middle)
+        return replace(known, row_s=max(1e-10, high))
+
+
+@contextmanager
+def sample_of(
+    seen: Survey,
+    workload: Workload,
+    settings: EngineSettings,
+    *,
+    here: bool = False,
+    repeats: int = 5,
+    facts: Mapping[str, object] | None = None,
+) -> Iterator[TableSample]:
+    """Write a bounded sample of a table as it lies, and remove it with all that was made of it.
+
+    The filter lies in the middle of its column. Raises `Cancelled` when asked to stop, `DataError` if the sample
+    cannot be written or has nothing to filter by.
+    """
+    with folder_beside(seen) as folder:
+        today = Layout(rows=seen.table.usual_rows)
+        path = _write(seen, folder / "as-it-lies.parquet", today, sample_rows(seen))
+        lies = survey(str(path), columns=seen.wanted, by=seen.by)
+        middle = replace(workload, place=0.5)
+        yield TableSample(
+            lies=lies, workload=middle, clause=clause(lies, middle), settings=settings, here=here,
+            repeats=repeats, facts=facts or {},
+        )  # fmt: skip

@@ -1,4 +1,4 @@
-"""The reads of a table as it lies, and of the same rows in other row groups or in another order.
+"""The reads of a table as it lies, and of the same rows in other row groups or in another order; the fastest of these.
 
 A `Table` is what the metadata of any file tells. The reads of each layout are timed by the same schedule, so that a
 file as it is and a file that does not exist yet are judged alike.
@@ -7,7 +7,7 @@ file as it is and a file that does not exist yet are judged alike.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -22,16 +22,17 @@ VECTOR_ROWS = 2_048
 LARGEST_ROWS = 4 * 2**20
 MOST_GROUPS = 8_000
 """Row groups that a layout is given at most."""
-DEPTHS = (1, 2, 4, 8, 16, 32, 64)
 GAP_BYTES = 16_384
+ALIKE = 0.01
+"""Two times nearer than this are the same: the size nearer to today's is then recommended."""
 
 PLACES = 7
 GOLDEN = 0.618033988749895
 """Steps of this length spread evenly over a circle, however many are taken (Weyl, 1916)."""
 
-Range = tuple[float, float]
 Ranges = NDArray[np.float64]
-"""Smallest and largest value in each row group, as ranks from 0 to 1: a row each."""
+"""Smallest and largest value in each row group, as ranks from 0 to 1: a row each; no rows if they are unknown."""
+UNKNOWN: Ranges = np.empty((0, 2))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -43,8 +44,8 @@ class Table:
     widths: tuple[tuple[str, float], ...]
     """Compressed bytes of a row in each column, wanted or not, in file order."""
     wanted: frozenset[str]
-    ranges: tuple[Range, ...] = ()
-    """Smallest and largest value of the filter's column in each row group, as ranks from 0 to 1; empty if unknown."""
+    ranges: Ranges = field(default_factory=UNKNOWN.copy)
+    """Of the filter's column."""
     footer_bytes_per_group: float = 350.0
 
     @property
@@ -97,7 +98,7 @@ class Workload:
 
 
 # -- which row groups a filter leaves ------------------------------------------------------------------
-def kept(ranges: Ranges, workload: Workload, place: float = 0.5, seed: int = 1) -> NDArray[np.bool_]:
+def kept(ranges: Ranges, workload: Workload, place: float = 0.5) -> NDArray[np.bool_]:
     """Return which row groups must be read: their smallest and largest value do not rule the filter out.
 
     A range filter lies at a place of the column; keys are drawn evenly from it. All are in ranks.
@@ -106,100 +107,140 @@ def kept(ranges: Ranges, workload: Workload, place: float = 0.5, seed: int = 1) 
     if not workload.filters:
         return np.ones(len(low), bool)
     if workload.keys:
-        drawn = np.sort(np.random.default_rng(seed).random(workload.keys))
+        drawn = np.sort(np.random.default_rng(1).random(workload.keys))
         at = np.searchsorted(drawn, low)
         return np.asarray((at < len(drawn)) & (drawn[np.minimum(at, len(drawn) - 1)] <= high))
     start = place * (1.0 - workload.selectivity)
     return np.asarray((low <= start + workload.selectivity) & (high >= start))
 
 
-def in_order(group_rows: ArrayLike) -> Ranges:
-    """Return the ranges of a column by which the rows are sorted: each group has its own slice."""
-    ends = np.cumsum(group_rows) / max(1, np.sum(group_rows))
-    return np.stack([np.concatenate([[0.0], ends[:-1]]), ends - 1e-12], axis=1)
-
-
-def unknown(groups: int) -> Ranges:
-    """Return the ranges of a column that rules no row group out."""
-    return np.tile([0.0, 1.0], (groups, 1))
-
-
-def skippable(ranges: Sequence[Range], selectivity: float) -> float:
+def skippable(ranges: Ranges, selectivity: float) -> float:
     """Return the share of row groups, 0 to 1, that a range of this selectivity rules out, wherever it lies.
 
     A group of width w meets a random range of width s with a chance of at most min(1, (w + s) / (1 - s)), less at the
     ends of the column; what is not met is counted here at 41 places of the range.
     """
-    if not ranges:
-        return 0.0
-    low, high = np.array(ranges, float).reshape(-1, 2).T
-    starts = np.linspace(0.0, 1.0 - selectivity, 41)[:, None]
-    return float(np.mean((low > starts + selectivity) | (high < starts)))
+    workload = Workload(selectivity=selectivity)
+    return 1.0 - float(np.mean([kept(ranges, workload, place) for place in np.linspace(0.0, 1.0, 41)]))
 
 
-# -- layouts ------------------------------------------------------------------------------------------------
-def today(table: Table, workload: Workload) -> list[Reads]:
-    """Return the reads as the files lie, for each place of the filter."""
-    ranges = np.array(table.ranges) if table.ranges else unknown(len(table.reads.rows))
-    return _filtered(table.reads, ranges, workload)
+def sorted_ranges(group_rows: ArrayLike) -> Ranges:
+    """Return the ranges of a column by which the rows are sorted: each group has its own slice."""
+    ends = np.cumsum(group_rows) / max(1, np.sum(group_rows))
+    return np.stack([np.concatenate([[0.0], ends[:-1]]), ends - 1e-12], axis=1)
 
 
-def packed(table: Table, workload: Workload, rows: int, *, by_filter: bool | None = None) -> list[Reads]:
-    """Return the reads of one file with row groups of `rows` rows. `by_filter` sorts it by the filter's column.
-
-    By default the order stays: a range in the new groups is as wide as one in today's groups was, or wider.
-    """
-    reads = even_reads(
-        table.widths,
-        table.rows,
-        min(rows, table.rows),
-        table.wanted,
-        gap_bytes=GAP_BYTES,
-        footer_bytes_per_group=table.footer_bytes_per_group,
-    )
-    return _filtered(reads, in_order(reads.rows) if by_filter else _rearranged(table, reads.rows), workload)
-
-
-def _filtered(reads: Reads, ranges: Ranges, workload: Workload) -> list[Reads]:
-    """Return what the filter leaves of the reads, for each of its places."""
-    asked = replace(reads, keys=workload.keys)
-    return [asked.only(kept(ranges, workload, place)) for place in workload.places]
-
-
-def _rearranged(table: Table, sizes: Ints) -> Ranges:
+def _regrouped(table: Table, sizes: Ints) -> Ranges:
     """Return the ranges of new row groups in the old order: of each, those of the old groups it reaches over.
 
     A part of an old group is taken to be as wide as the whole: what is inside a group no metadata tells.
     """
-    if not table.ranges:
-        return unknown(len(sizes))
-    low, high = np.array(table.ranges, float).T
+    low, high = table.ranges.T
     old_ends, new_ends = np.cumsum(table.reads.rows), np.cumsum(sizes)
     first = np.searchsorted(old_ends, np.concatenate([[0], new_ends[:-1]]), side="right")
     last = np.minimum(np.searchsorted(old_ends, new_ends - 1, side="right"), len(low) - 1)
-    return np.array(
-        [(low[a : b + 1].min(), high[a : b + 1].max()) for a, b in zip(first, last, strict=True)], float
-    )
+    reached = zip(first, last + 1, strict=True)
+    return np.array([(low[a:b].min(), high[a:b].max()) for a, b in reached], float)
 
 
-# -- how long it takes -----------------------------------------------------------------------------------
-def window(queue_depth: int, threads: int) -> Window:
-    """Return what DuckDB keeps under way with these settings."""
-    return Window(slots=queue_depth + threads - 1, depth=queue_depth, threads=threads)
+# -- layouts and their times ----------------------------------------------------------------------------
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Layout:
+    """How the rows are stored."""
+
+    rows: int = 0
+    """Of a row group; 0 for the files as they lie."""
+    in_order: bool = False
+    """Whether they are sorted by the filter's column, in the row groups of one file."""
 
 
-def seconds(plans: Sequence[Reads], device: Device, at: Window, costs: Costs) -> float:
-    """Return the mean time of some plans."""
-    return explained(plans, device, at, costs).seconds
+AS_IT_LIES = Layout()
 
 
-def explained(plans: Sequence[Reads], device: Device, at: Window, costs: Costs) -> Estimate:
-    """Return the mean time of some plans as named terms."""
-    told = [simulate(device, plan, window=at, costs=costs).estimate for plan in plans]
+def plans(table: Table, workload: Workload, layout: Layout) -> list[Reads]:
+    """Return the reads that the filter leaves of a layout, for each of its places.
 
-    def mean(terms: Sequence[Mapping[str, float]]) -> dict[str, float]:
-        return {name: sum(one[name] for one in terms) / len(terms) for name in terms[0]}
+    Where the order stays, a range in the new groups is as wide as one in today's groups was, or wider.
+    """
+    reads = table.reads
+    if layout.rows:
+        reads = even_reads(
+            table.widths,
+            table.rows,
+            min(layout.rows, table.rows),
+            table.wanted,
+            gap_bytes=GAP_BYTES,
+            footer_bytes_per_group=table.footer_bytes_per_group,
+        )
+    if layout.in_order:
+        ranges = sorted_ranges(reads.rows)
+    elif not len(table.ranges):
+        ranges = np.tile([0.0, 1.0], (len(reads.rows), 1))  # no group can be ruled out
+    else:
+        ranges = _regrouped(table, reads.rows) if layout.rows else table.ranges
+    asked = replace(reads, keys=workload.keys)
+    return [asked.only(kept(ranges, workload, place)) for place in workload.places]
 
-    return Estimate(
-        terms_s=mean([one.terms_s for one in told]), overlapped_s=mean([one.overlapped_s for one in told])
-    )
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Case:
+    """A workload on a table, on a device, with the engine set up in one way: what the schedule gives times for."""
+
+    table: Table
+    workload: Workload
+    device: Device
+    costs: Costs
+    queue_depth: int = 8
+    threads: int = 1
+
+    @property
+    def window(self) -> Window:
+        """Return what DuckDB keeps under way with these settings."""
+        slots = self.queue_depth + self.threads - 1
+        return Window(slots=slots, depth=self.queue_depth, threads=self.threads)
+
+    def plans(self, layout: Layout = AS_IT_LIES) -> list[Reads]:
+        """Return the reads that the filter leaves of a layout, for each of its places."""
+        return plans(self.table, self.workload, layout)
+
+    def read_groups(self, layout: Layout = AS_IT_LIES) -> int:
+        """Return how many row groups are read, rounded over the places where the filter may lie."""
+        return round(float(np.mean([plan.read_groups for plan in self.plans(layout)])))
+
+    def estimate(self, layout: Layout = AS_IT_LIES) -> Estimate:
+        """Return the mean time over the places of the filter, as named terms."""
+        return self.timed(self.plans(layout))
+
+    def timed(self, plans: Sequence[Reads]) -> Estimate:
+        """Return the mean time of some plans."""
+        told = [simulate(self.device, one, window=self.window, costs=self.costs).estimate for one in plans]
+
+        def mean(terms: Sequence[Mapping[str, float]]) -> dict[str, float]:
+            return {name: sum(one[name] for one in terms) / len(terms) for name in terms[0]}
+
+        return Estimate(
+            terms_s=mean([one.terms_s for one in told]), overlapped_s=mean([one.overlapped_s for one in told])
+        )
+
+    def seconds(self, layout: Layout = AS_IT_LIES) -> float:
+        """Return the mean time over the places of the filter."""
+        return self.estimate(layout).seconds
+
+    def best_rows(self, *, in_order: bool = False) -> int:
+        """Return the row-group size with which the schedule ends first, in rows.
+
+        Every one of `sizes` is timed. Of those that are alike the one nearest to today's is taken.
+        """
+        told = {rows: self.seconds(Layout(rows=rows, in_order=in_order)) for rows in sizes(self.table)}
+        least = min(told.values())
+        alike = [rows for rows, time_s in told.items() if time_s <= least * (1 + ALIKE)]
+        return min(alike, key=lambda rows: abs(np.log(rows / max(1, self.table.usual_rows))))
+
+
+def sizes(table: Table, points: int = 160) -> list[int]:
+    """Return the row-group sizes worth a thought, in whole vectors, evenly on a log scale."""
+    rows = table.rows
+    low = max(VECTOR_ROWS, rows / MOST_GROUPS)
+    high = max(low, min(LARGEST_ROWS, rows + VECTOR_ROWS))
+    found = np.ceil(np.geomspace(low, high, points) / VECTOR_ROWS).astype(int) * VECTOR_ROWS
+    return sorted(set(found.tolist()))

@@ -37,6 +37,6 @@ def letter(lesson: Any) -> None:
     show(
         paragraphs(f"**What lies at {Path(seen.asked).name}.**")
         + table(("What", "Seen"), findings(seen))
-        + paragraphs(f"**On {told.device.name}.** The bottleneck is {remedy}.")
+        + paragraphs(f"**On {told.case.device.name}.** The bottleneck is {remedy}.")
         + table(head, rows)
     )

@@ -41,7 +41,7 @@ def settings(path: Path, **more: object) -> dict:
 def test_what_metadata_rules_out_is_what_duckdb_skips(file: Path) -> None:
     for column, groups in (("the key", 2), ("a 'mess'", 16)):
         asked = settings(file, by=column)
-        [plan] = EXPERIMENT.plans(asked)
+        plan = EXPERIMENT.plan(asked)
         sample = EXPERIMENT.measure(asked, repeats=1)
         assert plan.read_groups == pytest.approx(groups, abs=1)
         assert abs(len(sample.reads) - plan.count) <= 1
@@ -57,8 +57,8 @@ def test_every_layout_gives_the_same_answer(file: Path) -> None:
 
 def test_sorting_by_the_filter_reads_fewer_groups(file: Path) -> None:
     mess = settings(file, by="a 'mess'", row_group_rows=4_096)
-    [lies] = EXPERIMENT.plans({**mess, "layout": PACKED})
-    [ordered] = EXPERIMENT.plans({**mess, "layout": SORTED})
+    lies = EXPERIMENT.plan({**mess, "layout": PACKED})
+    ordered = EXPERIMENT.plan({**mess, "layout": SORTED})
     assert ordered.read_groups < lies.read_groups
 
 

@@ -1,15 +1,14 @@
-"""Your own table on the bench. It is read as it lies, or its first rows are packed again with other row groups and in
-another order; the model knows it by its metadata alone, and DuckDB reads a sample of it on the device you choose.
+"""The learner's own table, as it lies, in other row groups or in another order: what changes would gain.
+
+The model knows it by its metadata alone, and DuckDB reads a sample of it on the device that is chosen.
 """
 
 from __future__ import annotations
 
 import functools
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
-
-import numpy as np
 
 from readahead.datasets import store
 from readahead.datasets.recipe import Recipe
@@ -20,14 +19,14 @@ from readahead.experiments.experiment import Experiment, Knob, Settings
 from readahead.experiments.figure import Axis, Line, Picture, Traces
 from readahead.experiments.knobs import knob
 from readahead.experiments.round import Bench, Round, traces
-from readahead.measure import rewritten, sample_run
+from readahead.measure import sample_run
 from readahead.measure.engine import EngineSettings, spare_threads
 from readahead.measure.sample import Sample
-from readahead.models import search, table_layout
+from readahead.models import table_layout
 from readahead.models.estimate import Estimate
 from readahead.models.reads import Reads
-from readahead.models.schedule import Costs, Window
-from readahead.models.table_layout import Table, Workload
+from readahead.models.schedule import Costs
+from readahead.models.table_layout import Case, Layout, Table, Workload
 
 OURS = "our table"
 AS_IT_LIES, PACKED, SORTED = "as it lies", "other row groups", "sorted by the filter"
@@ -51,38 +50,27 @@ class YourData(Experiment):
     """A file of the learner's, or one of ours in its place."""
 
     # -- what is asked -------------------------------------------------------------------------------
-    def path(self, settings: Settings) -> str:
-        """Return where the table lies; ours is built if need be."""
-        if settings["path"] != OURS:
-            return str(settings["path"])
-        recipe = Recipe(table="comments_narrow", size=settings["size"], row_group_rows=OUR_ROWS)
-        return str(store.path(recipe))
-
     def survey(self, settings: Settings) -> Survey:
-        """Return what the metadata says.
+        """Return what the metadata says; ours is built if need be.
 
-        Raises `DataError` for what cannot be read, `BadValue` for no such column, or none to sort by.
+        The column to filter by is the one asked for, ours, or the first whose values are known, one a row. Raises
+        `DataError` for what cannot be read, `BadValue` for no such column, or none to sort by.
         """
-        path = self.path(settings)
-        at = Path(path)
-        changed = at.stat().st_mtime_ns if at.exists() else 0
-        seen = _surveyed(path, self.column(settings, path), changed)
+        path, by = Path(settings["path"]), settings["by"]
+        if settings["path"] == OURS:
+            recipe = Recipe(table="comments_narrow", size=settings["size"], row_group_rows=OUR_ROWS)
+            path, by = store.path(recipe), by or OUR_COLUMN
+        changed = path.stat().st_mtime_ns if path.exists() else 0
+        seen = _surveyed(str(path), by, changed)
+        if not by:
+            plain = (name for name in seen.orders if not seen.named(name).in_list)
+            seen = _surveyed(str(path), next(plain, ""), changed)
         if settings["layout"] == SORTED and not seen.by:
             raise BadValue(
                 f"layout={SORTED!r} must have a column to sort by, and no column of {path} tells its smallest and"
                 " largest value. Give one with by, or choose another layout."
             )
         return seen
-
-    def column(self, settings: Settings, path: str) -> str:
-        """Return the column to filter by: as asked, ours, or the first whose values are known, one a row."""
-        if settings["by"]:
-            return str(settings["by"])
-        if settings["path"] == OURS:
-            return OUR_COLUMN
-        at = Path(path)
-        plain = _surveyed(path, "", at.stat().st_mtime_ns if at.exists() else 0)
-        return next((name for name in plain.orders if not plain.named(name).in_list), "")
 
     def device(self, settings: Settings) -> Device:
         """Return the device; this machine's own, before it was calibrated, stands in as an NVMe drive."""
@@ -91,92 +79,61 @@ class YourData(Experiment):
             return device("nvme").but(name=THIS_MACHINE)
         return device(name)
 
-    def table(self, settings: Settings) -> Table:
-        """Return the sample, as the arithmetic knows it."""
-        return _sample(self.survey(settings))
+    def case(self, settings: Settings) -> Case:
+        """Return the sample and what is asked of it, with the filter in the middle of the column as in the query."""
+        seen = self.survey(settings)
+        known = _costs.get((seen.asked, seen.by, settings["selectivity"]))
+        return Case(
+            table=_sample(seen),
+            workload=Workload(selectivity=settings["selectivity"] if seen.by else 1.0, place=0.5),
+            device=self.device(settings),
+            costs=known[settings["layout"] == SORTED] if known else sample_run.guessed_costs(seen),
+            queue_depth=settings["queue_depth"],
+            threads=spare_threads(),
+        )
 
-    def workload(self, settings: Settings) -> Workload:
-        """Return the filter, in the middle of the column as the query has it."""
-        selectivity = settings["selectivity"] if self.survey(settings).by else 1.0
-        return Workload(selectivity=selectivity, place=0.5)
+    def layout(self, settings: Settings) -> Layout:
+        """Return how the rows are stored."""
+        if settings["layout"] == AS_IT_LIES:
+            return Layout()
+        return Layout(rows=settings["row_group_rows"], in_order=settings["layout"] == SORTED)
 
-    def plans(self, settings: Settings) -> list[Reads]:
+    def plan(self, settings: Settings) -> Reads:
         """Return the reads."""
-        layout = settings["layout"]
-        rows = 0 if layout == AS_IT_LIES else settings["row_group_rows"]
-        return _plans(self.table(settings), self.workload(settings), rows, layout == SORTED or None)
+        return self._plans(self.case(settings), settings)[0]
+
+    def _plans(self, case: Case, settings: Settings) -> list[Reads]:
+        return _plans(case.table, case.workload, self.layout(settings))
 
     def best(self, settings: Settings, layout: str) -> int:
         """Return the advised row-group size in a layout, wherever the filter may lie."""
-        anywhere = Workload(selectivity=self.workload(settings).selectivity)
-        args = (self.table(settings), anywhere, self.device(settings), self._window(settings))
-        rows, _ = search.best_rows(*args, self._costs(settings), by_filter=layout == SORTED or None)
-        return int(self.knob("row_group_rows").nearest(rows))
-
-    def _window(self, settings: Settings) -> Window:
-        return table_layout.window(settings["queue_depth"], spare_threads())
-
-    def _costs(self, settings: Settings) -> Costs:
-        seen = self.survey(settings)
-        weights = _weights.get((seen.asked, seen.by, settings["selectivity"]))
-        in_order = settings["layout"] == SORTED
-        return weights.of(in_order=in_order) if weights else sample_run.guessed_costs(seen)
+        case = self.case(settings)
+        anywhere = replace(case, workload=replace(case.workload, place=None))
+        return int(self.knob("row_group_rows").nearest(anywhere.best_rows(in_order=layout == SORTED)))
 
     # -- the sources of truth ------------------------------------------------------------------------
     def model(self, settings: Settings) -> Estimate:
         """Return the schedule of the sample's reads, as named terms."""
-        args = (self.device(settings), self._window(settings), self._costs(settings))
-        return table_layout.explained(self.plans(settings), *args)
+        case = self.case(settings)
+        return case.timed(self._plans(case, settings))
 
     def measure(self, settings: Settings, repeats: int = 3) -> Sample:
         """Write the sample in this layout, read it on the emulated device, and remove it."""
-        seen = self.survey(settings)
-        engine = EngineSettings(threads=spare_threads(), queue_depth=settings["queue_depth"])
-        runner = sample_run.Runner(settings=engine, repeats=repeats, facts=dict(settings))
-        workload = self.workload(settings)
-        with rewritten.folder_beside(seen) as folder:
-            lies = folder / "as-it-lies.parquet"
-            rewritten.write(seen, lies, group_rows=seen.table.usual_rows, in_order=False)
-            sample = survey(str(lies), columns=seen.wanted, by=seen.by)
-            asked = sample_run.clause(sample, workload)
+        seen, case = self.survey(settings), self.case(settings)
+        engine = EngineSettings(threads=case.threads, queue_depth=case.queue_depth)
+        with sample_run.sample_of(seen, case.workload, engine, repeats=repeats, facts=settings) as sample:
             key = (seen.asked, seen.by, settings["selectivity"])
-            if key not in _weights:
-                _weights[key] = sample_run.calibrate(sample, workload, runner, asked)
-            path, layout = lies, settings["layout"]
-            if layout != AS_IT_LIES:
-                path = folder / "packed.parquet"
-                rows = settings["row_group_rows"]
-                rewritten.write(
-                    sample, path, group_rows=rows, in_order=layout == SORTED, rows=sample.table.rows
-                )
-            return runner.measure(sample_run.query(sample, path, asked), self.device(settings))
+            if key not in _costs:
+                _costs[key] = sample.calibrate()
+            return sample.measure(sample.write(self.layout(settings)), case.device)
 
     def work(self, settings: Settings) -> float:
         """Return the bytes of the sample."""
-        return self.table(settings).wanted_bytes
+        return self.case(settings).table.wanted_bytes
 
     def unit(self, settings: Settings) -> str:
         """Return bytes_per_s."""
         return "bytes_per_s"
-
-    def disabled(self, settings: Settings) -> dict[str, str]:
-        """Say that the file as it lies has its own row groups."""
-        if settings["layout"] == AS_IT_LIES:
-            return {"row_group_rows": "The file as it lies has its own. Choose another layout to set them."}
-        return {}
-
-
-@functools.lru_cache(maxsize=32)
-def _sample(seen: Survey) -> Table:
-    return table_layout.first(seen.table, rewritten.sample_rows(seen))
-
-
-@functools.lru_cache(maxsize=512)
-def _plans(table: Table, workload: Workload, rows: int, by_filter: bool | None) -> list[Reads]:  # noqa: FBT001
-    """Return the reads of a table packed in row groups of so many rows, or as it lies if that is 0."""
-    if not rows:
-        return table_layout.today(table, workload)
-    return table_layout.packed(table, workload, rows, by_filter=by_filter)
 
 
 @functools.lru_cache(maxsize=32)
@@ -184,8 +141,22 @@ def _surveyed(path: str, by: str, _changed: int) -> Survey:
     return survey(path, by=by)
 
 
-_weights: dict[tuple[str, str, float], sample_run.SampleCosts] = {}
-"""What the engine takes for each sample that was measured, until the kernel ends."""
+@functools.lru_cache(maxsize=32)
+def _sample(seen: Survey) -> Table:
+    return table_layout.first(seen.table, sample_run.sample_rows(seen))
+
+
+_plans = functools.lru_cache(maxsize=512)(table_layout.plans)
+"""What a slider does not change is kept."""
+
+_costs: dict[tuple[str, str, float], dict[bool, Costs]] = {}
+"""What the engine takes for each sample that was measured, until the kernel ends: in order (True), or as it lies."""
+
+
+def _no_row_groups(settings: Settings) -> str:
+    as_it_lies = settings["layout"] == AS_IT_LIES
+    return "The file as it lies has its own. Choose another layout to set them." if as_it_lies else ""
+
 
 EXPERIMENT = YourData(
     topic="your_data",
@@ -193,7 +164,7 @@ EXPERIMENT = YourData(
     knobs=(
         knob("device", default="object-store"),
         Knob(name="layout", label="Layout", kind="choice", default=AS_IT_LIES, choices=(AS_IT_LIES, PACKED, SORTED)),
-        knob("row_group_rows", default=32_768),
+        knob("row_group_rows", default=32_768, idle=_no_row_groups),
         Knob(
             name="selectivity", label="Filter keeps", kind="1", default=TENTH, low=0.001, high=1.0,
             help="Share of the rows that the filter keeps.",
@@ -225,7 +196,7 @@ def gain(see: Any, layout: str) -> Any:
 
 def amplified(bench: Bench) -> float:
     """Return the row groups that the metadata cannot rule out over those that would hold the wanted rows."""
-    [plan] = EXPERIMENT.plans(bench.settings(layout=AS_IT_LIES))
+    plan = EXPERIMENT.plan(bench.settings(layout=AS_IT_LIES))
     return plan.read_groups / len(plan.rows) / float(bench.base["selectivity"])
 
 
@@ -244,18 +215,12 @@ ROUNDS = {
 
 # -- the pictures ----------------------------------------------------------------------------------------
 def _layouts(bench: Bench) -> Picture:
-    grid = np.array(search.sizes(EXPERIMENT.table(bench.base), points=40), float)
-    high = EXPERIMENT.knob("row_group_rows").high
+    table, high = EXPERIMENT.case(bench.base).table, EXPERIMENT.knob("row_group_rows").high
+    grid = [float(rows) for rows in table_layout.sizes(table, points=40) if rows <= high]
     lines = []
     for layout in (PACKED, SORTED):
-        settings = bench.settings(layout=layout)
-        speeds = [
-            EXPERIMENT.throughput(
-                settings, EXPERIMENT.model({**settings, "row_group_rows": int(rows)}).seconds
-            )
-            for rows in grid[grid <= high]
-        ]
-        lines.append(Line(name=f"{layout}, model", points=list(zip(grid.tolist(), speeds, strict=False))))
+        speeds = EXPERIMENT.curve(bench.settings(layout=layout), "row_group_rows", grid)
+        lines.append(Line(name=f"{layout}, model", points=list(zip(grid, speeds.tolist(), strict=True))))
         chosen = packed(bench.base, layout)
         point = (float(chosen["row_group_rows"]), bench.measured.throughput(**chosen).median)
         lines.append(Line(name=f"{layout}, measured", points=[point], source="measured", joined=False))
