@@ -21,6 +21,12 @@ def above(notebook: str, call: str) -> tuple[str, str]:
 
 
 GIVEN = {
+    ("01_fragments.ipynb", "yield"): ("524,288", "9.9 ms", "100 MB/s"),
+    ("01_fragments.ipynb", "half_speed"): ("9.9 ms", "100 MB/s"),
+    ("01_fragments.ipynb", "rebuild"): ("225 pages", "1,767", "8,192", "9.9 ms", "100 MB/s"),
+    ("01_fragments.ipynb", "one_head"): ("128 requests of 128 KiB", "9.9 ms", "0.1 ms", "100 MB/s"),
+    ("01_fragments.ipynb", "eight_heads"): ("128 requests of 128 KiB", "disks as above"),
+    ("01_fragments.ipynb", "flash"): ("67 µs", "560 MB/s"),
     ("05_lookups.ipynb", "one_by_one"): ("4.1 ms", "1.04 reads a row", "one read at a time"),
     ("05_lookups.ipynb", "disks"): ("25 rows", "1 ms", "16 KiB"),
     ("05_lookups.ipynb", "balls"): ("26 reads", "eight disks", "4.1 ms"),
@@ -33,6 +39,9 @@ GIVEN = {
 }
 """What stands with a question."""
 HIDDEN = {
+    ("01_fragments.ipynb", "yield"): r"33 ?%|34 ?%|two thirds",
+    ("01_fragments.ipynb", "half_speed"): r"1 ?[Mm][Bb]\b|bandwidth times seek|destroys",
+    ("01_fragments.ipynb", "rebuild"): r"1\.4\d|not change much",
     ("05_lookups.ipynb", "one_by_one"): r"\b226\b|one over",
     ("05_lookups.ipynb", "balls"): r"\b26 ?ms|four times|\b2[567] ms",
     ("05_lookups.ipynb", "little"): r"nine|8\.8",
@@ -41,11 +50,12 @@ HIDDEN = {
 }
 """What stands nowhere above it: its answer, in any of its spellings."""
 NOWHERE = {
+    "01_fragments.ipynb": ("Bandwidth times seek.", "His graph did not change much", "poison"),
     "05_lookups.ipynb": (
         "About nine under way",
         "One over the latency, near enough",
         "He printed what chance",
-    )
+    ),
 }
 """What draws the lesson of an answer, and is shown by the reveal alone."""
 
@@ -70,6 +80,7 @@ def test_the_lesson_is_left_to_the_reveal(notebook: str) -> None:
 
 
 LAWS = {
+    "fragments": ({"size": "tiny", "seek_s": 0.0099, "queue_depth": 2}, {}),
     "lookups": ({"size": "tiny", "channels": 8, "queue_depth": 32}, {"eight": 1.5, "break_even": 1.25}),
 }
 """For each chapter the notebook's settings, and how far a law may lie from the model where it is a step of it."""

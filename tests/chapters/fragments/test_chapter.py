@@ -97,3 +97,22 @@ def test_a_device_of_the_menu_brings_its_numbers() -> None:
     settings = EXPERIMENT.settings(**on("sata-ssd"))
     assert EXPERIMENT.device(settings).seek_s == 0
     assert EXPERIMENT.device(settings).channels == 8
+
+
+def test_model_and_measurement_are_asked_the_same_of_the_disk() -> None:
+    """Opening and decoding are in neither, so that the comment's third is met by both."""
+    disk = Bench(EXPERIMENT, repeats=1, size="small", seek_s=0.0099)
+    for name in ("yield", "rebuild"):
+        modeled, measured = ROUNDS[name].modeled_value(disk), ROUNDS[name].measured_value(disk)
+        assert modeled is not None
+        assert measured is not None
+        assert measured.median == pytest.approx(modeled.median, rel=0.05)
+
+
+def test_the_readers_have_the_notebook_s_own_disk() -> None:
+    assert "seek_s" not in plain()
+    quick, slow = (Bench(EXPERIMENT, size="tiny", seek_s=seek_s) for seek_s in (0.001, 0.0099))
+    cost = [ROUNDS["one_head"].modeled_value(bench) for bench in (quick, slow)]
+    assert cost[0] is not None
+    assert cost[1] is not None
+    assert cost[1].median > 4 * cost[0].median

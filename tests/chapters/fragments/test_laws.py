@@ -61,3 +61,18 @@ def test_on_one_head_eight_readers_seek_at_every_request_and_alone_on_eight_they
     ):
         shared = Readers(device=device_, readers=readers, total_bytes=4 * MiB)
         assert shared.seconds == pytest.approx(seconds)
+
+
+def test_the_laws_of_readers_are_what_the_queue_says() -> None:
+    disk = device("textbook-disk")
+    numbers = {
+        "requests": 128,
+        "request_bytes": 128 * KiB,
+        "seek_s": disk.seek_s,
+        "latency_s": disk.latency_s,
+        "bandwidth_bytes_per_s": disk.channel_bandwidth_bytes_per_s,
+    }
+    one, eight = (Readers(device=disk, readers=readers).seconds for readers in (1, 8))
+    assert laws.turns_cost(**numbers) == pytest.approx(eight / one)
+    assert laws.heads_gain(heads=8, **numbers) < 8
+    assert laws.heads_gain(heads=8, **{**numbers, "seek_s": 0.0}) == pytest.approx(8)

@@ -44,6 +44,46 @@ def hole_worth_reading_bytes(*, latency_s: float, bandwidth_bytes_per_s: float) 
 def rebuild_gain(
     before_bytes: float, after_bytes: float, *, seek_s: float, bandwidth_bytes_per_s: float
 ) -> float:
-    """Return how many times faster a scan becomes when its fragments grow, if the disk is all that counts."""
+    r"""Return how many times faster a scan becomes when its fragments grow, if the disk is all that counts.
+
+    .. math:: \frac{Y(f_2)}{Y(f_1)}, \quad Y(f) = \frac{f / B}{s + f / B}
+
+    where f₁ (`before_bytes`) and f₂ (`after_bytes`) are the fragments, s (`seek_s`) is a seek and B
+    (`bandwidth_bytes_per_s`) how fast the disk reads. Without a seek nothing is gained.
+    """
     disk = {"seek_s": seek_s, "bandwidth_bytes_per_s": bandwidth_bytes_per_s}
     return yield_share(after_bytes, **disk) / yield_share(before_bytes, **disk)
+
+
+def turns_cost(
+    requests: int, request_bytes: float, *, seek_s: float, latency_s: float, bandwidth_bytes_per_s: float
+) -> float:
+    r"""Return how many times as long readers that take turns on one head need as one reader that reads in a row.
+
+    .. math:: \frac{n (s + L + r / B)}{s + n (L + r / B)}
+
+    where n (`requests`) of r (`request_bytes`) are read in all. In turns each of them costs a seek s (`seek_s`), in a
+    row only the first; L (`latency_s`) and B (`bandwidth_bytes_per_s`) are the disk's latency and bandwidth.
+    """
+    request_s = latency_s + request_bytes / bandwidth_bytes_per_s
+    return requests * (seek_s + request_s) / (seek_s + requests * request_s)
+
+
+def heads_gain(
+    requests: int,
+    heads: int,
+    request_bytes: float,
+    *,
+    seek_s: float,
+    latency_s: float,
+    bandwidth_bytes_per_s: float,
+) -> float:
+    r"""Return how many times faster readers with a head each are than one reader on one head.
+
+    .. math:: \frac{s + n (L + r / B)}{s + \frac{n}{D} (L + r / B)}
+
+    where n (`requests`) of r (`request_bytes`) are shared by D (`heads`). Every head seeks once, s (`seek_s`), to where
+    its part begins, and that does not get shorter; L (`latency_s`) and B (`bandwidth_bytes_per_s`) are those of a disk.
+    """
+    request_s = latency_s + request_bytes / bandwidth_bytes_per_s
+    return (seek_s + requests * request_s) / (seek_s + requests / heads * request_s)
