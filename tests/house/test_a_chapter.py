@@ -103,4 +103,4 @@ def test_its_notebook_runs_and_its_model_is_held_to_measurements(copy: Path, tmp
     for words in ("This machine", "Amazon Web Services", "the model says", "Requests under way", "Solution"):
         assert words in shown, words
     asked = ("--chapter", TOPIC, "--configs", "2", "--repeats", "1")
-    assert "relative error of 2 settings" in python(copy, "-m", "readahead", "validate", *asked)
+    assert "all (2): " in python(copy, "-m", "readahead", "validate", *asked)
