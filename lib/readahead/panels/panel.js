@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * The panel in the browser. The kernel says what to show (panel.py, plots.py); this file draws it, as SVG that takes its
- * colours from panel.css, and sends back what the learner does. It computes no model and writes no unit.
+ * The panel in the browser. The kernel says what to show (panel.py, plots.py); this file draws it, as SVG that takes
+ * its colours from panel.css, and sends back what the learner does. It computes no model and writes no unit.
  *
  * A slider shows its new value at once. At most one turn is on its way to the kernel; of those made meanwhile only the
  * newest of each knob is sent. Drawing waits for the next frame, and only what changed is drawn anew.
@@ -20,25 +20,34 @@ const REST_MS = 700; // a sentence that stands so long is spoken
 const SLOW_MS = 400, LOST_MS = 8000; // without an answer: the kernel is busy; it may be gone
 const NEAR_PX = 14; // a mark so near to the pointer is meant
 
+const SHOWN = ["axes", "line", "now", "marks", "reads", "status", "error", "numbers", "knobs"];
+
 /** Make an element; a name with `svg:` before it is one of a drawing.
  * @param {string} name @param {Record<string, any>} [facts] @param {...(Node | string)} children @returns {any} */
 function make(name, facts = {}, ...children) {
-  const drawn = name.startsWith("svg:");
-  const made = drawn ? document.createElementNS("http://www.w3.org/2000/svg", name.slice(4)) : document.createElement(name);
-  for (const [key, value] of Object.entries(facts)) {
-    if (key.startsWith("on")) made.addEventListener(key.slice(2), value);
-    else if (value === true) made.setAttribute(key, "");
-    else if (value !== false && value !== undefined) made.setAttribute(key, String(value));
-  }
+  const made = name.startsWith("svg:")
+    ? document.createElementNS("http://www.w3.org/2000/svg", name.slice(4))
+    : document.createElement(name);
+  set(made, facts);
   made.append(...children);
   return made;
 }
 
+/** Give an element attributes, and what to do `on` an event.
+ * @param {Element} element @param {Record<string, any>} facts */
+function set(element, facts) {
+  for (const [key, value] of Object.entries(facts)) {
+    if (key.startsWith("on")) element.addEventListener(key.slice(2), value);
+    else element.setAttribute(key, String(value));
+  }
+}
+
 /** @param {DataView | undefined} bytes */
 const floats = (bytes) =>
-  bytes ? new Float32Array(bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.byteLength)) : new Float32Array();
+  new Float32Array(bytes ? bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.byteLength) : 0);
 
-/** Return the way from a value to a pixel. @param {Axis} axis @param {number} from @param {number} to @returns {Scale} */
+/** Return the way from a value to a pixel.
+ * @param {Axis} axis @param {number} from @param {number} to @returns {Scale} */
 function scale(axis, from, to) {
   const bent = axis.log ? Math.log10 : (/** @type {number} */ value) => value;
   const low = bent(axis.low), high = bent(axis.high);
@@ -84,25 +93,29 @@ const STAR = Array.from({ length: 10 }, (_, corner) => {
   return `${(radius * Math.sin(angle)).toFixed(1)},${(-radius * Math.cos(angle)).toFixed(1)}`;
 }).join(" ");
 
-/** Return one sign of the chart, around 0, 0. @param {string} kind */
+/** Return one sign of the chart, around 0, 0. @param {string} kind @returns {SVGElement} */
 function sign(kind) {
   if (kind === "model") return make("svg:line", { class: "ra-line", x1: -11, x2: 11 });
   if (kind === "here") return make("svg:path", { class: "ra-here", d: "M0-10L10 0L0 10L-10 0Z" });
   if (kind === "published") return make("svg:polygon", { class: "ra-published", points: STAR });
-  return make("svg:circle", { class: `ra-measured readahead-dot-${kind} ${kind === "faded" ? "ra-faded" : ""}`, r: kind === "faded" ? 5 : 7 });
+  if (kind === "faded") return make("svg:circle", { class: "ra-measured", r: 5 });
+  return make("svg:circle", { class: "ra-measured readahead-dot-measured", r: 7 });
 }
-const LEGEND = { model: "model", here: "you are here", measured: "DuckDB", faded: "DuckDB, other settings", published: "published" };
+const LEGEND = {
+  model: "model", here: "you are here", measured: "DuckDB", faded: "DuckDB, other settings", published: "published",
+};
 
 /** The throughput along one knob: the model's line, the marks, and where we are. */
 class Curve {
   /** @param {(event: PointerEvent | null, text: string) => void} tip */
   constructor(tip) {
+    this.tip = tip;
     this.title = make("h4");
     this.legend = make("ul", { class: "readahead-legend" });
     this.svg = make("svg:svg", { role: "img" });
     this.element = make("div", {}, this.title, this.legend, this.svg);
-    this.svg.addEventListener("pointermove", (/** @type {PointerEvent} */ event) => this.hover(event, tip));
-    this.svg.addEventListener("pointerleave", () => { this.spot?.setAttribute("r", "0"); tip(null, ""); });
+    this.svg.addEventListener("pointermove", (/** @type {PointerEvent} */ event) => this.hover(event));
+    this.svg.addEventListener("pointerleave", () => this.leave());
     this.path = make("svg:path", { class: "ra-line readahead-line" });
     this.guide = make("svg:line", { class: "ra-guide" });
     this.ring = make("svg:g", { class: "readahead-here" }, sign("here"));
@@ -113,26 +126,33 @@ class Curve {
   /** @param {any} state @param {Line} line with the present value in it @param {number} width */
   draw(state, line, width) {
     const { axes, marks, now } = state, old = this.drawn, framed = axes !== old.axes || width !== old.width;
-    const height = Math.round(Math.min(430, Math.max(270, width * 0.68))), left = 82, bottom = height - 42;
-    const x = scale(axes.x, left, width - 16), y = scale(axes.y, bottom, 10);
+    const height = Math.round(Math.min(430, Math.max(270, width * 0.68)));
+    const left = 82, right = width - 16, top = 10, bottom = height - 42;
+    const x = scale(axes.x, left, right), y = scale(axes.y, bottom, top);
+    if (line !== old.line) this.leave(); // what it said was of another line
     if (framed) {
+      const words = `${axes.y.label} along ${axes.x.label}. The sentence and the table below say the same.`;
       this.title.replaceChildren(make("b", {}, axes.y.label));
-      for (const [key, value] of Object.entries({ width, height, viewBox: `0 0 ${width} ${height}` })) this.svg.setAttribute(key, value);
-      this.svg.setAttribute("aria-label", `${axes.y.label} along ${axes.x.label}. The sentence and the table below say the same.`);
-      const label = make("svg:text", { x: (left + width - 16) / 2, y: height - 3, "text-anchor": "middle", "font-weight": 600 }, axes.x.label);
-      this.frame = make("svg:g", {}, yAxis(axes.y, y, left, width - 16), xAxis(axes.x, x, 10, bottom),
-        make("svg:path", { class: "ra-edge", d: `M${left} 10V${bottom}H${width - 16}` }), label);
+      set(this.svg, { width, height, "aria-label": words });
+      const middle = { x: (left + right) / 2, y: height - 3, "text-anchor": "middle", "font-weight": 600 };
+      this.frame = make("svg:g", {}, yAxis(axes.y, y, left, right), xAxis(axes.x, x, top, bottom),
+        make("svg:path", { class: "ra-edge", d: `M${left} ${top}V${bottom}H${right}` }),
+        make("svg:text", middle, axes.x.label));
     }
     if (framed || marks !== old.marks) {
       const kinds = new Set(["model", "here", ...marks.map((/** @type {Mark} */ mark) => mark.kind)]);
-      this.legend.replaceChildren(...Object.entries(LEGEND).filter(([kind]) => kinds.has(kind)).map(([kind, name]) =>
-        make("li", {}, make("svg:svg", { width: 24, height: 22, viewBox: "-12 -11 24 22", "aria-hidden": "true" }, sign(kind)), name)));
+      const shown = Object.entries(LEGEND).filter(([kind]) => kinds.has(kind));
+      this.legend.replaceChildren(...shown.map(([kind, name]) => {
+        const place = { width: 24, height: 22, viewBox: "-12 -11 24 22", "aria-hidden": "true" };
+        return make("li", {}, make("svg:svg", { ...place, class: `ra-${kind}-key` }, sign(kind)), name);
+      }));
       this.group = make("svg:g", {}, ...marks.map((/** @type {Mark} */ mark) => this.mark(mark, x, y)));
       this.svg.replaceChildren(this.frame, this.guide, this.path, this.group, this.ring, this.spot);
     }
-    this.path.setAttribute("d", "M" + Array.from(line.x, (value, n) => `${x(value).toFixed(1)} ${y(line.y[n]).toFixed(1)}`).join("L"));
-    this.ring.setAttribute("transform", `translate(${x(now.x).toFixed(1)} ${y(now.y).toFixed(1)})`);
-    for (const [key, value] of Object.entries({ x1: x(now.x), x2: x(now.x), y1: 10, y2: bottom })) this.guide.setAttribute(key, value);
+    const corners = Array.from(line.x, (value, n) => `${x(value).toFixed(1)} ${y(line.y[n]).toFixed(1)}`);
+    set(this.path, { d: `M${corners.join("L")}` });
+    set(this.ring, { transform: `translate(${x(now.x).toFixed(1)} ${y(now.y).toFixed(1)})` });
+    set(this.guide, { x1: x(now.x), x2: x(now.x), y1: top, y2: bottom });
     this.drawn = { axes, marks, width, line, x, y };
   }
 
@@ -141,26 +161,31 @@ class Curve {
     const group = make("svg:g", { class: mark.kind === "faded" ? "ra-faded" : "" });
     if (mark.low !== undefined && mark.high !== undefined) {
       const at = x(mark.x), low = y(mark.low), high = y(mark.high);
-      group.append(make("svg:path", { class: "ra-interval", d: `M${at} ${low}V${high}M${at - 4} ${low}h8M${at - 4} ${high}h8` }));
+      const bar = `M${at} ${low}V${high}M${at - 4} ${low}h8M${at - 4} ${high}h8`;
+      group.append(make("svg:path", { class: "ra-interval", d: bar }));
     }
-    const drawn = make("svg:g", { transform: `translate(${x(mark.x)} ${y(mark.y)})` }, sign(mark.kind));
-    group.append(drawn);
+    group.append(make("svg:g", { transform: `translate(${x(mark.x)} ${y(mark.y)})` }, sign(mark.kind)));
     return group;
   }
 
+  leave() {
+    set(this.spot, { r: 0 });
+    this.tip(null, "");
+  }
+
   /** Say what the model expects where the pointer is, and every mark near it.
-   * @param {PointerEvent} event @param {(event: PointerEvent | null, text: string) => void} tip */
-  hover(event, tip) {
+   * @param {PointerEvent} event */
+  hover(event) {
     const { x, y, line, marks } = this.drawn, box = this.svg.getBoundingClientRect();
     if (!line) return;
     const here = event.clientX - box.left;
     const far = Array.from(line.x, (/** @type {number} */ value) => Math.abs(x(value) - here));
     const nearest = far.indexOf(Math.min(...far));
-    for (const [key, value] of Object.entries({ cx: x(line.x[nearest]), cy: y(line.y[nearest]), r: 5 })) this.spot.setAttribute(key, value);
-    const near = marks.filter((/** @type {Mark} */ mark) => Math.abs(x(mark.x) - here) < NEAR_PX);
-    const above = near.filter((/** @type {Mark} */ mark) => Math.abs(y(mark.y) - (event.clientY - box.top)) < NEAR_PX);
-    const meant = (above.length ? above : near).slice(-3).reverse();
-    tip(event, [`model: ${line.texts[nearest]}`, ...meant.map((/** @type {Mark} */ mark) => mark.text)].join("\n\n"));
+    set(this.spot, { cx: x(line.x[nearest]), cy: y(line.y[nearest]), r: 5 });
+    const near = /** @type {Mark[]} */ (marks).filter((mark) => Math.abs(x(mark.x) - here) < NEAR_PX);
+    const under = near.filter((mark) => Math.abs(y(mark.y) - (event.clientY - box.top)) < NEAR_PX);
+    const meant = (under.length ? under : near).slice(-3).reverse();
+    this.tip(event, [`model: ${line.texts[nearest]}`, ...meant.map((mark) => mark.text)].join("\n\n"));
   }
 }
 
@@ -170,26 +195,35 @@ class Terms {
   constructor(tip) {
     this.tip = tip;
     this.title = make("h4");
-    this.svg = make("svg:svg", { role: "img", "aria-label": "The terms of the predicted time; the table below has them." });
+    const words = "The terms of the predicted time; the table below has them.";
+    this.svg = make("svg:svg", { role: "img", "aria-label": words });
     this.element = make("div", {}, this.title, this.svg);
   }
 
   /** @param {any} state @param {number} width */
   draw(state, width) {
-    const { axes, now } = state, left = 82, high = 24, rows = ["model", "meanwhile", "DuckDB"], bottom = rows.length * 28;
-    const at = scale(axes.terms, left, width - 10);
+    const { axes, now } = state, left = 82, right = width - 10, step = 28, high = 24;
+    const rows = ["model", "meanwhile", "DuckDB"], bottom = rows.length * step, at = scale(axes.terms, left, right);
     this.title.replaceChildren(make("b", {}, "Where the time goes"), `: ${now.terms_heading}`);
-    for (const [key, value] of Object.entries({ width, height: bottom + 24 })) this.svg.setAttribute(key, value);
-    const drawn = now.terms.map((/** @type {any} */ term) => {
-      const x = at(term.start), wide = Math.max(1, at(term.start + term.length) - x), y = rows.indexOf(term.row) * 28 + 2;
-      const said = `${term.name} ${term.text}`, text = [said, term.name].find((one) => one.length * 7.2 < wide - 4) ?? "";
-      const colour = `--ra-colour: var(--ra-${term.row === "DuckDB" ? "measured" : term.colour})`;
-      return make("svg:g", { onpointermove: (/** @type {any} */ event) => this.tip(event, `${term.row}: ${said}`), onpointerleave: () => this.tip(null, "") },
-        make("svg:rect", { class: `ra-term ${term.row === "meanwhile" ? "ra-hidden" : ""}`, style: colour, x, y, width: wide, height: high, "pointer-events": "all" }),
-        make("svg:text", { x: x + wide / 2, y: y + 17, "text-anchor": "middle" }, text));
+    set(this.svg, { width, height: bottom + 24 });
+    const bars = now.terms.map((/** @type {any} */ term) => {
+      const x = at(term.start), wide = Math.max(1, at(term.start + term.length) - x);
+      const y = rows.indexOf(term.row) * step + 2;
+      const said = `${term.name} ${term.text}`, fits = [said, term.name].find((one) => one.length * 7.2 < wide - 4);
+      const style = `--ra-colour: var(--ra-${term.row === "DuckDB" ? "measured" : term.colour})`;
+      const kind = term.row === "meanwhile" ? "ra-term ra-hidden" : "ra-term";
+      const hovered = {
+        onpointermove: (/** @type {PointerEvent} */ event) => this.tip(event, `${term.row}: ${said}`),
+        onpointerleave: () => this.tip(null, ""),
+      };
+      return make("svg:g", hovered,
+        make("svg:rect", { class: kind, style, x, y, width: wide, height: high, "pointer-events": "all" }),
+        make("svg:text", { x: x + wide / 2, y: y + 17, "text-anchor": "middle" }, fits ?? ""));
     });
-    const names = rows.map((row, number) => make("svg:text", { x: left - 7, y: number * 28 + 19, "text-anchor": "end" }, row));
-    this.svg.replaceChildren(xAxis(axes.terms, at, 0, bottom), make("svg:path", { class: "ra-edge", d: `M${left} 0V${bottom}H${width - 10}` }), ...names, ...drawn);
+    const names = rows.map((row, number) =>
+      make("svg:text", { x: left - 7, y: number * step + 19, "text-anchor": "end" }, row));
+    const edge = make("svg:path", { class: "ra-edge", d: `M${left} 0V${bottom}H${right}` });
+    this.svg.replaceChildren(xAxis(axes.terms, at, 0, bottom), edge, ...names, ...bars);
   }
 }
 
@@ -206,27 +240,32 @@ class Reads {
   draw(state, width, height) {
     const [head, ...rest] = state.now.reads_heading.split(":");
     this.title.replaceChildren(make("b", {}, head), `:${rest.join(":")}`);
-    if (this.drawn.reads === state.reads && this.drawn.width === width && this.drawn.height === height) return;
-    this.drawn = { reads: state.reads, width, height };
-    const { reads } = state, left = 82, right = width - 10, bottom = height - 22, middle = bottom - 66;
-    for (const [key, value] of Object.entries({ width, height })) this.svg.setAttribute(key, value);
-    const edges = make("svg:path", { class: "ra-edge", d: `M${left} 4V${middle}H${right}M${left} ${middle + 16}V${bottom}H${right}` });
+    const { reads } = state, old = this.drawn;
+    if (old.reads === reads && old.width === width && old.height === height) return;
+    this.drawn = { reads, width, height };
+    const left = 82, right = width - 10, bottom = height - 22, middle = bottom - 66;
+    set(this.svg, { width, height });
+    const corners = `M${left} 4V${middle}H${right}M${left} ${middle + 16}V${bottom}H${right}`;
+    const edges = make("svg:path", { class: "ra-edge", d: corners });
     if (!reads.count) return this.svg.replaceChildren(edges);
-    const [asked, done, place, colour] = [0, 1, 2, 3].map((n) => floats(reads.dashes).subarray(n * reads.count, (n + 1) * reads.count));
+    const { count } = reads, rows = floats(reads.dashes);
+    const [asked, done, place, colour] = [0, 1, 2, 3].map((n) => rows.subarray(n * count, (n + 1) * count));
     const x = scale(reads.x, left, right), y = scale(reads.y, middle - 4, 8);
     const paths = Array.from({ length: 8 }, () => /** @type {string[]} */ ([]));
     asked.forEach((start, n) => {
       const from = x(start), to = Math.max(x(done[n]), from + 0.7);
       paths[colour[n]].push(`M${from.toFixed(1)} ${y(place[n]).toFixed(1)}H${to.toFixed(1)}`);
     });
-    const thick = reads.count > 400 ? 1.2 : reads.count > 60 ? 2.5 : 5;
-    const dashes = paths.map((path, n) => make("svg:path", { class: "ra-read", style: `--ra-colour: var(--ra-c${n})`, d: path.join(""), "stroke-width": thick }));
+    const thick = count > 400 ? 1.2 : count > 60 ? 2.5 : 5;
+    const dashes = paths.map((path, n) => make("svg:path",
+      { class: "ra-read", style: `--ra-colour: var(--ra-c${n})`, d: path.join(""), "stroke-width": thick }));
     const flight = floats(reads.flight), steps = flight.length / 2;
-    const deep = scale({ low: 0, high: reads.deepest, log: false, places: [], texts: [], label: "" }, bottom, middle + 20);
-    const stairs = Array.from(flight.subarray(0, steps), (time, n) => `H${x(time).toFixed(1)}V${deep(flight[steps + n]).toFixed(1)}`).join("");
+    const deep = (/** @type {number} */ depth) => bottom - (depth / reads.deepest) * (bottom - middle - 20);
+    const stairs = Array.from(flight.subarray(0, steps), (time, n) =>
+      `H${x(time).toFixed(1)}V${deep(flight[steps + n]).toFixed(1)}`);
     this.svg.replaceChildren(
-      xAxis(reads.x, x, 4, middle, false), yAxis(reads.y, y, left, right), xAxis(reads.x, x, middle + 16, bottom), ...dashes,
-      make("svg:path", { class: "ra-flight", d: `M${x(0)} ${bottom}${stairs}V${bottom}Z` }), edges,
+      xAxis(reads.x, x, 4, middle, false), yAxis(reads.y, y, left, right), xAxis(reads.x, x, middle + 16, bottom),
+      ...dashes, make("svg:path", { class: "ra-flight", d: `M${x(0)} ${bottom}${stairs.join("")}V${bottom}Z` }), edges,
       make("svg:text", { x: left - 7, y: middle + 24, "text-anchor": "end" }, `${reads.deepest}`),
       make("svg:text", { x: left - 7, y: bottom, "text-anchor": "end" }, "in flight"));
   }
@@ -260,8 +299,9 @@ class Turns {
     const [name, value] = /** @type {[string, object]} */ (this.waiting.entries().next().value);
     this.waiting.delete(name);
     this.flying = { name, id: `${this.me}-${++this.count}` };
-    const words = ["waiting for the kernel …", "The kernel does not answer. If it was restarted, run this cell again."];
-    this.clocks = [SLOW_MS, LOST_MS].map((delay, n) => setTimeout(() => this.say(words[n]), delay));
+    const slow = "waiting for the kernel …";
+    const lost = "The kernel does not answer. If it was restarted, run this cell again.";
+    this.clocks = [setTimeout(this.say, SLOW_MS, slow), setTimeout(this.say, LOST_MS, lost)];
     this.send({ turn: name, ...value, id: this.flying.id });
   }
 
@@ -283,11 +323,13 @@ class Turns {
 
 /** Make one knob's control. @param {Knob} knob @param {(value: object, stop?: number) => void} turned */
 function control(knob, turned) {
-  const id = `ra-${Math.random().toString(36).slice(2)}`, why = make("span", { class: "readahead-why", id: `${id}-why` });
+  const id = `ra-${Math.random().toString(36).slice(2)}`;
+  const why = make("span", { class: "readahead-why", id: `${id}-why` });
   const label = make("label", { for: id, title: knob.help || knob.label }, knob.label);
   const ours = { "data-lm-suppress-shortcuts": "true" }; // JupyterLab takes arrows and Enter for itself otherwise
   const common = { ...ours, id, "aria-describedby": `${id}-why` };
-  const element = make("div", { class: `readahead-knob readahead-knob-${knob.name} readahead-${knob.choices ? "choice" : "number"}` }, label);
+  const kind = knob.choices ? "readahead-choice" : "readahead-number";
+  const element = make("div", { class: `readahead-knob readahead-knob-${knob.name} ${kind}` }, label);
   if (knob.choices) {
     const menu = make("select", { ...common, onchange: () => turned({ choice: menu.value }) },
       ...knob.choices.map(([value, text]) => make("option", { value }, text)));
@@ -306,13 +348,15 @@ function control(knob, turned) {
     range.setAttribute("aria-valuetext", texts[stop]);
     turned({ stop }, stops[stop]);
   } });
-  const text = make("input", { ...ours, type: "text", "aria-label": `${knob.label}, type a value`, autocomplete: "off", spellcheck: "false",
-    title: "Type a value and press Enter", oninput: () => { typing = true; }, onchange: () => taken(),
-    onkeydown: (/** @type {KeyboardEvent} */ event) => { if (event.key === "Enter") taken(); } });
   const taken = () => {
     if (typing) turned({ text: text.value });
     typing = false;
   };
+  const text = make("input", {
+    ...ours, type: "text", "aria-label": `${knob.label}, type a value`, title: "Type a value and press Enter",
+    autocomplete: "off", spellcheck: "false", oninput: () => { typing = true; }, onchange: taken,
+    onkeydown: (/** @type {KeyboardEvent} */ event) => { if (event.key === "Enter") taken(); },
+  });
   element.append(range, text, why);
   return { element, show: (/** @type {Shown} */ shown) => {
     range.value = String(shown.stop);
@@ -336,14 +380,19 @@ function render({ model, el }) {
   };
 
   // -- what stands where
-  const note = make("span", { class: "readahead-note", role: "status" }), bar = make("progress", { max: 1, "aria-label": "Measuring" });
+  const note = make("span", { class: "readahead-note", role: "status" });
+  const bar = make("progress", { max: 1, "aria-label": "Measuring" });
   let slow = "";
   const link = new Turns(model, (said) => { slow = said; soon(); });
-  const measure = make("button", { type: "button", class: "readahead-measure", title: "Run the query in DuckDB now", onclick: () => link.send({ do: "measure" }) }, "Measure");
-  const cancel = make("button", { type: "button", class: "readahead-cancel", title: "Stop measuring", onclick: () => link.send({ do: "cancel" }) }, "Cancel");
+  const button = (/** @type {string} */ name, /** @type {string} */ title) => {
+    const order = name.toLowerCase(), clicked = () => link.send({ do: order });
+    return make("button", { type: "button", class: `readahead-${order}`, title, onclick: clicked }, name);
+  };
+  const measure = button("Measure", "Run the query in DuckDB now"), cancel = button("Cancel", "Stop measuring");
   const auto = make("input", { type: "checkbox", onchange: () => link.send({ auto: auto.checked }) });
   const errors = make("div", { class: "readahead-errors" }), sentence = make("p", { class: "readahead-sentence" });
-  const spoken = make("div", { class: "readahead-spoken", "aria-live": "polite" }), numbers = make("div", { class: "readahead-numbers" });
+  const spoken = make("div", { class: "readahead-spoken", "aria-live": "polite" });
+  const numbers = make("div", { class: "readahead-numbers" });
   const curve = new Curve(tip), terms = new Terms(tip), reads = new Reads();
   /** @type {{x: number, y: number} | null} */ let local = null;
   const knobs = /** @type {Knob[]} */ (get("plan").knobs).map((knob) => ({ knob, ...control(knob, (value, at) => {
@@ -351,9 +400,12 @@ function render({ model, el }) {
     link.turn(knob.name, value);
     soon();
   }) }));
-  const of = (/** @type {boolean} */ folded, /** @type {boolean} */ choice) =>
-    knobs.filter(({ knob }) => knob.folded === folded && Boolean(knob.choices) === choice).map(({ element }) => element);
+  const of = (/** @type {boolean} */ folded, /** @type {boolean} */ choice) => knobs
+    .filter(({ knob }) => knob.folded === folded && Boolean(knob.choices) === choice)
+    .map(({ element }) => element);
   const folded = [...of(true, true), ...of(true, false)];
+  const fold = (/** @type {string} */ title, /** @type {Node} */ body, toggled = (/** @type {any} */ _) => {}) =>
+    make("details", { ontoggle: toggled }, make("summary", {}, title), body);
   const right = make("div", {}, terms.element, reads.element);
   const root = make("div", { class: "readahead-panel", role: "group", "aria-label": get("plan").title },
     make("div", { class: "readahead-row" }, ...of(false, true)),
@@ -362,9 +414,8 @@ function render({ model, el }) {
       make("label", { class: "readahead-auto" }, auto, "when a slider rests"), cancel, bar, note),
     errors,
     make("div", { class: "readahead-charts" }, curve.element, right), sentence, spoken,
-    ...(folded.length ? [make("details", {}, make("summary", {}, "More knobs"), make("div", { class: "readahead-grid" }, ...folded))] : []),
-    make("details", { ontoggle: (/** @type {any} */ event) => link.send({ unfolded: event.target.open }) }, make("summary", {}, "The numbers"), numbers),
-    tipBox);
+    ...(folded.length ? [fold("More knobs", make("div", { class: "readahead-grid" }, ...folded))] : []),
+    fold("The numbers", numbers, (/** @type {any} */ event) => link.send({ unfolded: event.target.open })), tipBox);
   el.append(root);
 
   // -- drawing, at most once a frame
@@ -373,7 +424,7 @@ function render({ model, el }) {
   const soon = () => { frame ||= requestAnimationFrame(draw); };
   function draw() {
     frame = 0;
-    const state = Object.fromEntries(["axes", "line", "now", "marks", "reads", "status", "error", "numbers", "knobs", "answered"].map((name) => [name, get(name)]));
+    const state = Object.fromEntries(SHOWN.map((name) => [name, get(name)]));
     if (state.line !== seen.line || state.now !== seen.now) line = whole(state.line, state.now);
     if (local && link.pending(state.now.knob)) state.now = { ...state.now, ...local };
     else local = null;
@@ -420,7 +471,8 @@ function render({ model, el }) {
 
 /** Put the present value into the curve. @param {any} sent @param {any} now @returns {Line} */
 function whole(sent, now) {
-  const x = floats(sent.x), y = floats(sent.y), before = x.findIndex((one) => one > now.x), at = before < 0 ? x.length : before;
+  const x = floats(sent.x), y = floats(sent.y), after = x.findIndex((one) => one > now.x);
+  const at = after < 0 ? x.length : after;
   /** @param {any} row @param {any} value */
   const put = (row, value) => [...row.slice(0, at), value, ...row.slice(at)];
   return { x: put(x, now.x), y: put(y, now.y), texts: put(sent.texts, now.text) };
