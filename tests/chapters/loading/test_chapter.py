@@ -12,8 +12,10 @@ from readahead.chapters.loading.chapter import (
     FIGURES,
     FITTED,
     ROUNDS,
+    fit_writers,
     fitted_laws,
-    five_s,
+    missed,
+    peak_between,
     residuals,
 )
 from readahead.chapters.loading.writers import DATABASE, EMULATED_FILES
@@ -31,7 +33,6 @@ def test_one_constant_predicts_all_of_his_times() -> None:
     errors = [abs(model / printed - 1) for _, model, printed in residuals()]
     assert len(errors) - FITTED == 6
     assert float(np.median(errors)) < 0.03 and max(errors) < 0.04
-    assert (max(five_s()) - min(five_s())) / np.std(five_s(), ddof=1) < laws.expected_range(5) * 1.3
 
 
 def test_model_and_measurement_load_the_same_rows(bench: Bench) -> None:
@@ -46,6 +47,39 @@ def test_the_law_is_fitted_to_every_repeat(bench: Bench) -> None:
     counts, rates, law, others = fitted_laws(bench)
     assert [len(repeats) for repeats in rates] == [2] * len(counts)
     assert law.alone > 0 and law.contention >= 0 and len(others) > 50
+
+
+def rates_of(*thousands: float) -> list[list[float]]:
+    """Return five repeats for each count of writers, one per cent apart."""
+    return [[1e3 * one * (1 + by / 100) for by in (-2, -1, 0, 1, 2)] for one in thousands]
+
+
+def test_a_peak_is_known_no_closer_than_the_counts_that_were_measured() -> None:
+    counts = [1.0, 2.0, 4.0, 8.0, 16.0, 32.0]
+    _, rates, law, others = fit_writers(counts, rates_of(180, 330, 502, 459, 380, 280))
+    low, high = peak_between(counts, others)
+    assert low <= 4 and high >= 8  # nothing was measured between
+    worst, share = missed(counts, rates, law)
+    assert share == pytest.approx(abs(float(law(worst)) / np.median(rates[counts.index(worst)]) - 1))
+    assert share > 0.02  # the curve misses 502 at 4, and the figure says so
+
+
+def test_a_curve_that_never_falls_has_its_peak_at_any_number_above() -> None:
+    counts = [1.0, 2.0, 4.0, 8.0, 16.0, 32.0]
+    _, _, _, others = fit_writers(counts, rates_of(*(100 * n / (1 + 0.1 * (n - 1)) for n in counts)))
+    assert peak_between(counts, others)[1] == float("inf")
+
+
+@pytest.mark.parametrize(
+    ("seconds", "settled"),
+    [
+        ((1.0, 1.04, 0.97, 1.02, 1.0, 1.01, 0.98, 1.03, 0.99, 1.0), False),
+        ((*[1.0, 1.01] * 2, 1.0, *[1.3, 1.31] * 2, 1.3), True),
+    ],
+)
+def test_the_halves_of_ten_runs_differ_where_something_changed_between_them(seconds, settled) -> None:  # type: ignore[no-untyped-def]
+    first, second = list(seconds[:5]), list(seconds[5:])
+    assert (abs(laws.difference(first, second)) > laws.half_width(first, second)) == settled
 
 
 @pytest.mark.parametrize("name", ROUNDS)

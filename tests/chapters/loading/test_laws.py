@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy import stats
 
 from readahead.chapters.loading import laws
 from readahead.chapters.loading.laws import LoadCosts
@@ -46,20 +47,45 @@ def test_a_shared_commit_is_cheaper_for_each_row() -> None:
 
 
 def test_half_the_difference_takes_four_times_the_runs() -> None:
-    assert laws.runs_to_settle(0.05, 0.05) == 22
+    assert laws.runs_to_settle(0.05, 0.05) == 23
     assert laws.runs_to_settle(0.01, 0.05) == pytest.approx(4 * laws.runs_to_settle(0.02, 0.05), rel=0.05)
+    assert laws.runs_to_settle(1.0, 1e-6) == 2
     with pytest.raises(BadValue, match="difference"):
         laws.runs_to_settle(0.0, 0.05)
 
 
-def test_the_runs_that_it_names_settle_it() -> None:
-    rng, runs = np.random.default_rng(7), laws.runs_to_settle(0.05, 0.05)
-    draws = rng.normal(0, 0.05, (4_000, 2, runs))
-    apart = (draws[:, 0].mean(axis=1) + 0.05) - draws[:, 1].mean(axis=1)
-    seen = np.mean(apart > 1.96 * 0.05 * np.sqrt(2 / runs))
-    assert seen == pytest.approx(0.9, abs=0.04)
+@pytest.mark.parametrize(("difference", "spread"), [(0.05, 0.05), (0.07, 0.021), (0.03, 0.021), (0.2, 0.05)])
+def test_the_runs_that_it_names_settle_it_by_a_t_test(difference: float, spread: float) -> None:
+    rng, runs = np.random.default_rng(7), laws.runs_to_settle(difference, spread)
+    first, second = rng.normal(1, spread, (2, 4_000, runs))
+    _, chance = stats.ttest_ind(first, second + difference, axis=1)
+    assert np.mean(chance < 0.05) > 0.87  # nine times in ten, and the rest is the formula's rounding
 
 
-def test_the_range_of_five_is_tippetts() -> None:
-    assert laws.expected_range(5) == pytest.approx(2.326, abs=0.002)
+def test_an_interval_of_a_difference_holds_the_truth_as_often_as_it_says() -> None:
+    rng, held = np.random.default_rng(3), 0
+    for _ in range(800):
+        first, second = rng.normal(1.0, 0.02, 5), rng.normal(1.03, 0.05, 8)
+        held += abs(laws.difference(first, second) - 0.03) <= laws.half_width(first, second)
+    assert 0.93 <= held / 800 <= 0.98
+
+
+def test_one_run_of_each_settles_nothing_however_far_apart() -> None:
+    assert laws.half_width([100.0], [500.0]) == laws.half_width([100.0] * 4, [500.0]) == np.inf
+    assert laws.half_width([100.0, 101.0], [500.0, 501.0]) < abs(laws.difference([100.0], [500.0]))
+
+
+def test_the_universal_scalability_law_has_its_peak_where_it_says() -> None:
+    peak = laws.peak(0.05, 0.002)
+    assert laws.capacity(peak, 0.05, 0.002) > max(laws.capacity(peak * by, 0.05, 0.002) for by in (0.9, 1.1))
+    assert laws.capacity(16, 1.0, 0.0) == 1 and laws.capacity(16, 0.0, 0.0) == 16
+
+
+def test_sixteen_writers_gain_until_something_is_used_up() -> None:
+    assert laws.writers_gain(4, make_s=1e-3, wait_s=8e-3, channels=16) == 4
+    assert laws.writers_gain(16, make_s=1e-3, wait_s=8e-3, channels=16) == pytest.approx(9)
+    assert laws.writers_gain(16, make_s=1e-3, wait_s=8e-3, channels=2) == pytest.approx(2.25)
+
+
+def test_the_spread_of_equal_runs_is_nothing() -> None:
     assert laws.spread([1.0, 1.0, 1.0]) == 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from readahead.chapters.loading import laws
 from readahead.chapters.loading.chapter import crashed, halves, per_row
 from readahead.chapters.loading.writers import DATABASE
 from readahead.experiments.claim import Sides
@@ -15,7 +16,10 @@ def _whole_commits_rows() -> float:
 
 
 CLAIMS: dict[str, Sides] = {
-    "not_settled": Sides(left=halves, right=lambda _: 1.0),
+    "not_settled": Sides(
+        left=lambda bench: max(1e-9, abs(laws.difference(*halves(bench)))),
+        right=lambda bench: laws.half_width(*halves(bench)),
+    ),
     "writers_help": Sides(
         left={"writers": 16},
         right={"writers": 1},
@@ -33,12 +37,14 @@ CLAIMS: dict[str, Sides] = {
 
 ANSWERS: dict[str, Computed] = {
     "runs": Computed(
+        answer=lambda _: float(laws.runs_to_settle(0.05, 0.05)),
         matches={
             "three_are_enough": lambda given: given <= 6,
             "chance_halves_with": lambda given: given >= 60,
         },
     ),
     "peak": Computed(
+        answer=lambda _: laws.peak(0.05, 0.002),
         matches={
             "more_connections_more": lambda given: given > 60,
             "the_peak_is": lambda given: 19 < given < 20.6,

@@ -13,6 +13,7 @@ import numpy as np
 
 from readahead.devices import Device
 from readahead.errors import require_range
+from readahead.models import scalability
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,51 +36,145 @@ def batch_service_s(device: Device, size_bytes: float) -> float:
 
 
 def rows_per_s(device: Device, costs: LoadCosts, *, writers: float, commit_rows: float) -> float:
-    """Return the rows a second of N writers that each make one file of `commit_rows` rows after another.
+    """Return the rows a second of writers that each make one file of `commit_rows` rows after another.
 
-    k min(N / (c + s), 1 / c, C / s, B / S): no more batches of k rows than N writers can order, each of which waits for
-    c seconds of processor and s of device; than one process can make one after the other; than C channels can serve;
-    than the link can carry. The asymptotic bounds of a closed system (Denning and Buzen, "The operational analysis of
-    queueing network models", 1978).
+    It is what one writer does, times `writers_gain`.
     """
     size_bytes = commit_rows * costs.bytes_per_row
-    cpu_s, service_s = costs.batch_s + commit_rows * costs.row_s, batch_service_s(device, size_bytes)
-    batches_per_s = min(
-        writers / (cpu_s + service_s),
-        1 / cpu_s,
-        device.channels / service_s,
-        device.bandwidth_bytes_per_s / max(size_bytes, 1.0),
+    make_s, wait_s = costs.batch_s + commit_rows * costs.row_s, batch_service_s(device, size_bytes)
+    gain = writers_gain(
+        writers,
+        make_s=make_s,
+        wait_s=wait_s,
+        channels=device.channels,
+        link_s=size_bytes / device.bandwidth_bytes_per_s,
     )
-    return batches_per_s * commit_rows
+    return gain * commit_rows / (make_s + wait_s)
 
 
+def writers_gain(
+    writers: float, *, make_s: float, wait_s: float, channels: float, link_s: float = 0.0
+) -> float:
+    r"""Return how many times the rows of one writer so many writers load, each into files of its own.
+
+    .. math:: \min\left(N, \; \frac{c + w}{c}, \; C \, \frac{c + w}{w}, \; \frac{c + w}{l}\right)
+
+    where N (`writers`) writers each make a batch in c (`make_s`) and wait w (`wait_s`) until it is safe. Batches are
+    made one after the other in one process; the device makes C (`channels`) safe at a time, and its link passes
+    each in l (`link_s`).
+
+    Source: P. J. Denning and J. P. Buzen, The operational analysis of queueing network models, 1978.
+    """
+    each_s = make_s + wait_s
+    return min(writers, each_s / make_s, channels * each_s / wait_s, each_s / max(link_s, 1e-12))
+
+
+def capacity(writers: float, contention: float, crosstalk: float) -> float:
+    r"""Return how many times the work of one so many do: the Universal Scalability Law.
+
+    .. math:: \frac{N}{1 + a \, (N - 1) + b \, N (N - 1)}
+
+    where N (`writers`) work at once; a (`contention`) is the share of the work that only one of them can do at a
+    time, so that the others wait; and b (`crosstalk`) is what each pair of them costs to agree, as a share of the
+    work of one.
+
+    Source: N. J. Gunther, A simple capacity model of massively parallel transaction systems, 1993; with b = 0 it is
+    Amdahl's law, 1967.
+    """
+    return float(scalability.capacity(writers, contention, crosstalk))
+
+
+def peak(contention: float, crosstalk: float) -> float:
+    r"""Return the number of writers past which more do less: where `capacity` is largest.
+
+    .. math:: \sqrt{(1 - a) / b}
+
+    where a (`contention`) is the share that is waited for, and b (`crosstalk`) what each pair costs.
+
+    Source: N. J. Gunther, A simple capacity model of massively parallel transaction systems, 1993.
+    """
+    return scalability.Law(alone=1.0, contention=contention, crosstalk=crosstalk).peak
+
+
+# -- commits ---------------------------------------------------------------------------------------------
 def commit_time_s(rows: float, commit_rows: float, *, commit_s: float, row_s: float) -> float:
-    """Return the seconds to load n rows with a commit after every k of them: ⌈n / k⌉ commits and n rows."""
+    r"""Return the seconds to load rows with a commit after every so many of them.
+
+    .. math:: \lceil n / k \rceil \, c + n r
+
+    where n (`rows`) rows are loaded, k (`commit_rows`) in a commit, and a commit takes c (`commit_s`) whatever is in
+    it, a row r (`row_s`).
+    """
     return math.ceil(rows / commit_rows) * commit_s + rows * row_s
+
+
+def commit_gain(few_rows: float, many_rows: float, *, commit_s: float, row_s: float) -> float:
+    r"""Return how many times as much a row costs in small commits as in large ones.
+
+    .. math:: \frac{c / k_1 + r}{c / k_2 + r}
+
+    where k₁ (`few_rows`) and k₂ (`many_rows`) are the rows of a commit, which takes c (`commit_s`) whatever is in
+    it, and a row takes r (`row_s`).
+    """
+    return (commit_s / few_rows + row_s) / (commit_s / many_rows + row_s)
 
 
 # -- is a difference one? --------------------------------------------------------------------------------
 def runs_to_settle(difference: float, spread: float, *, confidence: float = 0.95, power: float = 0.9) -> int:
-    """Return how many runs of each of two set-ups show a true `difference`: 2 (z₁ + z₂)² (spread / difference)².
+    r"""Return how many runs of each of two set-ups show a true difference, so often as `power` says.
 
-    Both are shares of the mean; z₁ and z₂ are the normal quantiles of confidence and power, 1.96 and 1.28 as given.
-    For means of independent runs (Snedecor and Cochran, "Statistical Methods"). Raises `BadValue` for no difference.
+    .. math:: n \ge 2 \, (t_1 + t_2)^2 \left(\frac{s}{d}\right)^2
+
+    where d (`difference`) is the true difference and s (`spread`) the standard deviation of single runs, both as
+    shares of the mean. t₁ belongs to how sure one wants to be (`confidence`) and t₂ to how often the difference is
+    to be seen (`power`): 1.96 and 1.28 for 95 % and nine times in ten where runs are many, and more where they are few,
+    because their scatter is then known badly itself (Student's t, of 2 n - 2 degrees of freedom).
+
+    Source: G. W. Snedecor and W. G. Cochran, Statistical Methods, 1989.
     """
+    from scipy.stats import t
+
     require_range("difference", difference, low=1e-9, advice="Give a share of the mean, such as 0.02.")
-    z = NormalDist().inv_cdf((1 + confidence) / 2) + NormalDist().inv_cdf(power)
-    return max(2, math.ceil(2 * (z * spread / difference) ** 2))
+    many = NormalDist()
+    both, runs = many.inv_cdf((1 + confidence) / 2) + many.inv_cdf(power), 0
+    while (needed := max(2, math.ceil(2 * (both * spread / difference) ** 2))) > runs:
+        runs = runs + 1 if runs else needed  # what the normal law asks for is never too many
+        both = float(t.ppf((1 + confidence) / 2, 2 * runs - 2) + t.ppf(power, 2 * runs - 2))
+    return runs
 
 
 def spread(times: Sequence[float]) -> float:
-    """Return the standard deviation of some times as a share of their mean (sample form, n − 1)."""
+    r"""Return how far single runs scatter: their standard deviation as a share of their mean.
+
+    .. math:: \frac{1}{\bar x} \sqrt{\frac{\sum (x_i - \bar x)^2}{n - 1}}
+
+    where the x are the times (`times`) of n runs.
+    """
     return float(np.std(times, ddof=1) / np.mean(times))
 
 
-def expected_range(count: int) -> float:
-    """Return how far the largest of `count` draws lies from the smallest, in standard deviations of a normal law.
+def difference(first: Sequence[float], second: Sequence[float]) -> float:
+    """Return by how much the mean of the second times differs from that of the first, as a share of it."""
+    return float(np.mean(second) / np.mean(first) - 1)
 
-    ∫ 1 − Fⁿ − (1 − F)ⁿ, Tippett's d₂ (1925): 2.33 for five.
+
+def half_width(first: Sequence[float], second: Sequence[float], *, confidence: float = 0.95) -> float:
+    r"""Return by how much that difference may be wrong to either side, as a share of the first mean.
+
+    .. math:: \frac{t}{\bar x_1} \sqrt{\frac{s_1^2}{n_1} + \frac{s_2^2}{n_2}}
+
+    where s are the standard deviations of the times (`first`, `second`), n their numbers, and t is Student's, with
+    Welch's degrees of freedom. One run of a set-up has no standard deviation: nothing is known, it is infinite.
+
+    Source: B. L. Welch, The generalization of Student's problem when several different population variances are
+    involved, 1947.
     """
-    x = np.linspace(-8, 8, 4001)
-    below = np.array([NormalDist().cdf(value) for value in x])
-    return float(np.trapezoid(1 - below**count - (1 - below) ** count, x))
+    from scipy.stats import t
+
+    if min(len(first), len(second)) < 2:
+        return math.inf
+    one, two = (float(np.var(times, ddof=1)) / len(times) for times in (first, second))
+    if one + two == 0:
+        return 0.0
+    freedom = (one + two) ** 2 / (one**2 / (len(first) - 1) + two**2 / (len(second) - 1))
+    return float(t.ppf((1 + confidence) / 2, freedom)) * math.sqrt(one + two) / float(np.mean(first))
