@@ -18,6 +18,12 @@ def test_words_are_those_of_the_field(value: float, kind: str, words: str) -> No
     assert units.text(value, kind) == words
 
 
+def test_nothing_is_said_in_the_unit_itself() -> None:
+    assert [units.text(0, kind) for kind in ("bytes", "bytes_per_s", "rows_per_s", "s", "1", "count")] == [
+        "0 B", "0 B/s", "0 rows/s", "0 s", "0 %", "0",
+    ]  # fmt: skip
+
+
 def test_a_row_of_numbers_shares_one_word() -> None:
     assert units.texts([0.0009, 0.0041, 0.012], "s") == ["0.9 ms", "4.1 ms", "12 ms"]
 

@@ -28,8 +28,10 @@ SCALES: dict[str, dict[str, float]] = {
 
 
 def _word(value: float, kind: str) -> str:
-    """Choose the word that leaves 1 to 999 in front of it."""
+    """Choose the word that leaves 1 to 999 in front of it; nothing at all is in the unit itself."""
     words = SCALES[kind]
+    if value == 0 and 1 in words.values():
+        return base_word(kind)
     ordered = sorted(words, key=words.__getitem__, reverse=True)
     for word in ordered:
         if abs(value) >= words[word] * (1 - 1e-12):

@@ -122,7 +122,7 @@ class Traces:
             "Run",
             f"{self.what}s",
             "bytes",
-            f"middling {self.what}",
+            f"median {self.what}",
             "most in flight",
             "mean in flight",
             "last byte after",

@@ -83,15 +83,19 @@ class Run:
             self.experiment.unit(self.settings),
             max(self.estimate.terms_s.items(), key=lambda t: t[1]),
         )
-        rows = (
+        read = self.sample.reads
+        moved = sum(one.size_bytes for one in read) if self.sample.wrote else self.sample.bytes_read
+        what = ("written", "writes") if self.sample.wrote else ("read", "reads")
+        rows = [
             ("measured", f"{self.seconds.text('s')}, {self.throughput.text(unit)}"),
             ("model", f"{units.text(self.estimate.seconds, 's')}, most of it {named[0]}"),
-            ("read", f"{units.text(self.sample.bytes_read, 'bytes')} in {len(self.sample.reads)} reads"),
+            (what[0], f"{units.text(moved, 'bytes')} in {len(read)} {what[1]}"),
             ("query", self.sql if len(self.sql) < 200 else f"{self.sql[:200]} …"),
-        )
+        ]
         lines = (
             f"<tr><th style='text-align:left'>{name}</th><td>{html.escape(text)}</td></tr>"
             for name, text in rows
+            if text
         )
         return f"<table>{''.join(lines)}</table>"
 

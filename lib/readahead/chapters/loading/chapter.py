@@ -248,11 +248,9 @@ def _law(bench: Bench) -> Picture:
         values={
             "contention": law.contention,
             "crosstalk": law.crosstalk,
-            "peak": (
-                f"between {first:.0f} and {last:.0f} writers"
-                if last < float("inf")
-                else f"at {first:.0f} writers or any number above"
-            ),
+            "peak": f"between {first:.0f} and {last:.0f}"
+            if np.isfinite(last)
+            else f"at {first:.0f} or any number above",
             "worst": worst,
             "missed": share,
         },
