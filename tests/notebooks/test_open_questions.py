@@ -21,6 +21,14 @@ def above(notebook: str, call: str) -> tuple[str, str]:
 
 
 GIVEN = {
+    ("02_read_ahead.ipynb", "shea"): ("16,384 MB", "210 s"),
+    ("02_read_ahead.ipynb", "file_copy"): ("262,144", "3 GB/s", "100 µs"),
+    ("02_read_ahead.ipynb", "switch"): ("16 row groups", "2 ms", "90 MB/s", "17 reads", "193 reads"),
+    ("02_read_ahead.ipynb", "switch_native"): ("49 reads", "64 KiB", "73"),
+    ("02_read_ahead.ipynb", "depth"): ("130 reads", "5 ms", "90 MB/s"),
+    ("02_read_ahead.ipynb", "alone"): ("130 reads", "64 MiB", "16 MiB", "one worker"),
+    ("02_read_ahead.ipynb", "waste"): ("128 row groups", "two reads for the footer"),
+    ("02_read_ahead.ipynb", "hole"): ("132 KB", "168 KB", "5 ms", "90 MB/s"),
     ("01_fragments.ipynb", "yield"): ("524,288", "9.9 ms", "100 MB/s"),
     ("01_fragments.ipynb", "half_speed"): ("9.9 ms", "100 MB/s"),
     ("01_fragments.ipynb", "rebuild"): ("225 pages", "1,767", "8,192", "9.9 ms", "100 MB/s"),
@@ -39,6 +47,9 @@ GIVEN = {
 }
 """What stands with a question."""
 HIDDEN = {
+    ("02_read_ahead.ipynb", "shea"): r"\b7[89] ?MB|\b80 ?MB",
+    ("02_read_ahead.ipynb", "file_copy"): r"4[67] ?%|half of its time",
+    ("02_read_ahead.ipynb", "alone"): r"[Ff]our row groups",
     ("01_fragments.ipynb", "yield"): r"33 ?%|34 ?%|two thirds",
     ("01_fragments.ipynb", "half_speed"): r"1 ?[Mm][Bb]\b|bandwidth times seek|destroys",
     ("01_fragments.ipynb", "rebuild"): r"1\.4\d|not change much",
@@ -50,6 +61,12 @@ HIDDEN = {
 }
 """What stands nowhere above it: its answer, in any of its spellings."""
 NOWHERE = {
+    "02_read_ahead.ipynb": (
+        "He printed that rate too",
+        "The copy was tuned",
+        "Many hands",
+        "A forecast that is wrong",
+    ),
     "01_fragments.ipynb": ("Bandwidth times seek.", "His graph did not change much", "poison"),
     "05_lookups.ipynb": (
         "About nine under way",
@@ -80,6 +97,10 @@ def test_the_lesson_is_left_to_the_reveal(notebook: str) -> None:
 
 
 LAWS = {
+    "read_ahead": (
+        {"size": "tiny", "latency_s": 0.005, "threads": 1},
+        dict.fromkeys(("switch", "switch_native", "switch_here", "depth", "alone", "hole"), 1.3),
+    ),
     "fragments": ({"size": "tiny", "seek_s": 0.0099, "queue_depth": 2}, {}),
     "lookups": ({"size": "tiny", "channels": 8, "queue_depth": 32}, {"eight": 1.5, "break_even": 1.25}),
 }

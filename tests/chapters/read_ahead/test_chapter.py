@@ -7,6 +7,7 @@ import pytest
 
 from readahead import devices
 from readahead.chapters import chapter
+from readahead.chapters.read_ahead import laws
 from readahead.chapters.read_ahead.chapter import (
     EXPERIMENT,
     FIGURES,
@@ -102,3 +103,21 @@ def test_every_figure_can_be_drawn(bench: Bench, name: str) -> None:
     picture = chapter("read_ahead").figure(name)(bench)
     assert picture.sentence
     assert picture.rows
+
+
+def test_the_reads_that_the_questions_give_are_the_planned_ones() -> None:
+    bench = Bench(EXPERIMENT, size="tiny", latency_s=0.005, threads=1)
+    cases = (switched(ON), switched(OFF), switched(ON, NATIVE), switched(OFF, NATIVE), {"queue_depth": 1})
+    counts = [EXPERIMENT.case(bench.settings(**changes)).scan().count for changes in cases]
+    assert counts == [17, 193, 73, 49, 130]
+
+
+def test_the_laws_of_a_jump_and_of_a_window_meet_where_they_must() -> None:
+    device = {"latency_s": 0.005, "bandwidth_bytes_per_s": 90e6}
+    hole = laws.bytes_to_ask_for(**device)
+    assert laws.jump_cost(1e5, hole, **device) == pytest.approx(1)
+    assert laws.jump_cost(1e5, hole / 2, **device) > 1
+    assert laws.window_share(1e5, 1_000, **device) == 1
+    assert laws.asked_for(2, 128, 32) == 34
+    none = laws.gain(open_s=0, waits_s=1, decode_s=0, first_s=0, ahead_s=1, hand_out_s=0)
+    assert none == 1

@@ -11,6 +11,7 @@ from readahead.chapters.read_ahead import laws
 from readahead.chapters.read_ahead.workload import ALONE, EXPERIMENT, LIMIT, NATIVE, OFF, ON, PARQUET, TWO
 from readahead.experiments.figure import Axis, Line, Picture
 from readahead.experiments.knobs import DISK_COLD, DISK_WARM
+from readahead.experiments.law import Applied
 from readahead.experiments.residuals import against_print
 from readahead.experiments.round import Bench, Round, along, traces
 from readahead.storage import page_cache
@@ -106,33 +107,93 @@ def residuals() -> Sequence[tuple[str, float, float]]:
     return [(name, model, printed(name)) for name, model in modeled.items()]
 
 
+def _total(bench: Bench, changes: dict[str, Any], *terms: str) -> float:
+    """Return the model's time for some terms, hidden behind others or not."""
+    estimate = bench.model.estimate(**changes)
+    return sum(part.get(term, 0.0) for part in (estimate.terms_s, estimate.overlapped_s) for term in terms)
+
+
+def _gain_law(bench: Bench, without: dict[str, Any], ahead: dict[str, Any]) -> Applied:
+    """Return the law of a scan with read-ahead against one without."""
+    device, reads = (
+        EXPERIMENT.device(bench.settings(**ahead)),
+        EXPERIMENT.case(bench.settings(**ahead)).scan(),
+    )
+    return Applied(
+        laws.gain,
+        open_s=_total(bench, ahead, "open"),
+        waits_s=_total(bench, without, "seek", "latency", "transfer", "engine"),
+        decode_s=_total(bench, without, "cpu"),
+        first_s=device.latency_s + reads.bytes_read / reads.count / device.channel_bandwidth_bytes_per_s,
+        ahead_s=_total(bench, ahead, "seek", "latency", "transfer"),
+        hand_out_s=_total(bench, ahead, "engine"),
+    )
+
+
+def _hole_law(bench: Bench) -> Applied:
+    """Return what a hole costs in one row group, on average."""
+    apart, through = (EXPERIMENT.case(bench.settings(**holed(gap))).scan() for gap in (1 * KiB, 1 * MiB))
+    device, groups = EXPERIMENT.device(bench.base), len(through.groups)
+    return Applied(
+        laws.jump_cost,
+        wanted_bytes=apart.bytes_read / groups,
+        hole_bytes=(through.bytes_read - apart.bytes_read) / groups,
+        latency_s=device.latency_s,
+        bandwidth_bytes_per_s=device.channel_bandwidth_bytes_per_s,
+    )
+
+
+def _waste_law(bench: Bench) -> Applied:
+    scan = EXPERIMENT.case(bench.settings(queue_depth=LIMIT_DEPTH)).scan()
+    return Applied(
+        laws.asked_for, first_reads=len(scan.footer), row_groups=len(scan.groups), depth=LIMIT_DEPTH
+    )
+
+
 # -- the rounds ------------------------------------------------------------------------------------------
 ROUNDS = {
     "shea": Round(
         model=lambda _: shea_rate(printed("read_bytes.off")),
         measures=False,
         published=(figure("scan_bytes_per_s.off"),),
+        law=lambda _: Applied(
+            laws.rate, total_bytes=printed("table_bytes"), elapsed_s=printed("elapsed_s.off")
+        ),
     ),
     "file_copy": Round(
-        model=lambda _: (
-            laws.window_rate(printed("file_copy_read_bytes"), 1, **SSD) / SSD["bandwidth_bytes_per_s"]
-        ),
+        model=lambda _: laws.window_share(printed("file_copy_read_bytes"), 1, **SSD),
         measures=False,
+        law=lambda _: Applied(
+            laws.window_share, request_bytes=printed("file_copy_read_bytes"), in_flight=1, **SSD
+        ),
     ),
-    "switch": Round(ask=lambda see: gain(see, PARQUET)),
-    "switch_native": Round(ask=lambda see: gain(see, NATIVE)),
+    "switch": Round(
+        ask=lambda see: gain(see, PARQUET), law=lambda bench: _gain_law(bench, switched(OFF), switched(ON))
+    ),
+    "switch_native": Round(
+        ask=lambda see: gain(see, NATIVE),
+        law=lambda bench: _gain_law(bench, switched(OFF, NATIVE), switched(ON, NATIVE)),
+    ),
     "switch_here": Round(
-        ask=lambda see: see.seconds(**switched_here(OFF)) / see.seconds(**switched_here(ON))
+        ask=lambda see: see.seconds(**switched_here(OFF)) / see.seconds(**switched_here(ON)),
+        law=lambda bench: _gain_law(bench, switched_here(OFF), switched_here(ON)),
     ),
-    "depth": Round(ask=lambda see: see.seconds(queue_depth=1) / see.seconds(queue_depth=128)),
+    "depth": Round(
+        ask=lambda see: see.seconds(queue_depth=1) / see.seconds(queue_depth=128),
+        law=lambda bench: _gain_law(bench, {"queue_depth": 1}, {"queue_depth": 128}),
+    ),
     "alone": Round(
-        ask=lambda see: see.seconds(queue_depth=1) / see.seconds(queue_depth=128, read_ahead=ALONE)
+        ask=lambda see: see.seconds(queue_depth=1) / see.seconds(queue_depth=128, read_ahead=ALONE),
+        law=lambda bench: _gain_law(bench, {"queue_depth": 1}, {"queue_depth": 128, "read_ahead": ALONE}),
     ),
     "waste": Round(
         model=lambda bench: limit_reads(bench, LIMIT_DEPTH),
         measured=lambda bench: limit_reads_seen(bench, LIMIT_DEPTH),
+        law=_waste_law,
     ),
-    "hole": Round(ask=lambda see: see.seconds(**holed(1 * KiB)) / see.seconds(**holed(1 * MiB))),
+    "hole": Round(
+        ask=lambda see: see.seconds(**holed(1 * KiB)) / see.seconds(**holed(1 * MiB)), law=_hole_law
+    ),
 }
 
 
