@@ -26,7 +26,7 @@ def test_chunks_fill_the_file_from_the_first_mark_to_the_footer(cache: Path, car
     shape = inspect.shape(path)
     raw = path.read_bytes()
     assert shape.size_bytes == len(raw)
-    assert shape.rows == recipe.rows
+    assert sum(group.rows for group in shape.row_groups) == recipe.rows
     assert [group.rows for group in shape.row_groups[:-1]] == [recipe.effective_row_group_rows] * (
         recipe.row_groups - 1
     )
@@ -52,7 +52,7 @@ def test_a_changed_file_is_looked_at_again(tmp_path: Path) -> None:
     path = tmp_path / "t.parquet"
     for rows in (10, 20):
         duckdb.sql(f"COPY (SELECT i FROM range({rows}) r(i)) TO '{path}' (FORMAT parquet)")
-        assert inspect.shape(path).rows == rows
+        assert sum(group.rows for group in inspect.shape(path).row_groups) == rows
     assert inspect.shape(path) is inspect.shape(path)
 
 
