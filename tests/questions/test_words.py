@@ -56,7 +56,10 @@ def written(tmp_path: Path, told: Any) -> Path:
         ({**GOOD, "jokes": {}}, "'jokes' was unexpected"),
         ({**GOOD, "predictions": {"fetch": {"low": "tiny"}}}, "predictions.fetch.low: 'tiny' is not of type"),
         ({**GOOD, "exercises": {"hole": {**EXERCISE, "hints": ["One."]}}}, "exercises.hole.hints: "),
+        ({**GOOD, "exercises": {"hole": {**EXERCISE, "hints": ["1", " ", "3"]}}}, "hole.hints.1: ' '"),
         ({**GOOD, "exercises": {"hole": {**EXERCISE, "solution": " "}}}, "exercises.hole.solution: ' '"),
+        ({**GOOD, "exercises": {"hole": {**EXERCISE, "misconceptions": []}}}, "hole.misconceptions: []"),
+        ({**GOOD, "exercises": {"hole": {**EXERCISE, "equivalents": []}}}, "hole.equivalents: []"),
         (
             {**GOOD, "claims": {"same": {**CLAIM, "relation": "like"}}},
             "claims.same.relation: 'like' is not one of",

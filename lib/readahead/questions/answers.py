@@ -27,13 +27,13 @@ class Shape(ABC):
     def read(self, given: Any) -> Any:
         """Return `given` in one form. Raises `BadValue` with what to write."""
 
-    @abstractmethod
     def same(self, one: Any, other: Any) -> bool:
         """Return whether two read answers mean the same."""
+        return bool(one == other)
 
-    @abstractmethod
     def text(self, answer: Any) -> str:
         """Write a read answer for people."""
+        return str(answer)
 
     @abstractmethod
     def why(self, given: Any, right: Any, said: str = "") -> str:
@@ -125,14 +125,6 @@ class Choice(Shape):
         """Return the option that is meant."""
         return _pick(given, self.options)
 
-    def same(self, one: str, other: str) -> bool:
-        """Return whether both are the same option."""
-        return one == other
-
-    def text(self, answer: str) -> str:
-        """Return the option."""
-        return answer
-
     def why(self, given: str, right: str, said: str = "") -> str:
         """Name what was picked."""
         return f"Not {given!r}."
@@ -148,10 +140,6 @@ class Several(Shape):
     def read(self, given: Any) -> frozenset[str]:
         """Return the options that were picked."""
         return frozenset(_pieces(given, self.options, r"[,;]|\band\b"))
-
-    def same(self, one: frozenset[str], other: frozenset[str]) -> bool:
-        """Return whether both hold the same options."""
-        return one == other
 
     def text(self, answer: frozenset[str]) -> str:
         """Write them in the order of the options."""
@@ -185,10 +173,6 @@ class Order(Shape):
         if sorted(order) != sorted(self.options):
             raise BadValue(f"{len(order)} of {len(self.options)} are in order. Give each one once.")
         return order
-
-    def same(self, one: tuple[str, ...], other: tuple[str, ...]) -> bool:
-        """Return whether both have the same order."""
-        return one == other
 
     def text(self, answer: tuple[str, ...]) -> str:
         """Write them from left to right."""

@@ -1,6 +1,7 @@
-"""A question with a patient examiner behind it. The examiner says one of four things: not attempted, wrong
-(and why), could not be read, right; he knows the usual wrong ideas by name and has a hint for each; after
-three more hints, each saying a little more, he shows the solution to whoever asks.
+"""Checks an answer to an exercise: not attempted, wrong (and why), could not be checked, or right.
+
+The usual wrong ideas are known by name, each with a hint of its own; three more hints each say a little more, and the
+solution is there for whoever asks. The schema of `questions.yaml` sees to it that none of these is missing.
 """
 
 from __future__ import annotations
@@ -10,17 +11,12 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any
 
-from readahead.errors import BadValue, ReadaheadError
+from readahead.errors import ReadaheadError
 from readahead.questions.answers import Shape
-
-RUNGS = 3
-"""Hints on each ladder."""
-FEWEST = 2
-"""Misconceptions that each exercise must know."""
 
 
 class Outcome(Enum):
-    """The four things that can come of an answer."""
+    """What can come of an answer."""
 
     NOT_ATTEMPTED = "Not attempted"
     WRONG = "Wrong"
@@ -30,7 +26,7 @@ class Outcome(Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verdict:
-    """What the examiner says."""
+    """What came of an answer, and what is said about it."""
 
     outcome: Outcome
     why: str = ""
@@ -81,7 +77,7 @@ class Exercise:
 
     id: str
     shape: Shape
-    """An `Amount`, a `Choice`, `Several` or an `Order`: see `exercises.answers`."""
+    """An `Amount`, a `Choice`, `Several` or an `Order`."""
     answer: Any
     """The right answer, as it may be written; or a function of the bench that computes it."""
     equivalents: Any
@@ -92,24 +88,12 @@ class Exercise:
     solution: str
     """How one gets there; shown to whoever asks."""
 
-    def __post_init__(self) -> None:
-        of = f"of exercise {self.id!r}"
-        if len(self.misconceptions) < FEWEST:
-            raise BadValue(
-                f"{len(self.misconceptions)} misconceptions {of}: at least {FEWEST} are needed."
-                " Ask what a learner would answer who gets it wrong."
-            )
-        if len(self.hints) != RUNGS or not all(hint.strip() for hint in self.hints):
-            raise BadValue(f"{len(self.hints)} hints {of}: the ladder has {RUNGS}. Write each as a sentence.")
-        if not self.solution.strip() or not self.equivalents:
-            raise BadValue(f"The solution and one equivalent answer {of} must be given. Write them.")
-
     def right_answer(self, bench: Any = None) -> Any:
         """Return the right answer in one form; computed on the bench where it is a function of it."""
         return self.shape.read(_given(self.answer, bench))
 
     def check(self, answer: Any, bench: Any = None) -> Verdict:
-        """Examine an answer. Never raises: what cannot be read or computed is the outcome `RAISED`."""
+        """Check an answer. Never raises: what cannot be read or computed is the outcome `RAISED`."""
         if answer is None or answer == "" or (isinstance(answer, (list, tuple, set)) and not answer):
             return Verdict(outcome=Outcome.NOT_ATTEMPTED, why=f"{self.shape.asks}.")
         try:
@@ -117,13 +101,12 @@ class Exercise:
             if self.shape.same(given, right):
                 return Verdict(outcome=Outcome.RIGHT, why=f"{self.shape.text(right)}.")
             why = self.shape.why(given, right, answer if isinstance(answer, str) else "")
-            for idea in self.misconceptions:
-                if self._comes_of(idea, given, bench):
-                    return Verdict(outcome=Outcome.WRONG, why=why, misconception=idea.name, hint=idea.hint)
-            return Verdict(outcome=Outcome.WRONG, why=why)
+            idea = next((idea for idea in self.misconceptions if self._comes_of(idea, given, bench)), None)
+            name, hint = (idea.name, idea.hint) if idea else ("", "")
+            return Verdict(outcome=Outcome.WRONG, why=why, misconception=name, hint=hint)
         except ReadaheadError as error:
             return Verdict(outcome=Outcome.RAISED, why=str(error))
-        except Exception as error:  # an examiner who falls over must say so and not take the lesson along
+        except Exception as error:  # a fault of ours must be said and not end the lesson
             return Verdict(
                 outcome=Outcome.RAISED,
                 why=f"{answer!r} met an error of ours ({type(error).__name__}: {error}). See the solution.",

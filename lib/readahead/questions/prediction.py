@@ -1,6 +1,4 @@
-"""A bet slip. It says what is asked, in which unit, and from where to where; a learner fills in one number
-(or picks one of a few words) before the answer is drawn.
-"""
+"""A prediction: the unit and the scale in which a learner guesses a number, or the words to pick from."""
 
 from __future__ import annotations
 

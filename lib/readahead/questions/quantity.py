@@ -1,8 +1,7 @@
-"""A patient ear. People write the same amount in many ways: `1 MB`, `1,000,000 bytes`, `0.95 MiB`, `1e6 B`,
-and all of them are right. This is the only place where a learner's words become a number.
+"""Reads an amount as people write it: `1 MB`, `1,000,000 bytes`, `0.95 MiB`, `1e6 B`.
 
-`read` is forgiving in spelling and strict in meaning: a unit of another kind, or one that means two
-things (`Mb/s` is bits), is asked back and never guessed.
+`read` is forgiving in spelling and strict in meaning: a unit of another kind, or one that means two things (`Mb/s` is
+bits), is asked back and never guessed.
 """
 
 from __future__ import annotations
@@ -31,32 +30,18 @@ _SIZES: dict[str, float] = {
     "byte": 1,
     "bytes": 1,
 }
+_SHORT = {"": 1, "m": 1e-3, "u": 1e-6, "µ": 1e-6, "μ": 1e-6, "n": 1e-9}
+_LONG = {"": 1, "milli": 1e-3, "micro": 1e-6, "nano": 1e-9}
 _RATES: dict[str, float] = {f"{word}/s": value for word, value in _SIZES.items()}
 _BITS: dict[str, float] = {f"{p}bit/s": f / 8 for p, f in (("", 1), ("k", 1e3), ("M", 1e6), ("G", 1e9))}
 _PLURAL = {"thousand": 1e3, "million": 1e6, "billion": 1e9, "k": 1e3, "M": 1e6, "G": 1e9, "bn": 1e9, "": 1.0}
 
 _WORDS: dict[str, dict[str, float]] = {
     "s": {
-        **units.SCALES["s"],
-        "us": 1e-6,
-        "μs": 1e-6,
-        "sec": 1,
-        "secs": 1,
-        "second": 1,
-        "seconds": 1,
-        "msec": 1e-3,
-        "millisecond": 1e-3,
-        "milliseconds": 1e-3,
-        "microsecond": 1e-6,
-        "microseconds": 1e-6,
-        "nanosecond": 1e-9,
-        "nanoseconds": 1e-9,
-        "min": 60,
-        "minute": 60,
-        "minutes": 60,
-        "h": 3600,
-        "hour": 3600,
-        "hours": 3600,
+        **{short + word: size for short, size in _SHORT.items() for word in ("s", "sec", "secs")},
+        **{long + word: size for long, size in _LONG.items() for word in ("second", "seconds")},
+        **dict.fromkeys(("min", "minute", "minutes"), 60),
+        **dict.fromkeys(("h", "hour", "hours"), 3600),
     },
     "bytes": _SIZES,
     "bytes_per_s": {**_RATES, **_BITS},
