@@ -78,12 +78,18 @@ def test_bloom_filters_lie_where_a_dictionary_was_used(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "content", [b"", b"PAR1", b"not Parquet at all, by any means", b"x" * 50 + b"\xff\xff\xff\x7fPAR1"]
+    ("content", "says"),
+    [
+        (b"", "is empty"),
+        (b"PAR1", "does not end as a Parquet file does"),
+        (b"not Parquet at all, by any means", "neither a Parquet file nor a DuckDB database"),
+        (b"x" * 50 + b"\xff\xff\xff\x7fPAR1", "does not end as a Parquet file does"),
+    ],
 )
-def test_what_is_not_parquet_is_refused(tmp_path: Path, content: bytes) -> None:
+def test_what_is_not_parquet_is_refused(tmp_path: Path, content: bytes, says: str) -> None:
     path = tmp_path / "t.parquet"
     path.write_bytes(content)
-    with pytest.raises(DataError, match="does not end as a Parquet file does"):
+    with pytest.raises(DataError, match=says):
         inspect.shape(path)
 
 

@@ -7,52 +7,40 @@ from collections.abc import Callable, Sequence
 from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
-from typing import Any, Concatenate, ParamSpec, TypeVar
+from typing import Any, ParamSpec, TypeVar
 
 import duckdb
 
 from readahead.datasets.build import literal
+from readahead.datasets.locate import footer_length
 from readahead.datasets.recipe import VECTOR_ROWS
 from readahead.errors import DataError
 from readahead.models.native_reads import Segments
 from readahead.models.reads import Ints, spans_of
 from readahead.models.shapes import ColumnChunk, FileShape, RowGroup
 
-MAGIC = b"PAR1"
 P = ParamSpec("P")
 T = TypeVar("T")
-_Read = Callable[Concatenate[Path, P], T]
 
 
-def _kept(read: _Read[P, T]) -> _Read[P, T]:
-    """Keep the answers of a function about files for as long as the files are unchanged."""
-    any_read: Callable[..., T] = read
+def _kept(read: Callable[P, T]) -> Callable[P, T]:
+    """Keep the answers of a function about a file, its first argument, for as long as the file is unchanged."""
 
     @functools.lru_cache(maxsize=64)
-    def kept(path: Path, _changed: tuple[int, int], *more: Any, **named: Any) -> T:
-        return any_read(path, *more, **named)
+    def kept(_changed: tuple[int, int], *asked: P.args, **named: P.kwargs) -> T:
+        return read(*asked, **named)
 
-    @functools.wraps(any_read)
-    def ask(path: Path, /, *more: P.args, **named: P.kwargs) -> T:
+    @functools.wraps(read)
+    def ask(*asked: P.args, **named: P.kwargs) -> T:
         try:
-            facts = path.stat()
+            facts = Path(str(asked[0])).stat()
         except OSError as error:
-            raise DataError(f"{path} cannot be read: {error.strerror}. Give the path of a file.") from error
-        return kept(path, (facts.st_mtime_ns, facts.st_size), *more, **named)  # type: ignore[arg-type]
+            raise DataError(
+                f"{asked[0]} cannot be read: {error.strerror}. Give the path of a file."
+            ) from error
+        return kept((facts.st_mtime_ns, facts.st_size), *asked, **named)  # type: ignore[arg-type]
 
     return ask
-
-
-def footer_length(path: Path) -> int:
-    """Return the length of a Parquet file's metadata, from its last eight bytes."""
-    with path.open("rb") as file:
-        size = file.seek(0, 2)
-        file.seek(max(0, size - 8))
-        end = file.read(8)
-    length = int.from_bytes(end[:4], "little")
-    if len(end) < 8 or end[4:] != MAGIC or length + 12 > size:
-        raise DataError(f"{path} ({size} bytes) does not end as a Parquet file does. Build or copy it again.")
-    return length
 
 
 # -- Parquet files ---------------------------------------------------------------------------------------
@@ -70,6 +58,13 @@ def _metadata(path: Path, select: str, rest: str) -> list[tuple[Any, ...]]:
             raise DataError(
                 f"{path} is not a Parquet file that DuckDB reads: {error}. Give another."
             ) from error
+
+
+def _of_column(path: Path, select: str, column: str) -> Ints:
+    """Return two numbers that the metadata has of a column, a row for each row group."""
+    return spans_of(
+        _metadata(path, select, f"WHERE path_in_schema = {literal(column)} ORDER BY row_group_id")
+    )
 
 
 @_kept
@@ -96,10 +91,7 @@ def shape(path: Path) -> FileShape:
 @_kept
 def key_ranges(path: Path, column: str) -> Ints:
     """Return the smallest and largest value of an integer column, a row for each row group: its zone map."""
-    select = "stats_min_value::BIGINT, stats_max_value::BIGINT"
-    return spans_of(
-        _metadata(path, select, f"WHERE path_in_schema = {literal(column)} ORDER BY row_group_id")
-    )
+    return _of_column(path, "stats_min_value::BIGINT, stats_max_value::BIGINT", column)
 
 
 @_kept
@@ -108,10 +100,7 @@ def bloom_filters(path: Path, column: str) -> Ints:
 
     DuckDB writes one for each chunk that it has put through a dictionary.
     """
-    select = "coalesce(bloom_filter_offset, 0), coalesce(bloom_filter_length, 0)"
-    return spans_of(
-        _metadata(path, select, f"WHERE path_in_schema = {literal(column)} ORDER BY row_group_id")
-    )
+    return _of_column(path, "coalesce(bloom_filter_offset, 0), coalesce(bloom_filter_length, 0)", column)
 
 
 @_kept
@@ -126,6 +115,10 @@ def _native(path: Path, sql: str) -> list[tuple[Any, ...]]:
     with duckdb.connect() as connection:
         connection.execute(f"SET threads = 1; ATTACH {literal(path)} AS file (READ_ONLY)")
         return connection.execute(sql).fetchall()
+
+
+def _numbers(path: Path, sql: str) -> list[int]:
+    return [number for (number,) in _native(path, sql)]
 
 
 def _segments(columns: tuple[str, ...]) -> str:
@@ -162,20 +155,18 @@ def segments(path: Path) -> list[list[Segments]]:
 @_kept
 def index_blocks(path: Path) -> list[int]:
     """Return the blocks of a native file's index: those that hold neither rows nor metadata."""
-    found = _native(
+    return _numbers(
         path,
         "SELECT range FROM range((SELECT used_blocks FROM pragma_database_size() WHERE database_name = 'file'))"
         " EXCEPT SELECT block_id FROM pragma_storage_info('file.t')"
         " EXCEPT SELECT block_id FROM pragma_metadata_info('file') ORDER BY 1",
     )
-    return [block for (block,) in found]
 
 
 def positions(path: Path, key: str, keys: Sequence[int]) -> list[int]:
     """Return the places of the rows with these keys in a native file, counted from 0, in ascending order."""
     wanted = ", ".join(map(str, keys))
-    found = _native(path, f"SELECT rowid FROM file.t WHERE {key} IN ({wanted}) ORDER BY 1")
-    return [place for (place,) in found]
+    return _numbers(path, f"SELECT rowid FROM file.t WHERE {key} IN ({wanted}) ORDER BY 1")
 
 
 @_kept
@@ -195,9 +186,5 @@ def vectors(path: Path, columns: tuple[str, ...]) -> list[frozenset[int]]:
 @_kept
 def sampled(path: Path, percent: float, seed: int) -> tuple[int, ...]:
     """Return which vectors of a native file DuckDB takes into TABLESAMPLE SYSTEM of so many per cent with this seed."""
-    found = _native(
-        path,
-        f"SELECT DISTINCT rowid // {VECTOR_ROWS} FROM file.t"
-        f" TABLESAMPLE SYSTEM ({percent:g} PERCENT) REPEATABLE ({seed}) ORDER BY 1",
-    )
-    return tuple(vector for (vector,) in found)
+    taken = f"TABLESAMPLE SYSTEM ({percent:g} PERCENT) REPEATABLE ({seed})"
+    return tuple(_numbers(path, f"SELECT DISTINCT rowid // {VECTOR_ROWS} FROM file.t {taken} ORDER BY 1"))

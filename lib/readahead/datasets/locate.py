@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from readahead import paths
-from readahead.datasets.inspect import footer_length
 from readahead.errors import DataError
 
+MAGIC = b"PAR1"
 SUFFIXES = (".parquet", ".parq", ".pq")
 SAMPLE = ".readahead-"
 """How the name of a folder begins in which a sample lies for a while: none of the learner's data."""
@@ -57,18 +57,20 @@ def find(asked: str) -> Found:
     total = len(files)
     if total == 1 and _is_database(files[0]):
         return Found(kind="duckdb", files=(files[0],), total_files=1, total_bytes=sizes[0], small_files=0)
-    step = max(1.0, total / MOST_LOOKED_AT)
-    faults = {
-        path: why_not(path) for path in (files[int(n * step)] for n in range(min(total, MOST_LOOKED_AT)))
-    }
-    bad = [fault for fault in faults.values() if fault]
-    if len(bad) == len(faults):
+    step, good, bad = max(1.0, total / MOST_LOOKED_AT), [], []
+    for path in (files[int(n * step)] for n in range(min(total, MOST_LOOKED_AT))):
+        try:
+            footer_length(path)
+            good.append(path)
+        except DataError as error:
+            bad.append(str(error))
+    if not good:
         raise DataError(
             bad[0] if total == 1 else f"None of {len(bad)} files can be read. The first: {bad[0]}"
         )
     return Found(
         kind="parquet",
-        files=tuple(path for path, fault in faults.items() if not fault),
+        files=tuple(good),
         total_files=total,
         total_bytes=sum(sizes),
         small_files=sum(size < 2**20 for size in sizes),
@@ -76,29 +78,35 @@ def find(asked: str) -> Found:
     )
 
 
-def why_not(path: Path) -> str:
-    """Return why a file is no Parquet file to be read, as one sentence; nothing if it is one."""
+def footer_length(path: Path) -> int:
+    """Return the length of a Parquet file's metadata, from its last eight bytes.
+
+    Raises `DataError` that says why a file is no Parquet file to be read.
+    """
     try:
         with path.open("rb") as file:
-            head = file.read(4)
-            size = file.seek(0, os.SEEK_END)
-            file.seek(max(0, size - 4))
-            tail = file.read(4)
+            head, size = file.read(4), file.seek(0, os.SEEK_END)
+            file.seek(max(0, size - 8))
+            end = file.read()
     except OSError as error:
-        return f"{path} cannot be read: {error.strerror}. Change its rights, or give another file."
+        raise DataError(
+            f"{path} cannot be read: {error.strerror}. Change its rights, or give another file."
+        ) from error
+    length, tail = int.from_bytes(end[:4], "little"), end[-4:]
+    says = f"({size} bytes) does not end as a Parquet file does. Build or copy it again."
     if not size:
-        return f"{path} is empty (0 bytes). Give a file that was written to its end."
-    if b"PARE" in (head, tail):
-        return f"{path} is an encrypted Parquet file, whose metadata cannot be read. Give a decrypted copy."
-    if head == b"PAR1" and tail != b"PAR1":
-        return f"{path} is cut off: it begins as a Parquet file and has no footer. Copy or write it again."
-    if tail != b"PAR1":
-        return f"{path} is neither a Parquet file nor a DuckDB database. Give one of these, or a folder of the former."
-    try:
-        footer_length(path)
-    except DataError as error:
-        return str(error)
-    return ""
+        says = "is empty (0 bytes). Give a file that was written to its end."
+    elif b"PARE" in (head, tail):
+        says = "is an encrypted Parquet file, whose metadata cannot be read. Give a decrypted copy."
+    elif tail != MAGIC and head == MAGIC:
+        says = "is cut off: it begins as a Parquet file and has no footer. Copy or write it again."
+    elif tail != MAGIC:
+        says = (
+            "is neither a Parquet file nor a DuckDB database. Give one of these, or a folder of the former."
+        )
+    elif length + 12 <= size:
+        return length
+    raise DataError(f"{path} {says}")
 
 
 def _is_database(path: Path) -> bool:

@@ -6,6 +6,7 @@ When a call returns, or raises, nothing of it is running any more.
 from __future__ import annotations
 
 import subprocess
+import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from pathlib import Path
@@ -48,10 +49,7 @@ def program(command: Sequence[str | Path], log: Path, note: str, *, rows: int) -
         try:
             while process.poll() is None:
                 check()
-                try:
-                    process.wait(POLL_S)
-                except subprocess.TimeoutExpired:
-                    continue
+                time.sleep(POLL_S)
         finally:
             process.kill()
             process.wait()

@@ -17,8 +17,7 @@ import numpy as np
 
 from readahead.datasets import metadata
 from readahead.datasets.build import literal
-from readahead.datasets.inspect import footer_length
-from readahead.datasets.locate import Found, find
+from readahead.datasets.locate import Found, find, footer_length
 from readahead.datasets.metadata import StoredColumn
 from readahead.datasets.value_ranks import ranks
 from readahead.errors import BadValue, DataError
