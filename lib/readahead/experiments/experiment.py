@@ -8,6 +8,7 @@ from __future__ import annotations
 import difflib
 import math
 import random
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -41,6 +42,8 @@ class Knob:
     """What may be chosen, for kind 'choice': short keys, which saved settings and notebook parameters hold."""
     labels: Mapping[str, str] = field(default_factory=dict)
     """The words for a key, where they differ from it; they are taken as well as the key."""
+    pattern: str = ""
+    """A regular expression of what else may be chosen, as it is given: an address, a path."""
     steps: tuple[float, ...] = ()
     """If given, the only values a slider stops at (powers of two, say); any value in range is allowed."""
     folded: bool = False
@@ -54,7 +57,8 @@ class Knob:
         if self.kind == "choice":
             keys = {label: key for key, label in self.labels.items()}
             key = keys.get(value, value) if isinstance(value, str) else value
-            require_choice(self.name, key, self.choices)
+            if not (self.pattern and isinstance(key, str) and re.fullmatch(self.pattern, key)):
+                require_choice(self.name, key, self.choices, advice=self.help if self.pattern else "")
             return key
         advice = f"{self.label} goes from {self.text(self.low)} to {self.text(self.high)}."
         require_range(self.name, value, low=self.low, high=self.high, advice=advice)

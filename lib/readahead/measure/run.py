@@ -4,7 +4,7 @@ in a `Sample`."""
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,6 @@ import duckdb
 from readahead.devices import Device
 from readahead.errors import Cancelled, DataError
 from readahead.measure.engine import EngineSettings, Profile, engine, profile, quoted
-from readahead.measure.machine import this_machine
 from readahead.measure.sample import Sample
 from readahead.running import check, interrupts, turns
 from readahead.storage import page_cache
@@ -60,37 +59,67 @@ class Query:
         return [sql.replace("{table}", table) for sql in (self.sql, *self.more)]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Run:
-    """One repeat."""
-
-    seconds: float
-    cpu_s: float
-    start_s: float
-    profile: Profile
-    rows: list[tuple[Any, ...]]
-
-
 _NO_PROFILE = Profile(bytes_read=0, row_groups_scanned=0, row_groups_total=0)
 """Of a run of several queries: DuckDB's account is of the last one alone."""
 
 
-def _once(connection: duckdb.DuckDBPyConnection, query: Query, *, emulated: bool) -> _Run:
-    """Run all queries once, attaching a native file anew so that nothing of it is in memory."""
-    if query.native:
-        connection.execute(f"ATTACH {quoted(query.path, emulated=emulated)} AS file (READ_ONLY)")
+def once(
+    connection: duckdb.DuckDBPyConnection,
+    query: Query,
+    filesystem: EmulatedFileSystem | None = None,
+    fetch: Callable[[duckdb.DuckDBPyConnection], Any] = duckdb.DuckDBPyConnection.fetchall,
+) -> tuple[Any, Sample]:
+    """Run all queries once on an open engine; return what `fetch` makes of the last result, and what was seen.
+
+    A native file is attached anew, so that nothing of it is in memory. The emulated device's own busy waiting is not
+    the engine's processor time.
+    """
+    emulated = filesystem is not None
+    attach = f"ATTACH {quoted(query.path, emulated=emulated)} AS file (READ_ONLY)" if query.native else ""
+    if filesystem is not None:
+        filesystem.fresh()
+    if attach:
+        connection.execute(attach)
     try:
-        texts, rows = query.texts(emulated=emulated), []
+        texts, found = query.texts(emulated=emulated), None
         cpu_s, start_s = time.process_time(), time.perf_counter()
         for sql in texts:
             check()
-            rows = connection.execute(sql).fetchall()
+            found = fetch(connection.execute(sql))
         seconds, cpu_s = time.perf_counter() - start_s, time.process_time() - cpu_s
         seen = profile(connection) if not query.more else _NO_PROFILE
-        return _Run(seconds=seconds, cpu_s=cpu_s, start_s=start_s, profile=seen, rows=rows)
     finally:
-        if query.native:
+        if attach:
             connection.execute("DETACH file")
+    scale, reads = 1.0, list[Read]()
+    if filesystem is not None:
+        scale, cpu_s = filesystem.time_scale, max(0.0, cpu_s - filesystem.spun_s)
+        told = filesystem.trace.reads(start_s=start_s, time_scale=scale)
+        reads = [read for read in told if read.submitted_s >= 0]
+    return found, Sample(
+        seconds=(seconds / scale,),
+        cpu_s=(cpu_s,),
+        reads=tuple(reads),
+        bytes_read=sum(read.size_bytes for read in reads) if emulated else seen.bytes_read,
+        row_groups_scanned=seen.row_groups_scanned,
+        row_groups_total=seen.row_groups_total,
+        where="emulated device" if emulated else "this disk",
+        sql=";\n".join(texts),
+        setup=(*query.setup, *query.before, *filter(None, [attach])),
+        profile={} if query.more else _told(seen),
+        time_scale=scale,
+    )
+
+
+def _told(seen: Profile) -> dict[str, Any]:
+    """Return DuckDB's own account by name."""
+    return {
+        "bytes_read": seen.bytes_read,
+        "row_groups": seen.row_groups_scanned,
+        "row_groups_total": seen.row_groups_total,
+        "cpu_s": sum(seconds for _, seconds, _ in seen.operators),
+        "operators": seen.operators,
+    }
 
 
 def run_emulated(
@@ -110,32 +139,23 @@ def run_emulated(
     """
     kind = RemoteFileSystem if query.remote else EmulatedFileSystem
     filesystem = kind(device, fragment_bytes=fragment_bytes, time_scale=time_scale)
-    runs: list[_Run] = []
-    waited: list[float] = []
-    reads: tuple[Read, ...] = ()
+    samples: list[Sample] = []
     with engine(settings, filesystem) as connection, interrupts(filesystem.hurry, connection.interrupt):
         try:
             for statement in query.setup:
                 connection.execute(statement)
             with filesystem.instant():
                 for _ in range(warm_ups):
-                    _once(connection, query, emulated=True)
+                    once(connection, query, filesystem)
             for _ in turns(repeats, f" on {device.name}"):
                 for statement in query.before:
                     connection.execute(statement)
-                filesystem.fresh()
-                runs.append(_once(connection, query, emulated=True))
-                start_s = runs[-1].start_s
-                reads = filesystem.trace.reads(start_s=start_s, time_scale=time_scale)
-                reads = tuple(read for read in reads if read.submitted_s >= 0)
-                waited.append(filesystem.spun_s)
+                rows, sample = once(connection, query, filesystem)
+                samples.append(sample)
         except duckdb.Error as error:
             check()
             raise _explained(error, query, settings) from error
-    sample = _sample(
-        runs, reads, spun_s=waited, where="emulated device", time_scale=time_scale, facts=facts or {}
-    )
-    return replace(sample, **_asked(query, settings, runs[-1].profile, emulated=True))
+    return _gathered(samples, rows, engine=settings.values(), settings=dict(facts or {}))
 
 
 def run_local(
@@ -154,43 +174,32 @@ def run_local(
     if cold:
         page_cache.require_evict()
     where = "this disk, cold" if cold else "this disk, warm"
-    runs: list[_Run] = []
+    samples: list[Sample] = []
     with engine(settings) as connection, interrupts(connection.interrupt):
         try:
             for statement in query.setup:
                 connection.execute(statement)
-            _once(connection, query, emulated=False)
+            once(connection, query)
             for _ in turns(repeats, f" on {where}"):
                 if cold:
                     page_cache.evict(query.path)
-                runs.append(_once(connection, query, emulated=False))
+                rows, sample = once(connection, query)
+                samples.append(sample)
         except duckdb.Error as error:
             check()
             raise _explained(error, query, settings) from error
-    sample = _sample(runs, None, spun_s=[0.0] * repeats, where=where, time_scale=1.0, facts=facts or {})
-    return replace(sample, **_asked(query, settings, runs[-1].profile, emulated=False))
+    return _gathered(samples, rows, where=where, engine=settings.values(), settings=dict(facts or {}))
 
 
-def _asked(query: Query, settings: EngineSettings, seen: Profile, *, emulated: bool) -> dict[str, Any]:
-    """Return what was asked of DuckDB, and what it says of its last run."""
-    told = (
-        {}
-        if query.more
-        else {
-            "bytes_read": seen.bytes_read,
-            "row_groups": seen.row_groups_scanned,
-            "row_groups_total": seen.row_groups_total,
-            "cpu_s": sum(seconds for _, seconds, _ in seen.operators),
-            "operators": seen.operators,
-        }
+def _gathered(samples: list[Sample], rows: list[tuple[Any, ...]], **facts: Any) -> Sample:
+    """Return the repeats as one sample, with the first row for an answer."""
+    return replace(
+        samples[-1],
+        seconds=tuple(sample.seconds[0] for sample in samples),
+        cpu_s=tuple(sample.cpu_s[0] for sample in samples),
+        answer=tuple(rows[0]) if rows else (),
+        **facts,
     )
-    attach = f"ATTACH {quoted(query.path, emulated=emulated)} AS file (READ_ONLY)"
-    return {
-        "sql": ";\n".join(query.texts(emulated=emulated)),
-        "setup": (*query.setup, *query.before, *([attach] if query.native else [])),
-        "engine": settings.values(),
-        "profile": told,
-    }
 
 
 def _explained(error: duckdb.Error, query: Query, settings: EngineSettings) -> Exception:
@@ -205,33 +214,4 @@ def _explained(error: duckdb.Error, query: Query, settings: EngineSettings) -> E
     return DataError(
         f"DuckDB could not run the query on {query.path}: {error}."
         " Delete the file so that it is built again, or give another."
-    )
-
-
-def _sample(
-    runs: list[_Run],
-    reads: tuple[Read, ...] | None,
-    *,
-    spun_s: list[float],
-    where: str,
-    time_scale: float,
-    facts: Mapping[str, object],
-) -> Sample:
-    """Gather the repeats; `reads` is None where nothing sees them.
-
-    The emulated device's own busy waiting is not the engine's processor time.
-    """
-    last = runs[-1]
-    return Sample(
-        seconds=tuple(run.seconds / time_scale for run in runs),
-        cpu_s=tuple(max(0.0, run.cpu_s - spun) for run, spun in zip(runs, spun_s, strict=True)),
-        reads=reads or (),
-        bytes_read=last.profile.bytes_read if reads is None else sum(read.size_bytes for read in reads),
-        row_groups_scanned=last.profile.row_groups_scanned,
-        row_groups_total=last.profile.row_groups_total,
-        answer=tuple(last.rows[0]) if last.rows else (),
-        where=where,
-        machine=this_machine(),
-        settings=dict(facts),
-        time_scale=time_scale,
     )

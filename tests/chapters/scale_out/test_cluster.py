@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import socket
 import subprocess
@@ -9,21 +10,28 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 import psutil
 import pytest
 
-from readahead.chapters.scale_out import coordinator
-from readahead.chapters.scale_out import node as nodes
-from readahead.chapters.scale_out.cluster import Cluster, Strike
-from readahead.chapters.scale_out.coordinator import Part
-from readahead.chapters.scale_out.node import Module
+from readahead.chapters.scale_out.cluster import (
+    LOCAL,
+    NODE_THREADS,
+    Cluster,
+    Part,
+    answer,
+    join_shuffled,
+    merged,
+    warm,
+)
 from readahead.datasets.recipe import Recipe
 from readahead.devices import Device
 from readahead.errors import Cancelled, DataError
 from readahead.measure.engine import EngineSettings
 from readahead.measure.run import Query, run_emulated
+from readahead.measure.sample import Sample
 from readahead.running import listening
 
 DEVICE = Device(name="far", latency_s=0.01, bandwidth_bytes_per_s=2e8, channels=32)
@@ -32,26 +40,24 @@ JOIN = "SELECT count(*), sum(score * reputation) FROM {table} JOIN small USING (
 DEAL = "SELECT user_id, score FROM {table} WHERE user_id IS NOT NULL"
 
 
-def modules(count: int, device: Device = DEVICE) -> list[Module]:
-    """Return nodes with one read at a time."""
-    return [
-        Module(number=at, device=device, engine=EngineSettings(threads=1, queue_depth=1))
-        for at in range(count)
-    ]
-
-
 def parts(count: int, sql: str = SUMS, *, copied: bool = False, device: Device = DEVICE) -> list[Part]:
-    """Return the parts of the small table on so many nodes."""
-    own = modules(count, device)
+    """Return the parts of the small table on so many nodes, with one read at a time."""
     return [
         Part(
-            module=own[at],
+            node=at,
             recipe=Recipe(table="comments_narrow", size="tiny", row_group_rows=2_048, part=at, parts=count),
+            device=device,
+            engine=EngineSettings(threads=1, queue_depth=1),
             sql=sql,
-            copy_on=own[(at + 1) % count] if copied else None,
+            copy_on=(at + 1) % count if copied else None,
         )
         for at in range(count)
     ]
+
+
+def nodes_of(sample: Sample) -> set[int]:
+    """Return which nodes read something."""
+    return {read.thread // NODE_THREADS for read in sample.reads}
 
 
 def whole() -> tuple[object, ...]:
@@ -123,89 +129,89 @@ def cluster(scheduler: str) -> Iterator[Cluster]:
     end_s = time.monotonic() + 60
     own.open()
     while len(own.addresses) < 2 and time.monotonic() < end_s:
-        time.sleep(0.2)
+        time.sleep(0.1)
     yield own
     own.close()
 
 
 def test_the_workers_are_other_processes(cluster: Cluster) -> None:
-    seen = [cluster.submit(os.getpid, address).result() for address in cluster.addresses]
+    seen = [cluster.submit(address, os.getpid)[1].result() for address in cluster.addresses]
     assert len({*seen, os.getpid()}) == 3
     assert cluster.coordination_s is not None
 
 
 @pytest.mark.parametrize("count", [1, 2, 3])
 def test_any_number_of_nodes_has_the_answer_of_one_engine(cluster: Cluster, count: int) -> None:
-    coordinator.warm(cluster, parts(count))
-    answer = coordinator.ask(cluster, parts(count))
-    assert answer.rows == whole()
-    assert [slip.module for slip in answer.partials] == [f"node {at + 1}" for at in range(count)]
-    assert sum(slip.row_groups_total for slip in answer.partials) == pytest.approx(128, abs=2)
+    warm(cluster, parts(count))
+    samples = cluster.run(answer, parts(count))
+    assert merged(samples) == whole()
+    assert [nodes_of(sample) for sample in samples] == [{at} for at in range(count)]
+    assert sum(sample.row_groups_total for sample in samples) == pytest.approx(128, abs=2)
 
 
 def test_both_ways_to_join_agree(cluster: Cluster) -> None:
     users = np.arange(50_000, dtype=np.int32)
     small = {"user_id": users, "reputation": users % 100}
-    coordinator.warm(cluster, parts(2, JOIN), small)
-    pushed = coordinator.join_pushed(cluster, parts(2, JOIN), small, link_bytes_per_s=1e9)
-    coordinator.warm(cluster, parts(2, DEAL))
-    shuffled = coordinator.join_shuffled(
-        cluster, parts(2, DEAL), small, key="user_id", join_sql=JOIN, link_bytes_per_s=1e9
-    )
-    assert pushed.rows == shuffled.rows
-    assert int(pushed.rows[0]) > 0
-    assert pushed.sent_bytes == 2 * nodes.size_of(small)
+    warm(cluster, parts(2, JOIN), small)
+    pushed = merged(cluster.run(answer, parts(2, JOIN), small, 1e9))
+    warm(cluster, parts(2, DEAL))
+    samples = join_shuffled(cluster, parts(2, DEAL), small, key="user_id", sql=JOIN, link_bytes_per_s=1e9)
+    assert pushed == merged(samples)
+    assert int(pushed[0]) > 0
 
 
 def test_a_worker_killed_in_the_middle_changes_nothing_of_the_answer(cluster: Cluster) -> None:
-    coordinator.warm(cluster, parts(2, copied=True))
-    before = {cluster.submit(os.getpid, address).result() for address in cluster.addresses}
-    answer = coordinator.ask(cluster, parts(2, copied=True), strike=Strike(module=modules(2)[1], after_s=0.2))
-    assert answer.rows == whole()
-    assert answer.lost == ("node 2",)
-    assert [slip.module for slip in answer.partials] == ["node 1", "node 1"]
+    first, last = parts(2, copied=True)
+    warm(cluster, [first, last])
+    before = {cluster.submit(address, os.getpid)[1].result() for address in cluster.addresses}
+    samples = cluster.run(answer, [first, replace(last, dies_after_s=0.2)])
+    assert merged(samples) == whole()
+    assert [nodes_of(sample) for sample in samples] == [{0}, {0}]
     assert sum(psutil.pid_exists(pid) for pid in before) == 1
-    assert len(cluster.heal()) == 2
+    assert len(cluster.open().addresses) == 2
 
 
 def test_without_a_copy_a_dead_node_is_an_error_that_says_so(cluster: Cluster) -> None:
-    coordinator.warm(cluster, parts(2))
-    with pytest.raises(DataError, match=r"node 2 died .* nobody alive has a copy"):
-        coordinator.ask(cluster, parts(2), strike=Strike(module=modules(2)[1], after_s=0.2))
-    cluster.heal()
-    coordinator.warm(cluster, parts(2))
-    assert coordinator.ask(cluster, parts(2)).rows == whole()
+    first, last = parts(2)
+    warm(cluster, [first, last])
+    with pytest.raises(DataError, match=r"Node 2 died .* nobody alive has a copy"):
+        cluster.run(answer, [first, replace(last, dies_after_s=0.2)])
+    warm(cluster, [first, last])
+    assert merged(cluster.run(answer, [first, last])) == whole()
 
 
-def test_a_worker_that_is_about_to_die_is_waited_for_before_the_next_query(cluster: Cluster) -> None:
-    coordinator.warm(cluster, parts(2))
-    for _ in range(2):
-        cluster.kill(cluster.addresses[-1])  # as a strike that came when its query was over
-        coordinator.warm(cluster, parts(2))
-        assert coordinator.ask(cluster, parts(2)).rows == whole()
+def test_a_death_that_would_come_after_the_answer_does_not_come(cluster: Cluster) -> None:
+    first, last = parts(2, device=DEVICE.but(latency_s=0.001))
+    warm(cluster, [first, last])
+    before = cluster.addresses
+    assert merged(cluster.run(answer, [first, replace(last, dies_after_s=2.0)])) == whole()
+    time.sleep(2.0)
+    assert cluster.addresses == before
 
 
 def test_a_query_can_be_called_off(cluster: Cluster) -> None:
     slow = DEVICE.but(latency_s=0.5)
-    coordinator.warm(cluster, parts(2, device=slow))
+    warm(cluster, parts(2, device=slow))
     stop = threading.Event()
     threading.Timer(0.3, stop.set).start()
     with pytest.raises(Cancelled), listening(stop=stop):
-        coordinator.ask(cluster, parts(2, device=slow))
-    assert coordinator.ask(cluster, parts(2)).rows == whole()
+        cluster.run(answer, parts(2, device=slow))
+    assert merged(cluster.run(answer, parts(2))) == whole()
 
 
 def test_nobody_at_an_address_is_said_in_words(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
-        "readahead.chapters.scale_out.cluster.START_S", 8.0
-    )  # a minute is for machines that really start
-    with pytest.raises(DataError, match=r"No Dask workers were found at 'tcp://127.0.0.1:\d+'"):
+        "readahead.chapters.scale_out.cluster.START_S", 2.0
+    )  # more is for machines that really start
+    with pytest.raises(
+        DataError, match=r"No Dask workers with Readahead .* were found at 'tcp://127.0.0.1:\d+'"
+    ):
         Cluster(f"tcp://127.0.0.1:{free_port()}").open()
 
 
 def test_a_local_cluster_leaves_no_process_behind() -> None:
     before = {child.pid for child in psutil.Process().children(recursive=True)}
-    with Cluster() as own:
+    with contextlib.closing(Cluster(LOCAL).open()) as own:
         assert len(own.addresses) == 2
         assert {child.pid for child in psutil.Process().children(recursive=True)} - before
     time.sleep(0.5)

@@ -2,16 +2,9 @@
 
 from __future__ import annotations
 
-from readahead.chapters.scale_out import laws as arithmetic
-from readahead.chapters.scale_out.chapter import (
-    JOINED,
-    NEAR,
-    SLOW,
-    SMALL_SMALL,
-    printed,
-    speedup,
-)
-from readahead.chapters.scale_out.workload import KILLED, PUSHED, SHUFFLED, TWO_COPIES
+from readahead.chapters.scale_out import laws
+from readahead.chapters.scale_out.chapter import NEAR, SLOW, SMALL_SMALL, joined, speedup
+from readahead.chapters.scale_out.factors import printed
 from readahead.experiments.claim import Sides
 from readahead.experiments.round import Bench
 from readahead.questions.exercise import Computed
@@ -21,7 +14,7 @@ from readahead.units import GB, GiB
 def _agreeing(bench: Bench) -> float:
     """Return the share of sums on which a disturbed query and an undisturbed one agree."""
     one = bench.sample(nodes=2).answer
-    other = bench.sample(nodes=2, copies=TWO_COPIES, failing=KILLED).answer
+    other = bench.sample(nodes=2, copies="two", failing="killed").answer
     return sum(a == b for a, b in zip(one, other, strict=True)) / len(one)
 
 
@@ -29,37 +22,29 @@ CLAIMS: dict[str, Sides] = {
     "nearly_two": Sides(
         left=lambda bench: speedup(bench.measured),
         right=lambda bench: 1.8,
-        when={
-            "so_many_requests": lambda left, right, bench: bench.base["queue_depth"] > 2,
-        },
+        when={"so_many_requests": lambda left, right, bench: bench.base["queue_depth"] > 2},
     ),
     "model_holds": Sides(
-        left=lambda bench: speedup(bench.measured),
-        right=lambda bench: speedup(bench.model),
+        left=lambda bench: speedup(bench.measured), right=lambda bench: speedup(bench.model)
     ),
     "slowest_rules": Sides(
         left=lambda bench: bench.measured.seconds(**NEAR, slow_times=SLOW),
         right=lambda bench: bench.measured.seconds(**{**NEAR, "latency_s": NEAR["latency_s"] * SLOW}),
     ),
-    "survives": Sides(
-        left=_agreeing,
-        right=lambda bench: 1.0,
-    ),
+    "survives": Sides(left=_agreeing, right=lambda bench: 1.0),
     "small_pushed": Sides(
-        left=lambda bench: bench.measured.seconds(**JOINED, join=PUSHED, small_bytes=SMALL_SMALL),
-        right=lambda bench: bench.measured.seconds(**JOINED, join=SHUFFLED, small_bytes=SMALL_SMALL),
+        left=lambda bench: joined(bench.measured, "pushed", SMALL_SMALL),
+        right=lambda bench: joined(bench.measured, "shuffled", SMALL_SMALL),
     ),
 }
 
 ANSWERS: dict[str, Computed] = {
-    "alpha": Computed(
-        answer=lambda bench: arithmetic.contention(printed("speedup.cold.unsorted"), 2),
-    ),
+    "alpha": Computed(answer=lambda bench: laws.contention(printed("speedup.cold.unsorted"), 2)),
     "load": Computed(
-        answer=lambda bench: printed("cpimport_s.mode1", "loading") / printed("cpimport_s.mode2", "loading"),
+        answer=lambda bench: printed("cpimport_s.mode1", "loading") / printed("cpimport_s.mode2", "loading")
     ),
     "limit": Computed(
-        answer=lambda bench: arithmetic.push_limit_bytes(8 * GB, 2),
+        answer=lambda bench: laws.push_limit_bytes(8 * GB, 2),
         matches={"a_small_side": lambda given: given < GiB / 4},
     ),
 }

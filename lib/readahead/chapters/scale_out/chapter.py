@@ -1,67 +1,44 @@
-"""One room, two rooms, four. The same query on more nodes, with a slow one among them, with one that dies, and with a
-list that all of them need; and what ten printed times say of two servers."""
+"""Scale-out: one query on more nodes, one of which may be slow or die, and joined to a table that all of them need."""
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 from readahead import devices, published
-from readahead.chapters.scale_out import laws as arithmetic
-from readahead.chapters.scale_out.cluster import LOCAL
-from readahead.chapters.scale_out.factors import (
-    FITTED,
-    anomaly,
-    caches,
-    outlier,
-    printed,
-    proof,
-    residuals,
-)
-from readahead.chapters.scale_out.workload import (
-    ALIVE,
-    KILLED,
-    LIMITED,
-    NO_JOIN,
-    ONE_COPY,
-    PUSHED,
-    SHUFFLED,
-    TWO_COPIES,
-    Spreading,
-    reads_of,
-)
-from readahead.errors import BadValue
-from readahead.experiments.experiment import Knob
+from readahead.chapters.scale_out import laws
+from readahead.chapters.scale_out.cluster import LOCAL, NODE_THREADS
+from readahead.chapters.scale_out.factors import FITTED, anomaly, printed, residuals
+from readahead.chapters.scale_out.workload import ScaleOut
+from readahead.experiments.experiment import Knob, Settings
 from readahead.experiments.figure import Axis, Line, Picture, Traces
 from readahead.experiments.knobs import knob, powers
-from readahead.experiments.round import Bench, Round, Witness
+from readahead.experiments.residuals import against_print
+from readahead.experiments.round import Bench, Round, Witness, along
 from readahead.measure.value import Value
-from readahead.models.scalability import capacity
 from readahead.units import GB, MB, GiB, KiB, MiB
 
 _NETWORK = devices.device("object-store")
 MOST_NODES = 4
 
 
-class Address(Knob):
-    """A choice that also takes the address of a scheduler."""
-
-    def check(self, value: Any) -> Any:
-        """Return this machine or an address as it is given. Raises `BadValue` for anything else."""
-        if value in self.choices or (isinstance(value, str) and "://" in value):
-            return value
-        raise BadValue(
-            f"{self.name}={value!r} must be {LOCAL!r} or a scheduler's address. Give one such as"
-            " tcp://127.0.0.1:8786, as dask scheduler prints it."
-        )
+def unjoined(settings: Settings) -> str:
+    """Return why the knobs of a join do nothing, where nothing is joined."""
+    return "Nothing is joined." if settings["join"] == "none" else ""
 
 
-EXPERIMENT = Spreading(
+def unlimited(settings: Settings) -> str:
+    """Return why the limit does nothing, where it does not decide."""
+    return "" if settings["join"] == "limit" else "You chose how the join is done."
+
+
+EXPERIMENT = ScaleOut(
     topic="scale_out",
     title="Scale-out: more nodes",
     knobs=(
         Knob(
             name="nodes", label="Nodes", kind="count", default=2, low=1, high=MOST_NODES,
-            steps=tuple(range(1, MOST_NODES + 1)), help="Performance modules, each with a part of the table.",
+            steps=tuple(range(1, MOST_NODES + 1)), help="DuckDB processes, each with a part of the table.",
         ),
         knob("latency_s", default=0.008, high=0.03),
         knob("queue_depth", default=1, folded=False, label="Outstanding"),
@@ -69,28 +46,42 @@ EXPERIMENT = Spreading(
             name="slow_times", label="One slow node", kind="times", default=1.0, low=1.0, high=8.0,
             help="How many times as long the last node's device takes to answer.",
         ),
-        Knob(name="copies", label="Copies", kind="choice", default=ONE_COPY, choices=(ONE_COPY, TWO_COPIES)),
-        Knob(name="failing", label="Nodes are", kind="choice", default=ALIVE, choices=(ALIVE, KILLED)),
-        Knob(name="join", label="Join", kind="choice", default=NO_JOIN, choices=(NO_JOIN, LIMITED, PUSHED, SHUFFLED)),
+        Knob(
+            name="copies", label="Copies", kind="choice", default="one", choices=("one", "two"),
+            labels={"one": "one copy", "two": "a copy on the neighbour"},
+            idle=lambda settings: "There is no neighbour." if settings["nodes"] == 1 else "",
+        ),
+        Knob(
+            name="failing", label="Nodes are", kind="choice", default="alive", choices=("alive", "killed"),
+            labels={"alive": "all alive", "killed": "one killed in the middle"},
+            idle=lambda settings: "" if unjoined(settings) else "A worker is killed in a scan, not in a join.",
+        ),
+        Knob(
+            name="join", label="Join", kind="choice", default="none", choices=("none", "limit", "pushed", "shuffled"),
+            labels={"limit": "by the limit", "pushed": "pushed down"},
+        ),
         Knob(
             name="small_bytes", label="Small side", kind="bytes", default=1 * MiB, low=16 * KiB, high=16 * MiB,
             steps=powers(16 * KiB, 16 * MiB), help="The table that is joined to the large one.",
+            idle=unjoined,
         ),
         Knob(
             name="limit_bytes", label="Push-down limit", kind="bytes", default=512 * KiB, low=16 * KiB, high=2 * GiB,
             steps=powers(16 * KiB, 2 * GiB), folded=True, help="A small side up to here is sent to every node.",
+            idle=lambda settings: unjoined(settings) or unlimited(settings),
         ),
         Knob(
             name="network_bytes_per_s", label="Network", kind="bytes_per_s", default=20 * MB, low=5 * MB,
-            high=10 * GB, folded=True, help="Of each node's link, and of the user module's.",
+            high=10 * GB, folded=True, help="Of each node's link, and of the coordinator's.", idle=unjoined,
         ),
         knob("row_group_rows", default=2_048, folded=True, high=131_072, steps=powers(2_048, 131_072)),
         knob("channels", default=128),
         knob("bandwidth_bytes_per_s", default=_NETWORK.bandwidth_bytes_per_s),
         knob("size", default="tiny"),
-        Address(
+        Knob(
             name="scheduler", label="Cluster", kind="choice", default=LOCAL, choices=(LOCAL,), folded=True,
-            help="Two worker processes here; a notebook's parameter names any other Dask scheduler.",
+            labels={LOCAL: "this machine"}, pattern=r"[\w+-]+://.+",
+            help="Two worker processes here, or the address of any other Dask scheduler, such as tcp://127.0.0.1:8786.",
         ),
     ),
     fixed={"device": _NETWORK.name, "threads": 1},
@@ -110,9 +101,14 @@ def speedup(see: Witness, **changes: Any) -> Value:
     return see.seconds(**{**changes, "nodes": 1}) / see.seconds(**{**changes, "nodes": 2})
 
 
-def outstanding(requests: int) -> dict[str, Any]:
-    """Return the knobs of the round on outstanding requests."""
-    return {"nodes": 1, "latency_s": 0.02, "queue_depth": requests}
+def outstanding(see: Witness, requests: int) -> Value:
+    """Return how long one node takes with so many requests outstanding."""
+    return see.seconds(nodes=1, latency_s=0.02, queue_depth=requests)
+
+
+def joined(see: Witness, way: str, small_bytes: int) -> Value:
+    """Return how long two nodes take for a join of which little time is reading."""
+    return see.seconds(**JOINED, join=way, small_bytes=small_bytes)
 
 
 ROUNDS = {
@@ -124,28 +120,18 @@ ROUNDS = {
     ),
     "two": Round(
         ask=speedup,
-        published=(
-            published.figure("scale_out", "speedup.cold.unsorted"),
-            published.figure("scale_out", "speedup.cold.sorted"),
-        ),
+        published=[
+            published.figure("scale_out", f"speedup.cold.{order}") for order in ("unsorted", "sorted")
+        ],
     ),
-    "requests": Round(
-        ask=lambda see: (
-            see.seconds(**outstanding(DEFAULT_REQUESTS)) / see.seconds(**outstanding(RAISED_REQUESTS))
-        ),
-    ),
+    "requests": Round(ask=lambda see: outstanding(see, DEFAULT_REQUESTS) / outstanding(see, RAISED_REQUESTS)),
     "slow": Round(ask=lambda see: see.seconds(**NEAR, slow_times=SLOW) / see.seconds(**NEAR)),
-    "copy": Round(
-        ask=lambda see: see.seconds(**NEAR, copies=TWO_COPIES) / see.seconds(**NEAR),
-    ),
+    "copy": Round(ask=lambda see: see.seconds(**NEAR, copies="two") / see.seconds(**NEAR)),
     "killed": Round(
-        ask=lambda see: see.seconds(nodes=2, copies=TWO_COPIES, failing=KILLED) / see.seconds(nodes=2),
+        ask=lambda see: see.seconds(nodes=2, copies="two", failing="killed") / see.seconds(nodes=2)
     ),
     "pushed": Round(
-        ask=lambda see: (
-            see.seconds(**JOINED, join=PUSHED, small_bytes=LARGE_SMALL)
-            / see.seconds(**JOINED, join=SHUFFLED, small_bytes=LARGE_SMALL)
-        ),
+        ask=lambda see: joined(see, "pushed", LARGE_SMALL) / joined(see, "shuffled", LARGE_SMALL)
     ),
 }
 
@@ -154,67 +140,84 @@ def _laws(bench: Bench) -> Picture:
     """Draw what the law of scaling makes of two printed speed-ups and the measured ones."""
     counts = [1.0, 1.25, 1.5, 1.75, 2.0, 2.25, 2.5]
     lines = [Line(name="twice the nodes, twice as fast", points=[(n, n) for n in counts], source="other")]
-    for name, label in (("speedup.warm.unsorted", "warm"), ("speedup.cold.unsorted", "cold")):
-        said = printed(name)
-        alpha = arithmetic.contention(said, 2)
-        told = capacity(counts, alpha, 0.0).tolist()
-        lines.append(Line(name=f"law through {label}, unsorted", points=list(zip(counts, told, strict=True))))
-        lines.append(
-            Line(name=f"MariaDB, {label}, unsorted", points=[(2.0, said)], source="published", joined=False)
-        )
-    one = bench.measured.seconds(nodes=1)
-    more = sorted({2, bench.base["nodes"]} - {1})
+    for state in ("warm", "cold"):
+        said = printed(f"speedup.{state}.unsorted")
+        curve = laws.capacity(counts, laws.contention(said, 2), 0.0).tolist()
+        lines += [
+            Line(name=f"law through {state}, unsorted", points=list(zip(counts, curve, strict=True))),
+            Line(name=f"MariaDB, {state}, unsorted", points=[(2.0, said)], source="published", joined=False),
+        ]
+    one, more = bench.measured.seconds(nodes=1), sorted({2, bench.base["nodes"]} - {1})
     seen = [(1.0, 1.0), *((float(n), (one / bench.measured.seconds(nodes=n)).median) for n in more)]
     lines.append(Line(name="DuckDB on Dask", points=seen, source="measured", joined=False))
     return Picture(
-        title="Above the line and below it",
-        sentence="Cold, two of MariaDB's servers stay below twice the speed of one; warm, they are above it, and the"
-        " law needs a negative contention to follow.",
         x=Axis(label="nodes", kind="count", log=False),
         y=Axis(label="speed-up", kind="times", log=False),
         lines=tuple(lines),
-        marks={},
+    )
+
+
+def _caches(_bench: Bench) -> Picture:
+    """Draw what a second cache does to a repeated query, by how much of the data one cache holds."""
+    warmer = printed("total_s.cold.unsorted", "elimination") / printed("total_s.warm.unsorted", "elimination")
+    said = printed("speedup.warm.unsorted")
+
+    def gain(share: float) -> float:
+        took = functools.partial(laws.cached_s, data_bytes=1.0, cache_bytes=share, device_bytes_per_s=1.0)
+        return took(1, cache_bytes_per_s=warmer) / took(2, cache_bytes_per_s=warmer)
+
+    shares = (0.02, 0.1, 0.2, 0.3, 0.4, 0.45, 0.5, 0.55, 0.6, 0.7, 0.8, 0.9, 1.0, 1.1, 1.2)
+    return Picture(
+        x=Axis(label="share of the data that one cache holds", kind="1", log=False),
+        y=Axis(label="speed-up of two nodes", kind="times", log=False),
+        lines=(
+            Line(name="model", points=[(share, gain(share)) for share in shares]),
+            Line(name="MariaDB, warm, unsorted", points=[(0.02, said), (1.2, said)], source="published"),
+        ),
+    )
+
+
+def _outlier(_bench: Bench) -> Picture:
+    """Draw each printed time against the product that was fitted to the eight without an anomaly."""
+    odd = {name: (model, said) for name, model, said in anomaly()}
+    plain = sorted((model, said) for name, model, said in residuals() if name not in odd)
+    both = [value for pair in (*plain, *odd.values()) for value in pair]
+    ends = [(end, end) for end in (min(both), max(both))]
+    return Picture(
+        x=Axis(label="model", kind="s"),
+        y=Axis(label="printed", kind="s"),
+        lines=(
+            Line(name="as predicted", points=ends),
+            Line(name="MariaDB", points=plain, source="published", joined=False),
+            Line(name="unsorted, cold, two nodes", points=[*odd.values()], source="other", joined=False),
+        ),
     )
 
 
 def _joins(bench: Bench) -> Picture:
     """Draw both ways to join against the size of the small side, and the limit between them."""
-    sizes = [float(16 * KiB * 4**n) for n in range(6)]
-    lines = []
-    for way, seen in ((PUSHED, (SMALL_SMALL, LARGE_SMALL)), (SHUFFLED, (LARGE_SMALL,))):
-        told = [(s, bench.model.seconds(**JOINED, join=way, small_bytes=int(s)).median) for s in sizes]
-        lines.append(Line(name=f"model, {way}", points=told))
-        took = [(float(s), bench.measured.seconds(**JOINED, join=way, small_bytes=s).median) for s in seen]
-        lines.append(Line(name=f"DuckDB, {way}", points=took, source="measured", joined=False))
-    limit = arithmetic.push_limit_bytes(EXPERIMENT.large_bytes(bench.base), 2)
+    draw = functools.partial(along, bench, "small_bytes", seconds=True, **JOINED)
+    pushed = draw(seen=(SMALL_SMALL, LARGE_SMALL), label="pushed down", join="pushed")
     return Picture(
-        title="To all, or dealt out",
-        sentence="A small side that is sent whole to each node costs the link as often as there are nodes; past the"
-        " limit it is cheaper to deal both sides out.",
         x=Axis(label="small side", kind="bytes"),
         y=Axis(label="time", kind="s"),
-        lines=tuple(lines),
-        marks={"large side / nodes²": limit},
+        lines=(*pushed, *draw(seen=(LARGE_SMALL,), label="shuffled", join="shuffled")),
+        marks={"large side / nodes²": laws.push_limit_bytes(EXPERIMENT.large_bytes(bench.base), 2)},
     )
 
 
 def _nodes(bench: Bench) -> Traces:
     """Draw the reads of both nodes, with one of them slow."""
-    sample = bench.sample(**NEAR, slow_times=SLOW)
-    return Traces(
-        title="One waits for the other",
-        sentence="Both nodes have as much to read; the query ends when the slow one has read its last.",
-        runs=(("first node", reads_of(sample, 0)), ("slow node", reads_of(sample, 1))),
-    )
+    reads = bench.sample(**NEAR, slow_times=SLOW).reads
+    first, slow = ([read for read in reads if read.thread // NODE_THREADS == node] for node in (0, 1))
+    return Traces(runs=(("first node", first), ("slow node", slow)))
 
 
 FIGURES = {
     "laws": _laws,
-    "caches": caches,
-    "outlier": outlier,
+    "caches": _caches,
+    "outlier": _outlier,
     "joins": _joins,
     "nodes": _nodes,
-    "printed": proof,
+    "printed": lambda _: against_print(residuals(), FITTED),
 }
-
-__all__ = ["EXPERIMENT", "FIGURES", "FITTED", "ROUNDS", "anomaly", "printed", "residuals"]

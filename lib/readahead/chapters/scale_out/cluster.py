@@ -1,297 +1,380 @@
-"""The rooms of an office, and the porter who knows who sits where. An errand goes to its room; when a clerk is called
-away in the middle, it goes to the neighbour who has a copy of the drawer.
+"""A cluster: what a node does in its worker's process, and the coordinator that asks all nodes and merges the answers.
 
-The office is a Dask cluster: by default two worker processes on this machine, else whatever scheduler is named. Every
-node is pinned to a worker, because its files and its device are there. This file alone knows of Dask.
+A node is DuckDB over its own part of a table on an emulated device of its own. A query goes to all nodes at once, and
+the coordinator adds their partial aggregates up. MariaDB ColumnStore calls the coordinator a user module and the nodes
+performance modules. The cluster is one of Dask, by default of two worker processes on this machine; this file alone
+knows of Dask. Every node is bound to a worker, because its file and its device are there.
 """
 
 from __future__ import annotations
 
 import atexit
 import contextlib
+import functools
 import logging
+import operator
+import os
+import signal
 import statistics
 import threading
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
+import duckdb
+import numpy as np
+
 from readahead import __version__
-from readahead.chapters.scale_out import node as nodes
-from readahead.chapters.scale_out.node import Module
-from readahead.devices import Device
-from readahead.errors import DataError, ReadaheadError
-from readahead.measure.engine import EngineSettings
+from readahead.datasets.recipe import Recipe
+from readahead.devices import device
+from readahead.errors import Cancelled, DataError, ReadaheadError
+from readahead.measure.case import Case
+from readahead.measure.engine import engine
+from readahead.measure.run import Query, once
+from readahead.measure.sample import Sample
 from readahead.running import check, tell
+from readahead.storage.emulated import EmulatedFileSystem
+from readahead.storage.trace import Read
 
-LOCAL = "this machine"
+LOCAL = "local"
 """The scheduler of a cluster that is started here, and ended with this process."""
-WORKERS, THREADS = 2, 4
-"""Processes of a local cluster, and how many nodes each can serve at once."""
+LOCAL_WORKERS: dict[str, Any] = {
+    "n_workers": 2,
+    "threads_per_worker": 4,  # so many nodes can each of them serve at once
+    "processes": True,
+    "host": "127.0.0.1",
+    "dashboard_address": None,
+    "memory_limit": 0,
+    "silence_logs": logging.CRITICAL,
+}
 POLL_S = 0.1
-"""How often the counter looks whether a clerk is still there, or somebody cancelled."""
-START_S = 60.0
+"""How often the coordinator looks whether all workers are still there, or somebody cancelled."""
+START_S = 30.0
 """How long to wait for workers."""
+Sent = tuple[str, Any]
+"""The worker's address, and the future of what it was asked."""
 ROUNDS = 9
-"""Empty questions with which a cluster is timed."""
+"""Empty queries with which a cluster is calibrated."""
+Columns = Mapping[str, np.ndarray]
+"""A table in memory, by column."""
+USUAL_READS = 64
+NODE_THREADS = 1_000
+"""Threads of a node's reads are numbered from its number times this."""
+MOST_READY = 8
+"""Nodes kept ready in one process; the oldest is closed for the next."""
+
+
+# -- a node, in its worker's process -----------------------------------------------------------------
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Part(Case):
+    """What one node is asked: a query over its part of the table."""
+
+    node: int
+    """Which node, counted from 0."""
+    sql: str = ""
+    """`{table}` stands for the part, and `small` for a table that is sent along."""
+    copy_on: int | None = None
+    """The node that has a copy of the part."""
+    dies_after_s: float | None = None
+    """When the node's process is killed, in the middle of the query."""
+
+    def query(self) -> Query:
+        """Return the query; its file is built if it is not there."""
+        return Query(sql=self.sql, path=self.build())
+
+    def on(self, other: Part) -> Part:
+        """Return this part as the node of another does it, from its copy and on its device."""
+        return replace(self, node=other.node, device=other.device, copy_on=None, dies_after_s=None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Errand:
-    """A function to run on one node, or on another that has a copy of what it needs."""
+class _Running:
+    """A node's engine at work in this process. It answers one query at a time."""
 
-    call: Callable[..., Any]
-    module: Module
-    """Where; it is also the function's first argument."""
-    args: tuple[Any, ...] = ()
-    copy_on: Module | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Strike:
-    """A worker to be killed in the middle of a query."""
-
-    module: Module
-    after_s: float
+    filesystem: EmulatedFileSystem
+    connection: duckdb.DuckDBPyConnection
+    open: contextlib.ExitStack
+    turn: threading.Lock = field(default_factory=threading.Lock)
 
 
+_running: dict[str, _Running] = {}
+_lock = threading.Lock()
+
+
+def _started(part: Part) -> _Running:
+    """Return this process's engine for the node of a part, kept from the last query."""
+    key = repr((part.node, part.device, part.engine))
+    with _lock:
+        if key not in _running:
+            while len(_running) >= MOST_READY:
+                _running.pop(next(iter(_running))).open.close()
+            stack, filesystem = contextlib.ExitStack(), EmulatedFileSystem(part.device)
+            connection = stack.enter_context(engine(part.engine, filesystem))
+            _running[key] = _Running(filesystem=filesystem, connection=connection, open=stack)
+        return _running[key]
+
+
+def _run(
+    part: Part, small: Columns | None, fetch: Callable[[Any], Any], *, delayed: bool = True
+) -> tuple[Any, Sample]:
+    """Run a part's query on its node; return what `fetch` makes of the result, and what was seen."""
+    running = _started(part)
+    with running.turn, contextlib.nullcontext() if delayed else running.filesystem.instant():
+        if small is not None:
+            running.connection.register("small", dict(small))
+        try:
+            found, sample = once(running.connection, part.query(), running.filesystem, fetch)
+        except duckdb.InterruptException as error:
+            raise Cancelled(f"The query was cancelled on node {part.node + 1}. Ask again.") from error
+    reads = tuple(replace(read, thread=NODE_THREADS * part.node + read.thread) for read in sample.reads)
+    return found, replace(sample, reads=reads, engine=part.engine.values())
+
+
+def warm_up(part: Part, small: Columns | None = None) -> None:
+    """Build the part's file if it is not there, and run the query once without delays."""
+    _run(part, small, duckdb.DuckDBPyConnection.fetchnumpy, delayed=False)
+
+
+def answer(part: Part, small: Columns | None = None, link_bytes_per_s: float = np.inf) -> Sample:
+    """Return the sample of a part's query, whose answer is a partial aggregate: the sums of this part.
+
+    A table `small` goes to all nodes over the one link of the coordinator: to this node after those before it.
+    """
+    kill = (os.getpid(), getattr(signal, "SIGKILL", signal.SIGTERM))  # as a power cut would
+    death = threading.Timer(part.dies_after_s or 0.0, os.kill, kill)
+    if part.dies_after_s is not None:
+        death.start()
+    try:
+        time.sleep((part.node + 1) * size_of(small or {}) / link_bytes_per_s)
+        [sums], seen = _run(part, small, duckdb.DuckDBPyConnection.fetchall)
+        return replace(seen, answer=sums)
+    finally:
+        death.cancel()
+
+
+def deal(part: Part, key: str, nodes: int) -> list[Any]:
+    """Read a part's rows and deal them out by their key: return what it took, then each node's rows."""
+    columns, seen = _run(part, None, duckdb.DuckDBPyConnection.fetchnumpy)
+    to = np.asarray(columns[key]) % nodes
+    shares = [{name: np.asarray(column)[to == at] for name, column in columns.items()} for at in range(nodes)]
+    return [seen, *shares]
+
+
+def meet(
+    small: Columns, shares: Sequence[Columns], node: int, sql: str, small_bytes: int, link_bytes_per_s: float
+) -> tuple[Any, ...]:
+    """Join the rows that were dealt to a node with its share of the small side; `{table}` stands for the rows.
+
+    The coordinator's link takes the whole small side; what the nodes send one another crosses all their links at once.
+    """
+    from_others = sum(size_of(share) for at, share in enumerate(shares) if at != node)
+    time.sleep((small_bytes + from_others) / link_bytes_per_s)
+    large = {name: np.concatenate([np.asarray(share[name]) for share in shares]) for name in shares[0]}
+    with duckdb.connect() as connection:
+        connection.execute("SET threads = 1")
+        connection.register("large", large)
+        connection.register("small", dict(small))
+        [sums] = connection.execute(sql.replace("{table}", "large")).fetchall()
+        return tuple(sums)
+
+
+def blank(part: Part) -> Sample:
+    """Return a sample as long as a usual one without any work; its answer is this worker's version of Readahead."""
+    read = Read(offset=0, size_bytes=1, thread=part.node, submitted_s=0.0, due_s=0.0, done_s=0.0)
+    reads, sums = (read,) * USUAL_READS, (__version__,) * 6
+    return Sample(seconds=(0.0,), cpu_s=(0.0,), reads=reads, bytes_read=0, where="nowhere", answer=sums)
+
+
+def stop_all() -> None:
+    """End every query of this process soon, and start with new engines afterwards."""
+    with _lock:
+        for running in _running.values():
+            running.filesystem.hurry()
+            running.connection.interrupt()
+        _running.clear()
+
+
+def size_of(columns: Columns) -> int:
+    """Return the bytes of a table in memory."""
+    return sum(int(np.asarray(column).nbytes) for column in columns.values())
+
+
+# -- the coordinator ---------------------------------------------------------------------------------
 class Cluster:
-    """A user module and the workers that it can put nodes on. Started by the first question, closed by `close`."""
+    """A coordinator and the workers that it can put nodes on. Started by `open`, ended by `close`."""
 
-    def __init__(self, scheduler: str = LOCAL, *, workers: int = WORKERS) -> None:
+    def __init__(self, scheduler: str = LOCAL) -> None:
         self.scheduler = scheduler
-        self._workers = workers if scheduler == LOCAL else 1  # the most that were ever there
+        self._workers = LOCAL_WORKERS["n_workers"] if scheduler == LOCAL else 1  # that were there last
         self._client: Any = None
-        self._local: Any = None
         self._lock = threading.RLock()
-        self._struck: set[tuple[str, str]] = set()
         self.coordination_s: float | None = None
-        """An empty question to all nodes and back, as timed when the cluster was opened."""
+        """An empty query to all nodes and back, as calibrated when the cluster was opened."""
 
-    # -- coming and going ----------------------------------------------------------------------------
+    # -- the workers ---------------------------------------------------------------------------------
     def open(self) -> Self:
-        """Start the workers or find them. Raises `DataError` if there are none, or they lack Readahead."""
+        """Start the workers or find them, and wait a while for those that died: their nannies start them anew.
+
+        Raises `DataError` if there are none, or they lack Readahead.
+        """
+        import distributed
+
         with self._lock:
             if self._client is not None and self._client.status != "running":
                 self.close()  # the scheduler went away
-            if self._client is None:
-                tell(0, 1, "starting the cluster")
-                try:
-                    self._start()
-                    self._greet()
-                except BaseException:
-                    self.close()
-                    raise
+            try:
+                if self._client is None:
+                    tell(0, 1, "starting the cluster")
+                    at, options = (None, LOCAL_WORKERS) if self.scheduler == LOCAL else (self.scheduler, {})
+                    self._client = distributed.Client(at, timeout=START_S, set_as_default=False, **options)
+                self._client.wait_for_workers(1, timeout=START_S)
+                with contextlib.suppress(TimeoutError):
+                    self._client.wait_for_workers(self._workers, timeout=START_S)
+                self._workers = len(self.addresses)  # who has not come by now is not waited for again
+                self.coordination_s = self.coordination_s or self._empty_query_s()
+            except Cancelled:
+                raise
+            except Exception as error:
+                self.close()
+                raise DataError(
+                    f"No Dask workers with Readahead {__version__} were found at {self.scheduler!r}:"
+                    f" {type(error).__name__}: {error}. It must be {LOCAL!r} or the address of a scheduler that has"
+                    " workers, such as tcp://127.0.0.1:8786. Start both where the same Readahead is installed, or with"
+                    " PYTHONPATH set (docs/cluster.md), or leave the scheduler out."
+                ) from error
         return self
 
-    def _start(self) -> None:
-        import distributed
-
-        try:
-            if self.scheduler == LOCAL:
-                self._local = distributed.LocalCluster(
-                    n_workers=self._workers,
-                    threads_per_worker=THREADS,
-                    processes=True,
-                    host="127.0.0.1",
-                    dashboard_address=None,
-                    memory_limit=0,
-                    silence_logs=logging.CRITICAL,
-                )
-            self._client = distributed.Client(
-                self._local or self.scheduler, timeout=START_S / 4, set_as_default=False
-            )
-            self._client.wait_for_workers(self._workers, timeout=START_S / 4)
-        except (OSError, TimeoutError, ValueError) as error:
-            raise DataError(
-                f"No Dask workers were found at {self.scheduler!r}: {type(error).__name__}: {error}. It must be"
-                f" {LOCAL!r} or the address of a scheduler that has workers, such as tcp://127.0.0.1:8786."
-                " Start both (docs/cluster.md), or leave the scheduler out."
-            ) from error
-
-    def _greet(self) -> None:
-        """Ask every worker for its version of Readahead, and see how long an empty round takes."""
-        try:
-            versions = self._client.run(nodes.version)
-        except Exception as error:  # whatever a worker says: it is not ready for our questions
-            raise DataError(
-                f"A worker at {self.scheduler!r} cannot import Readahead {__version__}: {error}. Install it there,"
-                " or start the worker with PYTHONPATH set (docs/cluster.md)."
-            ) from error
-        if set(versions.values()) != {__version__}:
-            raise DataError(
-                f"Workers have Readahead {versions}; all must have {__version__}, as here. Install it there anew."
-            )
-        none, engine, took = (
-            Device(name="none", latency_s=0.0, bandwidth_bytes_per_s=1e9),
-            EngineSettings(),
-            [],
-        )
-        modules = [Module(number=at, device=none, engine=engine) for at in range(len(versions))]
+    def _empty_query_s(self) -> float:
+        """Return the median time of an empty query. Raises `ValueError` for workers with another Readahead."""
+        nothing = Part(node=0, recipe=Recipe(table="comments_narrow"), device=device("nvme"))
+        parts, took = [replace(nothing, node=at) for at in range(len(self.addresses))], []
         for _ in range(ROUNDS):
             start_s = time.perf_counter()
-            self.run([Errand(call=nodes.blank, module=module) for module in modules])
+            samples = self.run(blank, parts)
             took.append(time.perf_counter() - start_s)
-        self.coordination_s = statistics.median(took)
+        if found := {sample.answer[0] for sample in samples} - {__version__}:
+            raise ValueError(f"workers have Readahead {found}")
+        return statistics.median(took)
 
     def close(self) -> None:
-        """Send everybody home. Closing twice does nothing."""
+        """End the workers that were started here, and let go of others. Closing twice does nothing."""
         with self._lock:
-            client, local, self._client, self._local = self._client, self._local, None, None
-            self.coordination_s = None
-            for part in (client, local):
-                if part is not None:
-                    with contextlib.suppress(Exception):
-                        part.close(timeout=10)
+            client, self._client, self.coordination_s = self._client, None, None
+            if client is not None:
+                with contextlib.suppress(Exception):
+                    client.close(timeout=10)
 
-    def __enter__(self) -> Self:
-        return self.open()
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
-    # -- what it is ----------------------------------------------------------------------------------
     @property
     def addresses(self) -> list[str]:
         """Return the workers that are alive, always in the same order."""
-        known = self._client.scheduler_info(n_workers=-1)["workers"]
+        # not `scheduler_info`: what it returns is replaced by totals, without any worker, every few seconds
+        known = self._client.sync(self._client.scheduler.identity, n_workers=-1)["workers"]
         self._workers = max(self._workers, len(known))
         return sorted(known, key=lambda address: (str(known[address]["name"]).zfill(8), address))
 
-    def _processes(self) -> list[tuple[str, str]]:
-        """Return (address, scratch folder) of each worker: no two processes have both in common."""
-        known = self._client.scheduler_info(n_workers=-1)["workers"]
-        return [(address, str(told["local_directory"])) for address, told in known.items()]
+    def homes(self, count: int) -> list[str]:
+        """Return the worker of each of so many nodes. Raises `DataError` if none is left."""
+        alive = self.addresses or self.open().addresses
+        return [alive[node % len(alive)] for node in range(count)]
 
-    def submit(self, call: Callable[..., Any], address: str, *args: Any) -> Any:
-        """Send a call to one worker and return its future; futures among `args` are fetched from where they are."""
-        return self._client.submit(call, *args, workers=[address], allow_other_workers=False, pure=False)
+    # -- calls ---------------------------------------------------------------------------------------
+    def submit(self, address: str, call: Callable[..., Any], *args: Any) -> Sent:
+        """Send a call to one worker; futures among `args` are fetched from where they are."""
+        future = self._client.submit(call, *args, workers=[address], allow_other_workers=False, pure=False)
+        return address, future
 
-    # -- errands -------------------------------------------------------------------------------------
-    def places(self, modules: Sequence[Module]) -> dict[int, str]:
-        """Return which worker each module is on, by the module's number."""
-        alive = self.alive()
-        return {module.number: alive[module.number % len(alive)] for module in modules}
+    def run(self, call: Callable[..., Any], parts: Sequence[Part], *args: Any) -> list[Any]:
+        """Run `call(part, *args)` for all parts at once, each on its own node, and return the results.
 
-    def alive(self) -> list[str]:
-        """Return the workers that are alive, of which there is one at least. Raises `DataError` for none."""
-        if found := self.addresses or self.heal():
-            return found
-        raise DataError(
-            f"The cluster at {self.scheduler!r} has 0 workers and needs at least 1. Start one (docs/cluster.md)."
-        )
-
-    def heal(self) -> list[str]:
-        """Wait until who was told to die is dead, and a while until nannies start them anew; return all workers."""
-        end_s = time.monotonic() + START_S / 4
-        while self._struck & set(self._processes()) and time.monotonic() < end_s:
-            time.sleep(POLL_S)
-        self._struck.clear()
-        with contextlib.suppress(TimeoutError):
-            self._client.wait_for_workers(self._workers, timeout=START_S / 4)
-        return self.addresses
-
-    def run(self, errands: Sequence[Errand], *, strike: Strike | None = None) -> tuple[list[Any], list[str]]:
-        """Run errands at once and return their results, and the nodes that died meanwhile.
-
-        Raises `DataError` when a node dies and nobody has a copy of its part, `Cancelled` when told to stop.
+        A part whose worker dies is done again by the node that has a copy. Raises `DataError` when nobody has one,
+        `Cancelled` when told to stop.
         """
-        modules = [m for e in errands for m in (e.module, e.copy_on) if m is not None]
-        where = self.places([*modules, *([strike.module] if strike else [])])
+        homes = self.homes(len(parts))
 
-        def send(errand: Errand, module: Module) -> Any:
-            return self.submit(errand.call, where[module.number], module, *errand.args)
+        def send(part: Part) -> Sent:
+            return self.submit(homes[part.node], call, part, *args)
 
-        sent = {number: (errand.module, send(errand, errand.module)) for number, errand in enumerate(errands)}
-        lost: list[str] = []
-        timer = threading.Timer(strike.after_s, self.kill, [where[strike.module.number]]) if strike else None
-        try:
-            if timer is not None:
-                timer.start()
-            while not self.some([future for _, future in sent.values()], every=True):
-                check()
-                alive = set(self.addresses)
-                for number, (module, future) in list(sent.items()):
-                    if where[module.number] not in alive and not future.done():
-                        future.cancel(force=True)
-                        lost.append(module.name)
-                        heir = self._heir(errands[number], module, where, alive)
-                        sent[number] = (heir, send(errands[number], heir))
-        except ReadaheadError:
-            self.hurry([future for _, future in sent.values()])
-            raise
-        finally:
-            if timer is not None:
-                timer.cancel()
-                timer.join()
-        return [future.result() for _, future in sent.values()], lost
+        def again(at: int) -> Sent:
+            copy_on = parts[at].copy_on
+            if copy_on is None or homes[copy_on] not in self.addresses:
+                raise DataError(
+                    f"Node {parts[at].node + 1} died in the middle of the query, and nobody alive has a copy of its"
+                    " part. Keep a copy on a neighbour, or ask again when the node is back."
+                )
+            return send(parts[at].on(parts[copy_on]))
 
-    def kill(self, address: str) -> None:
-        """End a worker as a power cut would."""
-        self._struck.update(process for process in self._processes() if process[0] == address)
-        self._client.run(nodes.die, workers=[address], wait=False, on_error="ignore")
+        return self.results([send(part) for part in parts], again)
 
-    @staticmethod
-    def _heir(errand: Errand, dead: Module, where: dict[int, str], alive: set[str]) -> Module:
-        """Return the neighbour who has a copy. Raises `DataError` if nobody has."""
-        heir = errand.copy_on
-        if heir is None or heir == dead or where[heir.number] not in alive:
-            raise DataError(
-                f"{dead.name} died in the middle of the query, and nobody alive has a copy of its part."
-                " Keep a copy on a neighbour, or ask again when the node is back."
-            )
-        return heir
+    def results(self, calls: Sequence[Sent], again: Callable[[int], Sent] | None = None) -> list[Any]:
+        """Return the results of calls. `again` sends one whose worker died to another.
 
-    def some(self, futures: Sequence[Any], *, every: bool = False) -> bool:
-        """Wait a little for one of the futures, or all; return whether that came."""
+        What still runs is told to end when a worker dies and there is no `again` (`DataError`), or when told to stop.
+        """
         from distributed import wait
 
-        if not futures:
-            return False
+        sent = list(calls)
         try:
-            with self._client.as_current():
-                wait(futures, timeout=POLL_S, return_when="ALL_COMPLETED" if every else "FIRST_COMPLETED")
-        except TimeoutError:
-            return False
-        return True
-
-    def wait(self, futures: Sequence[Any]) -> list[Any]:
-        """Return the results of all futures. Raises `Cancelled` when told to stop, `DataError` when a worker dies."""
-        began = set(self.addresses)
-        try:
-            while not self.some(futures, every=True):
+            while waiting := [at for at, (_, future) in enumerate(sent) if not future.done()]:
                 check()
-                if dead := began - set(self.addresses):
-                    raise DataError(f"Workers {sorted(dead)} died in the middle of a join. Ask again.")
+                alive = self.addresses
+                for at in waiting:
+                    if sent[at][0] not in alive:
+                        sent[at][1].cancel(force=True)
+                        if again is None:
+                            raise DataError(f"Worker {sent[at][0]} died in the middle of a join. Ask again.")
+                        sent[at] = again(at)
+                with contextlib.suppress(TimeoutError), self._client.as_current():
+                    wait([sent[at][1] for at in waiting], timeout=POLL_S)
         except ReadaheadError:
-            self.hurry(futures)
+            self._client.cancel([future for _, future in sent], force=True)
+            with contextlib.suppress(Exception):  # a worker that died meanwhile has nothing to call off
+                self._client.run(stop_all)
             raise
-        return [future.result() for future in futures]
-
-    def hurry(self, futures: Sequence[Any]) -> None:
-        """Call everything off: what waits is dropped, what runs is told to end."""
-        self._client.cancel(list(futures), force=True)
-        with contextlib.suppress(Exception):  # a worker that died meanwhile has nothing to call off
-            self._client.run(nodes.hurry_all)
+        return [future.result() for _, future in sent]
 
 
-# -- one cluster for a whole bench -------------------------------------------------------------------
-_open: dict[str, Cluster] = {}
-_door = threading.Lock()
-
-
-def cluster(scheduler: str = LOCAL) -> Cluster:
+@functools.cache
+def cluster(scheduler: str) -> Cluster:
     """Return this process's cluster at a scheduler: one for all experiments, closed at the end of the process."""
-    with _door:
-        if scheduler not in _open:
-            _open[scheduler] = Cluster(scheduler)
-        return _open[scheduler]
+    found = Cluster(scheduler)
+    atexit.register(found.close)
+    return found
 
 
-@atexit.register
-def close_all() -> None:
-    """Close every cluster that `cluster` opened."""
-    with _door:
-        while _open:
-            _open.popitem()[1].close()
+# -- queries -----------------------------------------------------------------------------------------
+def warm(at: Cluster, parts: Sequence[Part], small: Columns | None = None) -> None:
+    """Let each node, and each that has a copy, build its file and warm its engine."""
+    at.open()
+    tell(0, 1, "the nodes get ready")
+    copies = [part.on(parts[part.copy_on]) for part in parts if part.copy_on is not None]
+    at.run(warm_up, [*parts, *copies], small)
+
+
+def join_shuffled(
+    at: Cluster, parts: Sequence[Part], small: Columns, *, key: str, sql: str, link_bytes_per_s: float
+) -> list[Sample]:
+    """Deal both sides of a join out by their key, from worker to worker, so that rows which belong together meet."""
+    count, homes = len(parts), at.homes(len(parts))
+    dealt = [at.submit(home, deal, part, key, count) for home, part in zip(homes, parts, strict=True)]
+
+    def item(of: int, number: int) -> Sent:
+        return at.submit(homes[of], operator.getitem, dealt[of][1], number)
+
+    size, calls = size_of(small), [item(of, 0) for of in range(count)]
+    for to, home in enumerate(homes):
+        share = {name: column[small[key] % count == to] for name, column in small.items()}
+        rows = [item(of, to + 1)[1] for of in range(count)]
+        calls.append(at.submit(home, meet, share, rows, to, sql, size, link_bytes_per_s))
+    found = at.results(calls)
+    return [replace(sample, answer=sums) for sample, sums in zip(found[:count], found[count:], strict=True)]
+
+
+def merged(samples: Sequence[Sample]) -> tuple[Any, ...]:
+    """Return the sums of the samples' partial aggregates, column by column.
+
+    Sums and counts add up; an average does not, and must be sent as both. A column that is NULL in all stays so.
+    """
+    columns = zip(*(sample.answer for sample in samples), strict=True)
+    known = [[value for value in column if value is not None] for column in columns]
+    return tuple(sum(column) if column else None for column in known)

@@ -1,104 +1,109 @@
-"""A second cook in the kitchen. Twice the hands, one order slip, one plate to fill; and, what is forgotten, a second
-refrigerator.
-
-What n nodes do to a query: caches that add up, a part that somebody else must do, a join's small side sent to all or
-both sides dealt out; and MariaDB's ten printed times as one product. The law of scaling itself is in `scalability`.
-"""
+"""The laws of one query on several nodes: contention, caches that add up, failover, and the two ways to join."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from readahead.errors import BadValue
+from readahead.models.scalability import capacity as capacity  # noqa: PLC0414 (a law of this chapter and of another)
 
-Array = NDArray[np.float64]
 
-
-# -- more than hands ---------------------------------------------------------------------------------
 def contention(speedup: float, nodes: float) -> float:
-    """Return the contention at which `nodes` are `speedup` times as fast: (N / C − 1) / (N − 1), without crosstalk.
+    r"""Return the contention at which so many nodes are so many times as fast, if there is no crosstalk.
 
-    Amdahl's serial share (1967) as `scalability.capacity` has it. Below 0 each node brings something that was short
-    (Gunther, Puglia & Tomasette, 2015). One number from one number: it always fits.
+    .. math:: \frac{N / C - 1}{N - 1}
+
+    where N (`nodes`) are C (`speedup`) times as fast as one. Below 0 each node brings something that was short. One
+    number from one number: it always fits.
+
+    Source: G. Amdahl, 1967, solved for his serial share; N. J. Gunther, P. Puglia and K. Tomasette, 2015, below 0.
     """
     return (nodes / speedup - 1) / (nodes - 1)
 
 
 def cached_s(
-    nodes: ArrayLike,
+    nodes: float,
     *,
     data_bytes: float,
     cache_bytes: float,
     cache_bytes_per_s: float,
     device_bytes_per_s: float,
-) -> Array:
-    """Return the seconds of a repeated query when every node brings a cache: D/N · (h/Rc + (1 − h)/Rd).
+) -> float:
+    r"""Return the seconds of a repeated query when every node brings a cache.
 
-    h = min(1, N·M/D) is the share of D bytes that N caches of M bytes hold. Where the first cache was too small, the
-    second does more than half of the work away.
+    .. math:: \frac{D}{N} \left(\frac{h}{R_c} + \frac{1 - h}{R_d}\right), \quad h = \min(1, N M / D)
+
+    where each of N (`nodes`) has a cache of M (`cache_bytes`), so that all hold a share h of D (`data_bytes`); a cache
+    is read at R_c (`cache_bytes_per_s`), a device at R_d (`device_bytes_per_s`). Where the first cache was too small,
+    the second node does more than half of the work away.
     """
-    n = np.asarray(nodes, float)
-    hit = np.minimum(1.0, n * cache_bytes / data_bytes)
-    return np.asarray(data_bytes / n * (hit / cache_bytes_per_s + (1 - hit) / device_bytes_per_s))
+    hit = min(1.0, nodes * cache_bytes / data_bytes)
+    return data_bytes / nodes * (hit / cache_bytes_per_s + (1 - hit) / device_bytes_per_s)
 
 
-# -- a query on nodes --------------------------------------------------------------------------------
-def failover_s(node_s: Sequence[float], coordination_s: float, *, after_s: float, notice_s: float) -> float:
-    """Return the seconds of a query whose last node dies: its neighbour does that part too, from the beginning.
+def failover_s(node_s: Sequence[float], *, after_s: float, notice_s: float) -> float:
+    r"""Return the seconds of a query whose last node dies: the first does that part too, from the beginning.
 
-    The neighbour is the first node; it answers one question at a time, so it ends its own part first.
+    .. math:: \max(t_1, \ldots, t_{N-1}, \max(t_1, a + d) + t_N)
+
+    where t_1 … t_N (`node_s`) are the seconds of each node's part, the last one dies at a (`after_s`), and d
+    (`notice_s`) passes until it is noticed. The first node answers one query at a time, so it ends its own part before.
     """
-    own_s, lost_s = node_s[0], node_s[-1]
-    begins_s = max(own_s, after_s + notice_s)
-    return max(*node_s[:-1], begins_s + lost_s) + coordination_s
+    begins_s = max(node_s[0], after_s + notice_s)
+    return max(*node_s[:-1], begins_s + node_s[-1])
 
 
-def pushed_s(small_bytes: ArrayLike, nodes: float, *, link_bytes_per_s: float) -> Array:
-    """Return the seconds on the user module's link of a small side sent whole to each node: N·S / B."""
-    return np.asarray(nodes * np.asarray(small_bytes, float) / link_bytes_per_s)
+def pushed_s(small_bytes: float, nodes: float, *, link_bytes_per_s: float) -> float:
+    r"""Return the seconds on the coordinator's link of a small side that is sent whole to each node.
 
+    .. math:: N S / B
 
-def shuffled_s(small_bytes: ArrayLike, large_bytes: float, nodes: float, *, link_bytes_per_s: float) -> Array:
-    """Return the seconds on the links of both sides dealt out: S / B, and between nodes L(N − 1) / (N²B).
-
-    Each node has L/N of the large side and keeps a share of 1/N of it; all links work at the same time.
+    where S (`small_bytes`) goes to N (`nodes`) over a link of B (`link_bytes_per_s`).
     """
-    between = large_bytes * (nodes - 1) / nodes**2
-    return np.asarray((np.asarray(small_bytes, float) + between) / link_bytes_per_s)
+    return nodes * small_bytes / link_bytes_per_s
+
+
+def shuffled_s(small_bytes: float, large_bytes: float, nodes: float, *, link_bytes_per_s: float) -> float:
+    r"""Return the seconds on the links when both sides of a join are dealt out by their key.
+
+    .. math:: \frac{S + L (N - 1) / N^2}{B}
+
+    where S (`small_bytes`) crosses the coordinator's link once; each of N (`nodes`) has one part in N of L
+    (`large_bytes`) and keeps one part in N of that; all links, of B (`link_bytes_per_s`), work at the same time.
+    """
+    return (small_bytes + large_bytes * (nodes - 1) / nodes**2) / link_bytes_per_s
 
 
 def push_limit_bytes(large_bytes: float, nodes: float) -> float:
-    """Return the size of a small side up to which sending it to all is the cheaper way: L / N².
+    r"""Return the size of a small side up to which sending it to all nodes is the cheaper way.
 
-    N·S = S + L(N − 1)/N² has this one solution for N > 1; by bytes alone, not counting memory.
+    .. math:: L / N^2
+
+    where L (`large_bytes`) lies on N (`nodes`): N S = S + L (N - 1) / N^2 has this one solution for S. It is by bytes
+    alone, not counting memory.
     """
     return large_bytes / nodes**2
 
 
-# -- what was printed --------------------------------------------------------------------------------
-FACTORS = ("sorted", "redundant", "two nodes, cold", "two nodes, warm", "cold", "unsorted cold on two nodes")
+def product_s(
+    facts: Sequence[Sequence[bool]], seconds: Sequence[float], asked: Sequence[Sequence[bool]]
+) -> NDArray[np.float64]:
+    r"""Return times as a product of factors, which is fitted to other times by least squares.
 
+    .. math:: \log t = \log t_0 + \sum_i x_i \log f_i
 
-def log_linear(facts: Sequence[Sequence[bool]], seconds: Sequence[float]) -> Array:
-    """Return the factors of a product fitted to times: base first, then one for each column of `facts`.
-
-    log t = log t₀ + Σ xᵢ log fᵢ by least squares: what makes a query slower makes it so by the same factor
-    everywhere. Raises `BadValue` if there are more factors than times, or two that always come together.
+    where each x_i says whether a fact holds: of times t (`seconds`) in the columns of `facts`, of the times to return
+    in `asked`. What makes a query slower makes it so by the same factor f_i everywhere. Raises `BadValue` if there are
+    more factors than times, or two that always come together.
     """
-    x = np.column_stack([np.ones(len(seconds)), np.asarray(facts, float)])
+    x, at = (np.column_stack([np.ones(len(rows)), np.asarray(rows, float)]) for rows in (facts, asked))
     if np.linalg.matrix_rank(x) < x.shape[1]:
         raise BadValue(
             f"{len(seconds)} times cannot tell {x.shape[1]} factors apart: some always come together."
             " Give more times, or fewer factors."
         )
     found, *_ = np.linalg.lstsq(x, np.log(np.asarray(seconds, float)), rcond=None)
-    return np.asarray(np.exp(found))
-
-
-def product_s(factors: ArrayLike, facts: Sequence[Sequence[bool]]) -> Array:
-    """Return the times that the factors of `log_linear` foretell."""
-    logs = np.log(np.asarray(factors, float))
-    return np.asarray(np.exp(logs[0] + np.asarray(facts, float) @ logs[1:]))
+    return np.asarray(np.exp(at @ found))
