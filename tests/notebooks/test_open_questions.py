@@ -35,6 +35,30 @@ GIVEN = {
     ("01_fragments.ipynb", "one_head"): ("128 requests of 128 KiB", "9.9 ms", "0.1 ms", "100 MB/s"),
     ("01_fragments.ipynb", "eight_heads"): ("128 requests of 128 KiB", "disks as above"),
     ("01_fragments.ipynb", "flash"): ("67 µs", "560 MB/s"),
+    ("06_index_pages.ipynb", "upper"): ("million leaf pages", "13 bytes", "8,096 bytes"),
+    ("06_index_pages.ipynb", "all_leaves"): (
+        "10 pages",
+        "258 reads",
+        "64 KB",
+        "2.44 ms",
+        "32.2 MB/s",
+        "32 of them",
+    ),
+    ("06_index_pages.ipynb", "behind"): ("282 s", "63,012", "14.5 MB/s"),
+    ("06_index_pages.ipynb", "eighth"): ("44 reads", "64 KB", "8 KB", "2.44 ms", "32.2 MB/s"),
+    ("06_index_pages.ipynb", "map"): ("43 pages", "32 reads", "8 KB", "2.44 ms", "32.2 MB/s"),
+    ("06_index_pages.ipynb", "sample_native"): ("8 reads", "9 reads", "30 ms"),
+    ("06_index_pages.ipynb", "wrong"): ("13 row groups", "128", "50 %"),
+    ("06_index_pages.ipynb", "wrong_shuffled"): ("13 row groups", "2,048 rows"),
+    ("07_elimination.ipynb", "unsorted"): ("one row in eighty", "37 row groups", "8,192 rows"),
+    ("07_elimination.ipynb", "sorted"): ("37 row groups", "one row in eighty"),
+    ("07_elimination.ipynb", "disorder"): ("a tenth of the table",),
+    ("07_elimination.ipynb", "year"): ("530.02 s", "seven years", "four for all"),
+    ("07_elimination.ipynb", "quantity"): ("26 to 35", "1 to 50", "37 row groups"),
+    ("07_elimination.ipynb", "bloom"): ("37 row groups", "eight reads", "1 ms"),
+    ("10_loading.ipynb", "runs"): ("2 %", "2.1 %", "nine times in ten", "95 %"),
+    ("10_loading.ipynb", "files"): ("the time above", "64 batches", "two latencies of 4 ms", "16 at a time"),
+    ("10_loading.ipynb", "durability"): ("the two loads above", "10 rows", "1,000"),
     ("05_lookups.ipynb", "one_by_one"): ("4.1 ms", "1.04 reads a row", "one read at a time"),
     ("05_lookups.ipynb", "disks"): ("25 rows", "1 ms", "16 KiB"),
     ("05_lookups.ipynb", "balls"): ("26 reads", "eight disks", "4.1 ms"),
@@ -53,6 +77,14 @@ HIDDEN = {
     ("01_fragments.ipynb", "yield"): r"33 ?%|34 ?%|two thirds",
     ("01_fragments.ipynb", "half_speed"): r"1 ?[Mm][Bb]\b|bandwidth times seek|destroys",
     ("01_fragments.ipynb", "rebuild"): r"1\.4\d|not change much",
+    ("06_index_pages.ipynb", "upper"): r"1,?60[78]",
+    ("06_index_pages.ipynb", "behind"): r"\b64 KiB|63\.4",
+    ("06_index_pages.ipynb", "sampled"): r"\b414\b",
+    ("06_index_pages.ipynb", "wrong"): r"\b(?:28|30|29\.8) %",
+    ("07_elimination.ipynb", "disorder"): r"s \+ w|\b14 ?%",
+    ("07_elimination.ipynb", "year"): r"28[45]|319",
+    ("10_loading.ipynb", "runs"): r"two dozen|\b2[34]\b",
+    ("10_loading.ipynb", "files"): r"wait / time to make",
     ("05_lookups.ipynb", "one_by_one"): r"\b226\b|one over",
     ("05_lookups.ipynb", "balls"): r"\b26 ?ms|four times|\b2[567] ms",
     ("05_lookups.ipynb", "little"): r"nine|8\.8",
@@ -68,6 +100,18 @@ NOWHERE = {
         "A forecast that is wrong",
     ),
     "01_fragments.ipynb": ("Bandwidth times seek.", "His graph did not change much", "poison"),
+    "06_index_pages.ipynb": (
+        "seventy times as many",
+        "A chain cannot be read ahead",
+        "one habit",
+        "Count the things",
+    ),
+    "07_elimination.ipynb": (
+        "has something of everything",
+        "order is good enough",
+        "The finer order is a gift",
+    ),
+    "10_loading.ipynb": ("The square is what hurts", "Many writers, one log", "That is what a sync buys"),
     "05_lookups.ipynb": (
         "About nine under way",
         "One over the latency, near enough",
@@ -102,9 +146,20 @@ LAWS = {
         dict.fromkeys(("switch", "switch_native", "switch_here", "depth", "alone", "hole"), 1.3),
     ),
     "fragments": ({"size": "tiny", "seek_s": 0.0099, "queue_depth": 2}, {}),
+    "index_pages": ({"size": "tiny"}, {}),
+    "elimination": ({"size": "tiny"}, {}),
+    "loading": ({"size": "tiny"}, {}),
     "lookups": ({"size": "tiny", "channels": 8, "queue_depth": 32}, {"eight": 1.5, "break_even": 1.25}),
 }
 """For each chapter the notebook's settings, and how far a law may lie from the model where it is a step of it."""
+
+
+NO_LAW = {
+    "index_pages": {"sampled", "sample_parquet", "sample_native"},
+    "elimination": {"gain", "small_groups", "bloom", "folders", "price"},
+    "loading": {"spread"},
+}
+"""Answers that no formula gives: something is counted in a plan or a file, timed here, or was only printed."""
 
 
 @pytest.mark.parametrize("topic", LAWS)
@@ -113,7 +168,9 @@ def test_every_round_shows_a_law_that_gives_its_answer_or_a_step_of_it(topic: st
     opened = chapter(topic)
     bench = Bench(opened.experiment, repeats=1, **settings)
     for name, one in opened.rounds.items():
-        assert one.law is not None, name
+        assert (one.law is None) == (name in NO_LAW.get(topic, ())), name
+        if one.law is None:
+            continue
         law, modeled = one.law(bench), one.modeled_value(bench)
         assert law.formula, name
         assert law.symbols, name

@@ -25,6 +25,7 @@ from readahead.chapters.elimination.load_order import (
 from readahead.chapters.elimination.star_queries import BY_DATE, BY_QUANTITY, BY_YEAR, GENERATED, QUERIES
 from readahead.chapters.elimination.workload import EXPERIMENT, IN_ORDER
 from readahead.experiments.figure import Axis, Line, Picture, Traces
+from readahead.experiments.law import Applied
 from readahead.experiments.residuals import against_print
 from readahead.experiments.round import Bench, Round, along, traces
 from readahead.published import Figure
@@ -38,11 +39,27 @@ MANY, FEW = ({"flight": flight, "load": GENERATED, "size": "tiny"} for flight in
 """The same columns of the same row groups, for the suppliers of a region and for those of one of its nations."""
 
 
+def _share_law(bench: Bench, **changes: object) -> Applied:
+    """Return the law of what is read of a table: of its order, or of none."""
+    case = EXPERIMENT.case(bench.settings(**changes))
+    rows = case.recipe.effective_row_group_rows
+    if changes["load"] == GENERATED:
+        return Applied(laws.share_holding, selectivity=round(case.star_query.share(BY_DATE), 5), rows=rows)
+    first, last = (round(end, 5) for end in case.span())
+    late = {"disorder": case.recipe.disorder} if case.recipe.disorder else {}
+    return Applied(laws.share_read, groups=case.recipe.rows / rows, first=first, last=last, **late)
+
+
 def _share_of(**changes: object) -> Round:
     return Round(
         model=lambda bench: share_modeled(bench, **changes),
         measured=lambda bench: share_measured(bench, **changes),
+        law=lambda bench: _share_law(bench, **changes),
     )
+
+
+def _rounded(load: str) -> list[float]:
+    return [round(share, 4) for share in shares(load)]
 
 
 def _printed(name: str) -> Figure:
@@ -60,10 +77,12 @@ ROUNDS = {
         model=lambda _: _WARM.best * left(BY_YEAR),
         measured=lambda bench: _WARM.best * total_s(bench, BY_YEAR) / total_s(bench, GENERATED),
         published=(_printed("warm.sorted"),),
+        law=lambda _: Applied(laws.time_left_s, total_s=_WARM.best, shares=_rounded(BY_YEAR)),
     ),
     "day": Round(
         model=lambda _: left(BY_DATE) / left(BY_YEAR),
         measured=lambda bench: total_s(bench, BY_DATE) / total_s(bench, BY_YEAR),
+        law=lambda _: Applied(laws.finer_order, finer=_rounded(BY_DATE), coarser=_rounded(BY_YEAR)),
     ),
     "quantity": _share_of(flight=MONTH, load=BY_QUANTITY),
     "small_groups": Round(

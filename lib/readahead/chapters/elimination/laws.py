@@ -9,6 +9,7 @@ All shares are of the rows of the table, from 0 to 1; every argument may be an a
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -20,11 +21,15 @@ Array = NDArray[np.float64]
 
 
 def groups_read(groups: ArrayLike, selectivity: ArrayLike, disorder: ArrayLike = 0.0) -> Array:
-    """Return the row groups that a range of the sort column touches: m(s + w) + 1, and never more than m.
+    r"""Return the row groups that a range of the sort column touches.
 
-    `selectivity` is the share of rows in the range, `disorder` how far rows lie from their place at most, from one end
-    to the other, as a share of the table. A range as long as s·m groups that begins anywhere touches s·m + 1 of them;
-    disorder spreads it by w. An empty range touches nothing. After Moerkotte, "Small Materialized Aggregates" (1998).
+    .. math:: \min(m, \; m \, (s + w) + 1)
+
+    where m (`groups`) are the row groups, s (`selectivity`) is the share of rows in the range, and w (`disorder`)
+    is how far rows lie from their place at most, from one end to the other, as a share of the table. A range that
+    begins anywhere touches one more than it fills; an empty one touches nothing.
+
+    Source: G. Moerkotte, Small Materialized Aggregates, 1998.
     """
     m, s, w = (np.asarray(x, float) for x in (groups, selectivity, disorder))
     return np.where(s > 0, np.minimum(m, m * (s + w) + 1), 0.0)
@@ -56,17 +61,48 @@ def groups_between(groups: ArrayLike, first: ArrayLike, last: ArrayLike, disorde
     return np.where(b > a, np.minimum(np.ceil(m), m * spread + 1), 0.0)
 
 
+def share_read(groups: float, first: float, last: float, disorder: float = 0.0) -> float:
+    r"""Return the share of the row groups that is read for a range of the sort column.
+
+    .. math:: \frac{\min\left(\lceil m \rceil, \; m \, (F(b + w) - F(a)) + 1\right)}{\lceil m \rceil}
+
+    where m (`groups`) are the row groups, the wanted rows lie from a (`first`) to b (`last`) as shares of the table
+    in its order, and w (`disorder`) is how late a row may come. F (`place`) is where a row lies that comes late;
+    without disorder, where it belongs, so that F(b) - F(a) is the share that is asked for.
+
+    Source: G. Moerkotte, Small Materialized Aggregates, 1998.
+    """
+    return float(groups_between(groups, first, last, disorder)) / math.ceil(groups)
+
+
+def share_holding(selectivity: float, rows: float) -> float:
+    r"""Return the share of row groups that hold a wanted row where rows lie in random order: so many at least are read.
+
+    .. math:: 1 - (1 - s)^n
+
+    where s (`selectivity`) is the share of rows that is wanted and n (`rows`) are the rows of a row group.
+    """
+    return 1.0 - float(missed_by_all(selectivity, rows))
+
+
 def missed_by_all(selectivity: ArrayLike, rows: ArrayLike) -> Array:
-    """Return the chance that a row group of `rows` rows in random order holds none that is wanted: (1 − s)^n."""
+    r"""Return the chance that a row group in random order holds no row that is wanted.
+
+    .. math:: (1 - s)^n
+
+    where s (`selectivity`) is the share of rows that is wanted and n (`rows`) are the rows of a row group.
+    """
     s, n = np.asarray(selectivity, float), np.asarray(rows, float)
     return np.asarray((1 - s) ** n)
 
 
 def label_rules_out(below: ArrayLike, above: ArrayLike, rows: ArrayLike) -> Array:
-    """Return the chance that its zone map rules such a group out: every row lies below the range, or every row above.
+    r"""Return the chance that its zone map rules such a group out: every row lies below the range, or every row above.
 
-    `below` and `above` are the shares of the table's rows on either side. What lies in the middle of the values is
-    hardly ever ruled out: a zone map knows the ends and not the holes.
+    .. math:: b^n + a^n
+
+    where b (`below`) and a (`above`) are the shares of the table's rows on either side of the range, and n (`rows`) are
+    the rows of a row group. A zone map knows the ends and not the holes between them.
     """
     b, a, n = (np.asarray(x, float) for x in (below, above, rows))
     return np.asarray(b**n + a**n)
@@ -90,6 +126,33 @@ def share_left(weights: Sequence[float], shares: Sequence[float]) -> float:
     return float(np.average(np.asarray(shares, float), weights=np.asarray(weights, float)))
 
 
+def time_left_s(total_s: float, shares: Sequence[float]) -> float:
+    r"""Return the seconds that a set of queries takes when each reads only its share of the rows.
+
+    .. math:: T \, \frac{1}{q} \sum_{i=1}^{q} s_i
+
+    where T (`total_s`) is the time of all q queries before, each as long as the others, and s (`shares`) is the
+    share of rows in the years that each asks for.
+    """
+    return total_s * share_left([1.0] * len(shares), shares)
+
+
+def finer_order(finer: Sequence[float], coarser: Sequence[float]) -> float:
+    r"""Return the time of a set of queries in a finer order, as a share of that in a coarser one.
+
+    .. math:: \sum_i f_i \; / \; \sum_i c_i
+
+    where f (`finer`) and c (`coarser`) are the shares of the rows that each query reads in either order, and all
+    queries take as long as one another where they read everything.
+    """
+    return float(np.sum(finer) / np.sum(coarser))
+
+
 def pays_after(sort_s: float, slow_s: float, fast_s: float) -> float:
-    """Return after how many queries an order has earned what it cost to make; infinite if it saves nothing."""
+    r"""Return after how many queries an order has earned what it cost to make; infinite if it saves nothing.
+
+    .. math:: \frac{P}{t_1 - t_2}
+
+    where P (`sort_s`) is the price of sorting once, and a query takes t₁ (`slow_s`) before and t₂ (`fast_s`) after.
+    """
     return sort_s / (slow_s - fast_s) if slow_s > fast_s else float("inf")

@@ -10,9 +10,11 @@ from typing import Any
 from readahead import published
 from readahead.chapters.index_pages import laws, sampling
 from readahead.chapters.index_pages.laws import PAGE_BYTES
-from readahead.chapters.index_pages.sampling import CHOSEN, IN_ORDER, SHUFFLED, table
+from readahead.chapters.index_pages.page_chain import reads_of
+from readahead.chapters.index_pages.sampling import CHOSEN, IN_ORDER, SHUFFLED, PartCase, table
 from readahead.chapters.index_pages.workload import CHAIN, DEEP, EVERYTHING, EXPERIMENT, LIST, SHALLOW, WIDE
 from readahead.experiments.figure import Axis, Line, Picture
+from readahead.experiments.law import Applied
 from readahead.experiments.residuals import against_print
 from readahead.experiments.round import Bench, Model, Round, Witness, traces
 
@@ -32,43 +34,103 @@ BIGINT_BYTES = 8
 EXAMPLE_LEAVES = printed("example_leaf_pages")
 
 
+def drawn(bench: Bench, order: str) -> PartCase:
+    """Return what DuckDB is asked for where row groups are chosen at random."""
+    return EXPERIMENT.case(bench.settings(**table(CHOSEN, order=order)))
+
+
 def half_width(see: Witness, order: str) -> float:
     """Return the half-width of a sample's interval: by the law, or from the row groups that DuckDB read."""
-    changes = table(CHOSEN, order=order)
-    case = EXPERIMENT.case(see.bench.settings(**changes))
-    if not isinstance(see, Model):
-        return case.early_share(see.bench.sample(**changes))[1]
-    drawn, groups = len(case.chosen()), case.recipe.row_groups
-    if order == IN_ORDER:
-        return laws.sorted_half_width(drawn, groups)
-    return laws.shuffled_half_width(drawn, groups, case.cluster_rows)
+    if isinstance(see, Model):
+        return half_width_law(see.bench, order).result
+    return drawn(see.bench, order).early_share(see.bench.sample(**table(CHOSEN, order=order)))[1]
 
+
+def half_width_law(bench: Bench, order: str) -> Applied:
+    """Return the law of the half-width, with the row groups that are drawn."""
+    case = drawn(bench, order)
+    count, groups = len(case.chosen()), case.recipe.row_groups
+    if order == IN_ORDER:
+        return Applied(laws.sorted_half_width, drawn=count, of_groups=groups)
+    return Applied(laws.shuffled_half_width, drawn=count, of_groups=groups, group_rows=case.cluster_rows)
+
+
+def _on_device(bench: Bench) -> dict[str, float]:
+    return {name: bench.base[name] for name in ("latency_s", "bandwidth_bytes_per_s")}
+
+
+def _everything_law(bench: Bench) -> Applied:
+    """Return the law of links and leaves, with the exact reads of the index."""
+    now = bench.settings(**EVERYTHING)
+    inspection = EXPERIMENT.inspection(now)
+    assert inspection is not None
+    linked, listed = reads_of(inspection.index, inspection.way, inspection.read_bytes)
+    reads = {"linked": len(linked), "listed": len(listed), "read_bytes": now["read_bytes"]}
+    return Applied(laws.times_as_long, **reads, depth=now["queue_depth"], **_on_device(bench))
+
+
+def _map_law(bench: Bench) -> Applied:
+    """Return the law of the map, with the pages above the leaves."""
+    now = bench.settings(**LIST)
+    inspection = EXPERIMENT.inspection(now)
+    assert inspection is not None
+    pages, depth = inspection.index.upper_pages, now["queue_depth"]
+    return Applied(laws.map_gain, pages=pages, read_bytes=PAGE_BYTES, depth=depth, **_on_device(bench))
+
+
+UPPER_LAW = Applied(
+    laws.upper_pages, leaf_pages=int(EXAMPLE_LEAVES), entries=laws.fanout(printed("entry_bytes.bigint"))
+)
+BEHIND_LAW = Applied(
+    laws.bytes_a_page,
+    bytes_per_s=printed("bytes_per_s.limited"),
+    elapsed_s=printed("elapsed_s.limited"),
+    pages=int(UPPER),
+)
 
 ROUNDS = {
     "upper": Round(
-        model=lambda _: float(laws.levels(EXAMPLE_LEAVES, laws.fanout(printed("entry_bytes.bigint")))[1]),
+        model=lambda _: UPPER_LAW.result,
         measures=False,
         published=(figure("example_upper_pages.bigint"),),
+        law=lambda _: UPPER_LAW,
     ),
     "all_leaves": Round(
         ask=lambda see: see.seconds(**EVERYTHING) / see.seconds(),
         published=(figure("detailed_to_limited_factor"),),
+        law=_everything_law,
     ),
     "behind": Round(
-        model=lambda bench: printed("limited_bytes_per_s") * printed("elapsed_s.limited") / UPPER,
+        model=lambda _: BEHIND_LAW.result,
         measures=False,
         published=(published.figure("lookups", "read_bytes.cold"),),
+        law=lambda _: BEHIND_LAW,
     ),
     "sampled": Round(measures=False, published=(figure("elapsed_s.sampled"),)),
-    "eighth": Round(ask=lambda see: see.seconds(**WIDE) / see.seconds(**CHAIN)),
-    "deep": Round(ask=lambda see: see.seconds(**SHALLOW) / see.seconds(**DEEP)),
-    "map": Round(ask=lambda see: see.seconds(**CHAIN) / see.seconds(**LIST)),
+    "eighth": Round(
+        ask=lambda see: see.seconds(**WIDE) / see.seconds(**CHAIN),
+        law=lambda bench: Applied(
+            laws.narrow_gain,
+            wide_bytes=WIDE["read_bytes"],
+            narrow_bytes=CHAIN["read_bytes"],
+            **_on_device(bench),
+        ),
+    ),
+    "deep": Round(
+        ask=lambda see: see.seconds(**SHALLOW) / see.seconds(**DEEP),
+        law=lambda _: Applied(laws.under_way, known=1, depth=DEEP["queue_depth"]),
+    ),
+    "map": Round(ask=lambda see: see.seconds(**CHAIN) / see.seconds(**LIST), law=_map_law),
     "sample_parquet": Round(ask=lambda see: see.seconds(**sampling.SAMPLE) / see.seconds(**sampling.WHOLE)),
     "sample_native": Round(
         ask=lambda see: see.seconds(**sampling.NATIVE_SAMPLE) / see.seconds(**sampling.NATIVE_WHOLE)
     ),
-    "wrong": Round(ask=lambda see: half_width(see, IN_ORDER)),
-    "wrong_shuffled": Round(ask=lambda see: half_width(see, SHUFFLED)),
+    "wrong": Round(
+        ask=lambda see: half_width(see, IN_ORDER), law=lambda bench: half_width_law(bench, IN_ORDER)
+    ),
+    "wrong_shuffled": Round(
+        ask=lambda see: half_width(see, SHUFFLED), law=lambda bench: half_width_law(bench, SHUFFLED)
+    ),
 }
 
 
@@ -79,7 +141,7 @@ FITTED = len(FITTED_TO)
 times, which therefore agree of themselves; the other figures could have failed."""
 UNEXPLAINED = {
     "elapsed_s.count": "COUNT(*) takes 5 % longer than DETAILED, which reads the same pages and more",
-    "limited_read_latency_s": "a steady 4 ms is rounded: his pages and seconds ask for 4.5 ms",
+    "read_latency_s.limited": "a steady 4 ms is rounded: his pages and seconds ask for 4.5 ms",
     "entry_bytes.bigint": "13 bytes are the entry of an int; that of a bigint would be 17",
 }
 """The figures farther than 10 % from the model, each with what is known of why."""
@@ -95,9 +157,9 @@ def residuals() -> Sequence[tuple[str, float, float]]:
         "elapsed_s.sampled": sampled_s,
         "elapsed_s.detailed": detailed_s,
         "elapsed_s.count": detailed_s - limited_s,
-        "limited_read_latency_s": read_s,
-        "limited_bytes_per_s": READ_BYTES / read_s,
-        "limited_pages_per_s": READ_BYTES / PAGE_BYTES / read_s,
+        "read_latency_s.limited": read_s,
+        "bytes_per_s.limited": READ_BYTES / read_s,
+        "pages_per_s.limited": READ_BYTES / PAGE_BYTES / read_s,
         "detailed_to_limited_factor": detailed_s / limited_s,
         "entry_bytes.wide": laws.entry_bytes(printed("key_bytes.wide"), nullable=True),
         "entry_bytes.bigint": laws.entry_bytes(BIGINT_BYTES, nullable=False),
@@ -156,7 +218,7 @@ def _behind(bench: Bench) -> Picture:
     delivered = [(size, sample.bytes_read / sample.median_s) for size, sample in seen]
     used = [(size, len(sample.reads) * PAGE_BYTES / sample.median_s) for size, sample in seen]
     said = [
-        (READ_BYTES, printed("limited_bytes_per_s")),
+        (READ_BYTES, printed("bytes_per_s.limited")),
         (READ_BYTES, UPPER * PAGE_BYTES / printed("elapsed_s.limited")),
     ]
     return Picture(

@@ -23,25 +23,47 @@ share one interpreter. As calibrated on a machine of 2 cores."""
 
 # -- how many pages --------------------------------------------------------------------------------------
 def entry_bytes(key_bytes: float, *, nullable: bool) -> float:
-    """Return the bytes of an index entry: the key, 9 bytes of address, and 3 more where the key may be null.
+    r"""Return the bytes of an index entry: the key, its address, and a bitmap where the key may be null.
 
-    After Microsoft, Estimate the Size of a Clustered Index, for a key of fixed length.
+    .. math:: e = k + 9 + 3 \, [\text{nullable}]
+
+    where k (`key_bytes`) is the key, of fixed length; 9 bytes hold a page number (6), the record's own (1) and its slot
+    (2); and 3 more stand there where the key may be null.
+
+    Source: Microsoft, Estimate the Size of a Clustered Index.
     """
     return key_bytes + POINTER_BYTES + NULLABLE_BYTES * nullable
 
 
 def fanout(entry_bytes: float, page_space_bytes: float = PAGE_SPACE_BYTES) -> int:
-    """Return how many entries fit on a page: ⌊room / entry⌋ (P. Randal, Inside sys.dm_db_index_physical_stats)."""
+    r"""Return how many entries fit on a page.
+
+    .. math:: f = \lfloor P / e \rfloor
+
+    where P (`page_space_bytes`) is the room on a page and e (`entry_bytes`) is one entry.
+
+    Source: P. Randal, Inside sys.dm_db_index_physical_stats.
+    """
     return math.floor(page_space_bytes / entry_bytes)
 
 
 def upper_pages(leaf_pages: float, entries: float) -> int:
-    """Return the pages of the level above so many leaf pages, each listing `entries` of them: ⌈leaves / entries⌉."""
+    r"""Return how many pages the level above the leaves has.
+
+    .. math:: u = \lceil n / f \rceil
+
+    where n (`leaf_pages`) are the leaf pages and f (`entries`) of them are listed on each page above.
+
+    Source: P. Randal, Inside sys.dm_db_index_physical_stats.
+    """
     return math.ceil(leaf_pages / entries)
 
 
 def levels(leaf_pages: float, entries: int) -> list[float]:
-    """Return the pages of each level, from the leaves to the one root (R. Bayer and E. McCreight, 1972)."""
+    """Return the pages of each level, from the leaves to the one root.
+
+    Source: R. Bayer and E. McCreight, Organization and Maintenance of Large Ordered Indexes, 1972.
+    """
     found = [leaf_pages]
     while found[-1] > 1:
         found.append(upper_pages(found[-1], entries))
@@ -55,10 +77,13 @@ def leaves_to_sample(leaf_pages: int) -> slice:
 
 # -- how long --------------------------------------------------------------------------------------------
 def chain_s(reads: int, read_bytes: float, *, latency_s: float, bandwidth_bytes_per_s: float) -> float:
-    """Return the seconds of n reads, each of which must arrive before the next is known: n (L + S / B + h).
+    r"""Return the seconds of reads each of which must arrive before the next is known.
 
-    L is the device's latency, S / B the time in which the bytes of a read pass, and h = 60 µs what the reader takes to
-    ask for the next. The queue depth is not in the formula: there is never a second read to ask for.
+    .. math:: n \left(L + S / B + h\right)
+
+    where n (`reads`) reads of S (`read_bytes`) each wait L (`latency_s`) and pass at B (`bandwidth_bytes_per_s`), and h
+    is what the reader takes to ask for the next. The queue depth is not in the formula: there is never a second
+    read to ask for.
     """
     return reads * (latency_s + read_bytes / bandwidth_bytes_per_s + READER_S)
 
@@ -66,14 +91,82 @@ def chain_s(reads: int, read_bytes: float, *, latency_s: float, bandwidth_bytes_
 def list_s(
     reads: int, read_bytes: float, depth: int, *, latency_s: float, bandwidth_bytes_per_s: float
 ) -> float:
-    """Return the seconds of n reads that are all known, Q of them under way: n max((L + S / B + h) / Q, S / B, g).
+    r"""Return the seconds of reads that are all known beforehand, so many of them under way at once.
 
-    Little's law (1961): Q waits happen at the same time. Two things still happen one after the other: the bytes pass
-    over one link (S / B), and the readers take turns to ask (g = 45 µs). Up to one read's own time may come on top.
+    .. math:: \max\left(\lceil n / Q \rceil \; t, \;\; t + (n - 1) \max(S / B, g)\right), \quad t = L + S / B + h
+
+    where n (`reads`) reads of S (`read_bytes`) take t each and Q (`depth`) of them wait at the same time. Two things
+    still happen one after the other: the bytes pass over one link of B (`bandwidth_bytes_per_s`), and the readers
+    take turns to ask, g each. L (`latency_s`) and h are the wait and the reader's own time.
     """
+    if not reads:
+        return 0.0
     transfer_s = read_bytes / bandwidth_bytes_per_s
     alone_s = latency_s + transfer_s + READER_S
-    return reads * max(alone_s / max(1, min(depth, reads)), transfer_s, DISPATCH_S)
+    return max(math.ceil(reads / depth) * alone_s, alone_s + (reads - 1) * max(transfer_s, DISPATCH_S))
+
+
+def times_as_long(
+    linked: int, listed: int, read_bytes: float, depth: int, *, latency_s: float, bandwidth_bytes_per_s: float
+) -> float:
+    r"""Return how many times as long as a chain of reads alone a chain takes with a list of reads after it.
+
+    .. math:: 1 + T_{list} / T_{chain}
+
+    where the chain (`chain_s`) is of `linked` reads and the list (`list_s`) of `listed` ones, Q (`depth`) at once, all
+    of S (`read_bytes`) on a device of `latency_s` and `bandwidth_bytes_per_s`.
+    """
+    device = {"latency_s": latency_s, "bandwidth_bytes_per_s": bandwidth_bytes_per_s}
+    return 1 + list_s(listed, read_bytes, depth, **device) / chain_s(linked, read_bytes, **device)
+
+
+def map_gain(
+    pages: int, read_bytes: float, depth: int, *, latency_s: float, bandwidth_bytes_per_s: float
+) -> float:
+    r"""Return how many times as fast as by their links pages are read by a map of them.
+
+    .. math:: \frac{T_{chain}(n + 1)}{T_{chain}(1) + T_{list}(n)}
+
+    where n (`pages`) pages of S (`read_bytes`) lie behind one page in front, which holds the first address and the map;
+    Q (`depth`) reads of a list are under way at once, on a device of `latency_s` and `bandwidth_bytes_per_s`.
+    """
+    device = {"latency_s": latency_s, "bandwidth_bytes_per_s": bandwidth_bytes_per_s}
+    by_map_s = chain_s(1, read_bytes, **device) + list_s(pages, read_bytes, depth, **device)
+    return chain_s(pages + 1, read_bytes, **device) / by_map_s
+
+
+def narrow_gain(
+    wide_bytes: float, narrow_bytes: float, *, latency_s: float, bandwidth_bytes_per_s: float
+) -> float:
+    r"""Return how many times as fast a chain is in narrow reads as in wide ones.
+
+    .. math:: \frac{L + W / B + h}{L + N / B + h}
+
+    where W (`wide_bytes`) and N (`narrow_bytes`) are read at a time, L (`latency_s`) is waited and B
+    (`bandwidth_bytes_per_s`) passes; h is what the reader takes to ask. How many reads there are cancels out.
+    """
+    device = {"latency_s": latency_s, "bandwidth_bytes_per_s": bandwidth_bytes_per_s}
+    return chain_s(1, wide_bytes, **device) / chain_s(1, narrow_bytes, **device)
+
+
+def under_way(known: int, depth: int) -> int:
+    r"""Return how many reads are under way at once: no more than are known, and no more than the queue holds.
+
+    .. math:: \min(k, Q)
+
+    where k (`known`) addresses are known at a time, one in a chain, and Q (`depth`) is the queue depth.
+    """
+    return min(known, depth)
+
+
+def bytes_a_page(bytes_per_s: float, elapsed_s: float, pages: int) -> float:
+    r"""Return the bytes that a disk delivered for each page that was wanted.
+
+    .. math:: r \, t / n
+
+    where r (`bytes_per_s`) is the rate that a counter shows, t (`elapsed_s`) the time and n (`pages`) the pages.
+    """
+    return bytes_per_s * elapsed_s / pages
 
 
 # -- what a sample knows ---------------------------------------------------------------------------------
@@ -102,18 +195,28 @@ def share_of(rows: Sequence[int], hits: Sequence[int], *, of_groups: int) -> tup
 
 
 def sorted_half_width(drawn: int, of_groups: int, share: float = 0.5) -> float:
-    """Return the half-width to expect where every group is all or nothing: t √((1 − n/m) p (1 − p) / (n − 1)).
+    r"""Return the half-width to expect where every row group is all or nothing: the table lies in order.
 
-    n of m groups are drawn from a table that lies in the order of the column that is asked about.
+    .. math:: t \sqrt{\left(1 - \frac{n}{m}\right) \frac{p \, (1 - p)}{n - 1}}
+
+    where n (`drawn`) of m (`of_groups`) row groups are drawn, p (`share`) is the share that is estimated, and t is
+    Student's, of n - 1 degrees of freedom, at 95 % (`student_t`).
+
+    Source: W. G. Cochran, Sampling Techniques, 1977, chapter 9A.
     """
     left = max(0.0, 1 - drawn / of_groups)
     return student_t(drawn) * math.sqrt(left * share * (1 - share) / max(1, drawn - 1))
 
 
 def shuffled_half_width(drawn: int, of_groups: int, group_rows: int, share: float = 0.5) -> float:
-    """Return the half-width to expect where each group is a fair draw of the table: t √((1 − n/m) p (1 − p) / (n r)).
+    r"""Return the half-width to expect where each row group is a fair draw of the table: every row counts.
 
-    n of m groups of r rows are drawn: now every row counts, and not only every group.
+    .. math:: t \sqrt{\left(1 - \frac{n}{m}\right) \frac{p \, (1 - p)}{n r}}
+
+    where n (`drawn`) of m (`of_groups`) row groups of r (`group_rows`) rows are drawn, p (`share`) is the share that is
+    estimated, and t is Student's, of n - 1 degrees of freedom, at 95 % (`student_t`).
+
+    Source: W. G. Cochran, Sampling Techniques, 1977, chapter 9A.
     """
     left = max(0.0, 1 - drawn / of_groups)
     return student_t(drawn) * math.sqrt(left * share * (1 - share) / (drawn * group_rows))
