@@ -8,7 +8,7 @@ from typing import Any
 from readahead import units
 from readahead.advisor import advice, report
 from readahead.advisor.report import findings
-from readahead.chapters.your_data.chapter import YourData
+from readahead.chapters.your_data.workload import YourData
 from readahead.errors import BadValue
 from readahead.panels.markup import paragraphs, show, table
 

@@ -8,15 +8,9 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from readahead.chapters.your_data.chapter import (
-    AS_IT_LIES,
-    EXPERIMENT,
-    FIGURES,
-    PACKED,
-    ROUNDS,
-    SORTED,
-    packed,
-)
+from readahead.chapters import chapter
+from readahead.chapters.your_data.chapter import EXPERIMENT, ROUNDS, advised
+from readahead.chapters.your_data.workload import OURS, REGROUPED, SORTED, TODAY
 from readahead.datasets.build import literal
 from readahead.errors import BadValue, Cancelled, DataError
 from readahead.experiments.round import Bench
@@ -50,14 +44,14 @@ def test_what_metadata_rules_out_is_what_duckdb_skips(file: Path) -> None:
 
 def test_every_layout_gives_the_same_answer(file: Path) -> None:
     bench = Bench(EXPERIMENT, repeats=1, path=str(file), by="a 'mess'", device="nvme")
-    asked = ({"layout": AS_IT_LIES}, packed(bench.base, PACKED), packed(bench.base, SORTED))
+    asked = ({"layout": TODAY}, advised(bench.base, REGROUPED), advised(bench.base, SORTED))
     answers = {bench.sample(**changes).answer for changes in asked}
     assert len(answers) == 1
 
 
 def test_sorting_by_the_filter_reads_fewer_groups(file: Path) -> None:
     mess = settings(file, by="a 'mess'", row_group_rows=4_096)
-    lies = EXPERIMENT.plan({**mess, "layout": PACKED})
+    lies = EXPERIMENT.plan({**mess, "layout": REGROUPED})
     ordered = EXPERIMENT.plan({**mess, "layout": SORTED})
     assert ordered.read_groups < lies.read_groups
 
@@ -82,7 +76,7 @@ def test_what_is_not_there_is_said(file: Path) -> None:
         EXPERIMENT.model(EXPERIMENT.settings(path="/no/such/file.parquet"))
     with pytest.raises(BadValue, match="'no such' must be one of: the key"):
         EXPERIMENT.model(settings(file, by="no such"))
-    with pytest.raises(BadValue, match="must be words"):
+    with pytest.raises(BadValue, match="path=3 must be one of: ours. A Parquet file"):
         EXPERIMENT.settings(path=3)
 
 
@@ -102,9 +96,9 @@ def test_without_a_column_to_sort_by_that_layout_is_refused_in_words(tmp_path: P
         sql = "SELECT NULL::INT AS n FROM range(9000)"
         connection.execute(f"COPY ({sql}) TO {literal(path)} (FORMAT parquet)")
     for ask in (EXPERIMENT.model, EXPERIMENT.measure):
-        with pytest.raises(BadValue, match="layout='sorted by the filter' must have a column to sort by"):
+        with pytest.raises(BadValue, match="layout='sorted' must have a column to sort by"):
             ask(settings(path, layout=SORTED))
-    assert EXPERIMENT.measure(settings(path, layout=PACKED), repeats=1).answer
+    assert EXPERIMENT.measure(settings(path, layout=REGROUPED), repeats=1).answer
 
 
 def test_every_round_and_figure_has_its_answer() -> None:
@@ -113,5 +107,11 @@ def test_every_round_and_figure_has_its_answer() -> None:
         modeled, measured = asked.modeled_value(bench), asked.measured_value(bench)
         assert modeled is not None and modeled.median > 0
         assert measured is not None and measured.median > 0
-    for paint in FIGURES.values():
-        assert paint(bench).rows
+    for name in chapter("your_data").figures:
+        drawing = chapter("your_data").figure(name)(bench)
+        assert drawing.rows and "{" not in drawing.sentence
+
+
+def test_what_was_written_in_a_notebook_before_there_were_keys_is_still_taken() -> None:
+    old = EXPERIMENT.settings(path="our table", layout="sorted by the filter")
+    assert (old["path"], old["layout"]) == (OURS, SORTED)

@@ -1,5 +1,4 @@
-"""One chart, four knobs: the first bench a learner meets. Fragment size, row-group size, rows per lookup and device
-latency, on a table that takes a second to build."""
+"""Start here: one query on one file, with fragment size, row-group size, rows per lookup and device latency to turn."""
 
 from __future__ import annotations
 
@@ -16,7 +15,7 @@ _DEFAULT = device("object-store")
 
 
 class StartHere(Scanning):
-    """The common bench, with the published points that its devices bring along."""
+    """The scan or lookup of a Parquet file, with the published points of the devices on which they were measured."""
 
     def published(self, settings: Settings, name: str) -> Sequence[tuple[float, float, published.Figure]]:
         """Return mark's 33 % on the disk of his comment, and Chang's rows a second on his array."""

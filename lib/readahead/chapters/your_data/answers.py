@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from readahead.chapters.your_data.chapter import PACKED, SORTED, packed
+from readahead.chapters.your_data.chapter import advised
+from readahead.chapters.your_data.workload import REGROUPED, SORTED
 from readahead.experiments.claim import Sides
 from readahead.questions.exercise import Computed
 
 CLAIMS: dict[str, Sides] = {
     "promise_groups": Sides(
-        left=lambda bench: bench.measured.seconds(**packed(bench.base, PACKED)),
-        right=lambda bench: bench.model.seconds(**packed(bench.base, PACKED)),
+        left=lambda bench: bench.measured.seconds(**advised(bench.base, REGROUPED)),
+        right=lambda bench: bench.model.seconds(**advised(bench.base, REGROUPED)),
         when={
             "the_query_takes": lambda left, right, bench: right.median < 0.02,
         },
     ),
     "order_pays": Sides(
-        left=lambda bench: bench.measured.seconds(**packed(bench.base, SORTED)),
-        right=lambda bench: bench.measured.seconds(**packed(bench.base, PACKED)),
+        left=lambda bench: bench.measured.seconds(**advised(bench.base, SORTED)),
+        right=lambda bench: bench.measured.seconds(**advised(bench.base, REGROUPED)),
         when={
             "the_filter_keeps": lambda left, right, bench: bench.base["selectivity"] > 0.5,
         },
