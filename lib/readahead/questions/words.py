@@ -10,7 +10,8 @@ import functools
 import json
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -63,8 +64,8 @@ def predictions(entries: Entries, rounds: Mapping[str, Round]) -> tuple[Predicti
 def _prediction(name: str, entry: Mapping[str, Any]) -> Prediction:
     if "choices" not in entry:
         return Prediction(id=name, **entry)
-    limits: dict[str, float] = entry["choices"]
-    rest = {field: value for field, value in entry.items() if field != "choices"}
+    rest = dict(entry)
+    limits: dict[str, float] = rest.pop("choices")
     return Prediction(id=name, choices=tuple(limits), choice_of=functools.partial(_word, limits), **rest)
 
 
@@ -80,14 +81,12 @@ def claims(entries: Entries, sides: Mapping[str, Sides]) -> tuple[Claim, ...]:
 
 
 def _claim(name: str, entry: Mapping[str, Any], sides: Sides) -> Claim:
-    rest, told = dict(entry), entry.get("reasons", ())
-    rest.pop("reasons", None)
+    rest = dict(entry)
+    told = rest.pop("reasons", ())
     used = {reason["when"] for reason in told if "when" in reason}
     _require_same(f"condition of claim {name!r}", dict.fromkeys(used), sides.when)
     reasons = tuple(
-        Reason(says=reason["says"], when=sides.when[reason["when"]])
-        if "when" in reason
-        else Reason(says=reason["says"])
+        Reason(**{**reason, "when": sides.when[reason["when"]]} if "when" in reason else reason)
         for reason in told
     )
     return Claim(id=name, left=sides.left, right=sides.right, reasons=reasons, **rest)
@@ -107,17 +106,14 @@ def _exercise(name: str, entry: Mapping[str, Any], computed: Computed) -> Exerci
         raise BadValue(f"{lost!r} is no misconception {of}. It has: {', '.join(sorted(known)) or 'none'}.")
     ideas = []
     for idea in entry["misconceptions"]:
-        key = idea.get("id", "")
-        example = computed.examples.get(key, idea.get("example"))
-        if example is None:
+        rest, key = dict(idea), idea.get("id", "")
+        rest.pop("id", None)
+        rest |= {"example": computed.examples[key]} if key in computed.examples else {}
+        if "example" not in rest:
             raise BadValue(
                 f"Misconception {idea['name']!r} {of} has no example. Write what a learner answers."
             )
-        ideas.append(
-            Misconception(
-                name=idea["name"], hint=idea["hint"], example=example, matches=computed.matches.get(key)
-            )
-        )
+        ideas.append(Misconception(matches=computed.matches.get(key), **rest))
     return Exercise(
         id=name,
         shape=_shape(entry),
@@ -132,10 +128,9 @@ def _exercise(name: str, entry: Mapping[str, Any], computed: Computed) -> Exerci
 def _shape(entry: Mapping[str, Any]) -> Shape:
     if "amount" in entry:
         return Amount(**entry["amount"])
-    if "choice" in entry:
-        return Choice(options=tuple(entry["choice"]))
-    if "several" in entry:
-        return Several(options=tuple(entry["several"]))
+    for kind, shape in (("choice", Choice), ("several", Several)):
+        if kind in entry:
+            return shape(options=tuple(entry[kind]))
     return Order(**{**entry["order"], "options": tuple(entry["order"]["options"])})
 
 
@@ -156,6 +151,11 @@ _CALL = re.compile(r"^\s*lesson\.(predict|claim|exercise)\(\s*[\"'](\w+)[\"']", 
 _LABEL = re.compile(r"^\*\*(?:Predict|Claim|Exercise)\.\*\*\s*")
 
 
+def _source(cell: Mapping[str, Any], kind: str) -> str:
+    """Return the text of a cell; nothing if it is of another kind."""
+    return "".join(cell.get("source", "")) if cell.get("cell_type") == kind else ""
+
+
 def asked(notebook: Path) -> dict[tuple[str, str], str]:
     """Return the question above each `lesson.predict/claim/exercise("id")` of a notebook, by (call, id), as Markdown.
 
@@ -169,17 +169,8 @@ def asked(notebook: Path) -> dict[tuple[str, str], str]:
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise DataError(f"{notebook} cannot be read: {error}. Take it from git again.") from error
     found = {}
-    for above, cell in zip(["", *map(_markdown, cells)], cells, strict=False):
-        call = _CALL.match(_source(cell)) if cell.get("cell_type") == "code" else None
-        if call and _LABEL.match(above):
-            found[call[1], call[2]] = _LABEL.sub("", above).strip()
+    for above, cell in pairwise([{}, *cells]):
+        call, question = _CALL.match(_source(cell, "code")), _source(above, "markdown")
+        if call and _LABEL.match(question):
+            found[call[1], call[2]] = _LABEL.sub("", question).strip()
     return found
-
-
-def _source(cell: Mapping[str, Any]) -> str:
-    text: str | Sequence[str] = cell.get("source", "")
-    return text if isinstance(text, str) else "".join(text)
-
-
-def _markdown(cell: Mapping[str, Any]) -> str:
-    return _source(cell) if cell.get("cell_type") == "markdown" else ""
