@@ -138,3 +138,9 @@ def test_a_claim_that_cannot_be_tested_is_refused(change: dict[str, object], nam
             right_name="",
             **facts,
         )  # type: ignore[arg-type]
+
+
+def test_a_count_of_nothing_is_told_and_not_raised() -> None:
+    none = claim("within", 1.0, 0.1).test(exactly(0.0), exactly(147.0))
+    assert none.verdict == DIFFERS and "This: 0" in none.says and none.reasons
+    assert claim("within", 1.0, 0.1).test(exactly(0.0), exactly(0.0)).verdict == AGREES

@@ -92,6 +92,11 @@ class Claim:
     def test(self, left: Value | Sample | float, right: Value | Sample | float, bench: Any = None) -> Finding:
         """Test the claim on two values; a `Sample` counts as its seconds."""
         mine, theirs = value(left), value(right)
+        if mine.low <= 0 or theirs.low <= 0:  # a count of nothing has no ratio to anything
+            sides = f"{self.left_name}: {mine.text(self.kind)}; {self.right_name}: {theirs.text(self.kind)}."
+            same = mine.median == theirs.median and self.relation == "within"
+            why = () if same else self._why(mine, theirs, bench)
+            return self._finding(AGREES if same else DIFFERS, _capital(sides), why, mine, theirs)
         ratio = mine / theirs
         low, high = self._allowed()
         seen = _capital(

@@ -189,7 +189,7 @@ def test_every_figure_can_be_drawn(bench: Bench, name: str) -> None:
 def test_the_reads_that_the_question_of_the_step_gives_are_the_planned_ones() -> None:
     reads = reads_at_the_step(Bench(EXPERIMENT, channels=8, queue_depth=32))
     assert (reads["before"], reads["alone"], reads["together"]) == (143, 28, 136)
-    assert reads["under_way"] == pytest.approx(2, abs=0.3)
+    assert 1 < reads["under_way"] < 8  # so many that the walk is part of it, and never as many as disks
 
 
 def test_a_figure_says_no_more_digits_than_matter(bench: Bench) -> None:

@@ -135,6 +135,7 @@ def runs_to_settle(difference: float, spread: float, *, confidence: float = 0.95
     from scipy.stats import t
 
     require_range("difference", difference, low=1e-9, advice="Give a share of the mean, such as 0.02.")
+    require_range("spread", spread, low=0, advice="Give the spread of at least two runs.")
     many = NormalDist()
     both, runs = many.inv_cdf((1 + confidence) / 2) + many.inv_cdf(power), 0
     while (needed := max(2, math.ceil(2 * (both * spread / difference) ** 2))) > runs:
