@@ -10,7 +10,7 @@ import nbformat
 
 from readahead import paths, published
 from readahead.chapters import CONTENTS, Chapter, chapter, is_written, place
-from readahead.chapters.start_here.chapter import EXPERIMENT as START_BENCH
+from readahead.chapters.start_here.chapter import EXPERIMENT as START_STUDY
 from readahead.questions.answers import Amount, Choice, Order, Several
 from readahead.questions.exercise import Exercise
 
@@ -143,7 +143,7 @@ def chapters() -> str:
         first = nbformat.read(paths.NOTEBOOKS / row.notebook, as_version=4).cells[0].source
         question = " ".join(first.split("\n\n", 1)[1].split()).replace("**", "")
         question = question[: question.rindex("?") + 1]
-        experiment = START_BENCH if row.topic == START else chapter(row.topic).experiment
+        experiment = START_STUDY if row.topic == START else chapter(row.topic).experiment
         knobs = ", ".join(
             knob.label.lower() for knob in experiment.knobs if not knob.folded and knob.kind != "choice"
         )

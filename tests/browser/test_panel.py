@@ -69,6 +69,21 @@ def test_while_it_is_dragged_there_is_never_more_than_one_message_a_step_and_the
     assert guest.typed("latency_s").input_value() == text  # no late answer has moved it back
 
 
+def test_a_tick_stands_while_the_kernel_has_not_answered(guest: Any) -> None:
+    """Drawing anew, here because the panel gets narrower, does not take it back."""
+    ticked = guest.page.evaluate(
+        """async () => {
+          const box = document.querySelector('.readahead-auto input');
+          box.click();
+          document.querySelector('.readahead-panel').style.width = '95%';
+          for (let frame = 0; frame < 3; frame++) await new Promise(requestAnimationFrame);
+          return box.checked;
+        }"""
+    )
+    assert ticked
+    guest.page.locator(".readahead-auto input").uncheck()
+
+
 def test_a_slider_shows_its_value_before_the_kernel_answers(guest: Any) -> None:
     """In the very task of the key: value, text and ring are those of the new stop."""
     found = guest.page.evaluate(

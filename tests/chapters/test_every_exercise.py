@@ -9,17 +9,17 @@ import pytest
 from toybox import CHAPTER as TOY
 
 from readahead.chapters import CONTENTS, Chapter, chapter, is_written
-from readahead.experiments.round import Bench
+from readahead.experiments.round import Study
 from readahead.questions.exercise import Exercise, Misconception, Outcome
 
 CHAPTERS: tuple[Chapter, ...] = (TOY, *(chapter(row.topic) for row in CONTENTS if is_written(row.topic)))
 
 
 @cache
-def bench_of(topic: str) -> Bench:
+def study_of(topic: str) -> Study:
     found = next(known for known in CHAPTERS if known.place.topic == topic)
     knobs = {knob.name for knob in found.experiment.knobs}
-    return Bench(found.experiment, **({"size": "tiny"} if "size" in knobs else {}))
+    return Study(found.experiment, **({"size": "tiny"} if "size" in knobs else {}))
 
 
 def _all() -> Iterator[tuple[str, Exercise]]:
@@ -41,33 +41,33 @@ IDEAS = [
 def test_untouched_is_not_attempted_and_says_how_to_answer(
     topic: str, exercise: Exercise, nothing: object
 ) -> None:
-    verdict = exercise.check(nothing, bench_of(topic))
+    verdict = exercise.check(nothing, study_of(topic))
     assert verdict.outcome is Outcome.NOT_ATTEMPTED and verdict.why
 
 
 @pytest.mark.parametrize(("topic", "exercise"), ALL)
 def test_the_right_answer_is_right(topic: str, exercise: Exercise) -> None:
-    bench = bench_of(topic)
-    answer = exercise.answer(bench) if callable(exercise.answer) else exercise.answer
-    assert exercise.check(answer, bench).right
+    study = study_of(topic)
+    answer = exercise.answer(study) if callable(exercise.answer) else exercise.answer
+    assert exercise.check(answer, study).right
 
 
 @pytest.mark.parametrize(("topic", "exercise"), ALL)
 def test_the_right_answer_in_other_words_is_right(topic: str, exercise: Exercise) -> None:
-    bench = bench_of(topic)
-    others = exercise.equivalents(bench) if callable(exercise.equivalents) else exercise.equivalents
+    study = study_of(topic)
+    others = exercise.equivalents(study) if callable(exercise.equivalents) else exercise.equivalents
     assert others
     for other in others:
-        assert exercise.check(other, bench).right, other
+        assert exercise.check(other, study).right, other
 
 
 @pytest.mark.parametrize(("topic", "exercise", "idea"), IDEAS)
 def test_each_misconception_is_wrong_by_its_name_with_its_hint(
     topic: str, exercise: Exercise, idea: Misconception
 ) -> None:
-    bench = bench_of(topic)
-    answer = idea.example(bench) if callable(idea.example) else idea.example
-    verdict = exercise.check(answer, bench)
+    study = study_of(topic)
+    answer = idea.example(study) if callable(idea.example) else idea.example
+    verdict = exercise.check(answer, study)
     assert verdict.outcome is Outcome.WRONG and verdict.why
     assert (verdict.misconception, verdict.hint) == (idea.name, idea.hint)
 
@@ -84,14 +84,14 @@ def case_name(rubbish: object) -> str:
 def test_rubbish_is_asked_back_and_never_called_wrong(
     topic: str, exercise: Exercise, rubbish: object
 ) -> None:
-    verdict = exercise.check(rubbish, bench_of(topic))
+    verdict = exercise.check(rubbish, study_of(topic))
     assert verdict.outcome is Outcome.RAISED
     assert "error of ours" not in verdict.why and verdict.why.endswith(".")
 
 
 @pytest.mark.parametrize(("topic", "exercise"), ALL)
 def test_the_ladder_does_not_give_the_answer_away_at_once(topic: str, exercise: Exercise) -> None:
-    right = exercise.shape.text(exercise.right_answer(bench_of(topic)))
+    right = exercise.shape.text(exercise.right_answer(study_of(topic)))
     assert exercise.hints[0] != exercise.solution
     assert right not in exercise.hints[0]
     assert len(set(exercise.hints)) == len(exercise.hints)

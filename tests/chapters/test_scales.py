@@ -7,7 +7,7 @@ import math
 import pytest
 
 from readahead.chapters import CONTENTS, chapter, is_written
-from readahead.experiments.round import Bench
+from readahead.experiments.round import Study
 
 ASKED = [
     pytest.param(known, asked, id=f"{known.place.topic}-{asked.id}")
@@ -22,7 +22,7 @@ AWAY = 2.0
 @pytest.mark.parametrize(("known", "asked"), ASKED)
 def test_the_answer_lies_well_within_the_scale(known, asked) -> None:  # type: ignore[no-untyped-def]
     turn = known.rounds[asked.id]
-    modeled = turn.modeled_value(Bench(known.experiment, size="tiny"))
+    modeled = turn.modeled_value(Study(known.experiment, size="tiny"))
     answers = ([modeled.median] if modeled else []) + [figure.best for figure in turn.figures[:1]]
     high = (
         math.inf if asked.kind == "1" else asked.high / AWAY

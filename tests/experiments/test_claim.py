@@ -3,7 +3,7 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from toybox import CHAPTER, bench
+from toybox import CHAPTER, study
 
 from readahead.errors import BadValue
 from readahead.experiments.claim import AGREES, DIFFERS, NOISY, Claim, Reason
@@ -23,8 +23,8 @@ def seen(median: float, spread: float = 0.0, repeats: int = 5, warnings: tuple[s
 def claim(relation: str, factor: float = 1.0, tolerance: float = 0.0, *reasons: Reason) -> Claim:
     return Claim(
         id="c",
-        left=lambda bench: 1,
-        right=lambda bench: 1,
+        left=lambda study: 1,
+        right=lambda study: 1,
         left_name="this",
         right_name="that",
         relation=relation,
@@ -73,8 +73,8 @@ def test_the_reasons_that_fit_are_given_in_order_and_no_other() -> None:
         "faster than",
         1.0,
         0.0,
-        Reason(says="not this", when=lambda left, right, bench: left.median < right.median),
-        Reason(says="this", when=lambda left, right, bench: left.median > 2 * right.median),
+        Reason(says="not this", when=lambda left, right, study: left.median < right.median),
+        Reason(says="this", when=lambda left, right, study: left.median > 2 * right.median),
         Reason(says="or that"),
     )
     assert stated.test(seen(3.0), seen(1.0)).reasons == ("this", "or that")
@@ -110,13 +110,13 @@ def test_it_agrees_only_if_every_ratio_in_the_interval_does(
         assert corners == {DIFFERS}
 
 
-def test_the_toy_claims_on_a_quiet_a_noisy_and_a_hasty_bench() -> None:
+def test_the_toy_claims_on_a_quiet_a_noisy_and_a_hasty_study() -> None:
     rope, fits = CHAPTER.claim("rope_costs"), CHAPTER.claim("model_fits")
-    assert rope.on(bench()).verdict == AGREES
-    found = fits.on(bench())
+    assert rope.on(study()).verdict == AGREES
+    found = fits.on(study())
     assert (found.verdict, found.reasons) == (DIFFERS, ("The farmer rests at each bucket.",))
-    assert fits.on(bench(wobble=0.6, repeats=9)).verdict == NOISY
-    assert rope.on(bench(repeats=2)).verdict == NOISY
+    assert fits.on(study(wobble=0.6, repeats=9)).verdict == NOISY
+    assert rope.on(study(repeats=2)).verdict == NOISY
 
 
 @pytest.mark.parametrize(
@@ -132,8 +132,8 @@ def test_a_claim_that_cannot_be_tested_is_refused(change: dict[str, object], nam
     with pytest.raises(BadValue, match=named):
         Claim(
             id="c",
-            left=lambda bench: 1,
-            right=lambda bench: 1,
+            left=lambda study: 1,
+            right=lambda study: 1,
             left_name="",
             right_name="",
             **facts,

@@ -3,7 +3,7 @@
 import threading
 
 import pytest
-from toybox import EXPERIMENT, ROUNDS, SLOWER_HERE, bench
+from toybox import EXPERIMENT, ROUNDS, SLOWER_HERE, study
 
 from readahead.errors import BadValue, Cancelled
 from readahead.experiments.figure import Axis, Line, Picture, captioned
@@ -11,8 +11,8 @@ from readahead.experiments.round import Round, along
 from readahead.running import Event, listening
 
 
-def test_both_witnesses_answer_the_same_question() -> None:
-    here = bench(wobble=0.0)
+def test_both_sources_answer_the_same_question() -> None:
+    here = study(wobble=0.0)
     modeled, measured = ROUNDS["fetch"].modeled_value(here), ROUNDS["fetch"].measured_value(here)
     assert modeled and measured
     assert measured.median == pytest.approx(SLOWER_HERE * modeled.median)
@@ -20,7 +20,7 @@ def test_both_witnesses_answer_the_same_question() -> None:
 
 
 def test_a_ratio_cancels_what_both_sides_share() -> None:
-    here = bench(wobble=0.0)
+    here = study(wobble=0.0)
     modeled, measured = (
         ROUNDS["longer_rope"].modeled_value(here),
         ROUNDS["longer_rope"].measured_value(here),
@@ -29,7 +29,7 @@ def test_a_ratio_cancels_what_both_sides_share() -> None:
 
 
 def test_throughput_is_work_over_time_with_its_interval_turned_over() -> None:
-    here = bench(wobble=0.3)
+    here = study(wobble=0.3)
     seconds, rate = here.measured.seconds(), here.measured.throughput()
     assert (rate.low, rate.median, rate.high) == pytest.approx(
         (1e6 / seconds.high, 1e6 / seconds.median, 1e6 / seconds.low)
@@ -37,12 +37,12 @@ def test_throughput_is_work_over_time_with_its_interval_turned_over() -> None:
 
 
 def test_a_round_without_a_measurement_has_none() -> None:
-    assert ROUNDS["half"].measured_value(bench()) is None
-    assert ROUNDS["half"].modeled_value(bench(rope_s=1e-2)).median == 1e6  # type: ignore[union-attr]
+    assert ROUNDS["half"].measured_value(study()) is None
+    assert ROUNDS["half"].modeled_value(study(rope_s=1e-2)).median == 1e6  # type: ignore[union-attr]
 
 
 def test_the_same_settings_are_measured_once_until_forgotten() -> None:
-    here, news = bench(), list[Event]()
+    here, news = study(), list[Event]()
     with listening(news.append):
         first = here.sample(rope_s=1e-3)
         assert len(news) == 5 and here.sample() is first
@@ -51,7 +51,7 @@ def test_the_same_settings_are_measured_once_until_forgotten() -> None:
 
 
 def test_news_and_stop_belong_to_the_thread_that_asked() -> None:
-    here, stop, ends = bench(pause_s=0.01), threading.Event(), list[str]()
+    here, stop, ends = study(pause_s=0.01), threading.Event(), list[str]()
     stop.set()
 
     def asks() -> None:
@@ -69,9 +69,9 @@ def test_news_and_stop_belong_to_the_thread_that_asked() -> None:
 
 def test_an_unknown_knob_or_value_is_refused_at_once() -> None:
     with pytest.raises(BadValue, match="'rope' is not a knob of 'toy'"):
-        bench(rope=1)
+        study(rope=1)
     with pytest.raises(BadValue, match="Rope goes from"):
-        bench(rope_s=99.0)
+        study(rope_s=99.0)
 
 
 def test_a_round_needs_a_source() -> None:
@@ -91,7 +91,7 @@ def test_a_picture_without_words_or_with_impossible_points_is_refused() -> None:
 def test_the_table_of_a_picture_holds_every_point() -> None:
     from toybox import FIGURES
 
-    picture = FIGURES["yield"](bench())
+    picture = FIGURES["yield"](study())
     assert len(picture.rows) == len(picture.lines[0].points) == 40
     assert picture.rows[0][1] == "4 KiB" and EXPERIMENT.title == "The well"
 
@@ -108,7 +108,7 @@ def test_the_words_of_a_figure_are_put_in_with_its_numbers() -> None:
 
 
 def test_a_line_along_a_knob_is_the_model_and_its_points_are_measured() -> None:
-    here = bench(size="tiny")
+    here = study(size="tiny")
     model, seen = along(here, "rope_s", seen=(1e-4, 1e-2), label="bucket")
     assert (model.name, seen.name, seen.source) == ("model, bucket", "DuckDB, bucket", "measured")
     assert len(model.points) == 66 and [x for x, _ in seen.points] == [1e-4, 1e-2]

@@ -6,7 +6,7 @@ import duckdb
 import pytest
 
 from readahead.chapters.start_here.chapter import EXPERIMENT
-from readahead.experiments.round import Bench
+from readahead.experiments.round import Study
 from readahead.experiments.run import Run
 from readahead.panels.science import accounts, folds
 
@@ -14,10 +14,10 @@ from readahead.panels.science import accounts, folds
 @pytest.fixture(scope="module")
 def run() -> Run:
     """Return one run of a scan on a quick device."""
-    bench = Bench(EXPERIMENT, repeats=2, size="tiny", row_group_rows=8_192, device="nvme", latency_s=1e-4)
-    with bench.noting() as noted:
-        bench.sample()
-    [found] = bench.runs(noted)
+    study = Study(EXPERIMENT, repeats=2, size="tiny", row_group_rows=8_192, device="nvme", latency_s=1e-4)
+    with study.noting() as noted:
+        study.sample()
+    [found] = study.runs(noted)
     return found
 
 

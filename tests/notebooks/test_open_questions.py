@@ -10,7 +10,7 @@ from skeleton import source
 
 from readahead import paths
 from readahead.chapters import chapter
-from readahead.experiments.round import Bench
+from readahead.experiments.round import Study
 
 
 def above(notebook: str, call: str) -> tuple[str, str]:
@@ -166,12 +166,12 @@ NO_LAW = {
 def test_every_round_shows_a_law_that_gives_its_answer_or_a_step_of_it(topic: str) -> None:
     settings, rough = LAWS[topic]
     opened = chapter(topic)
-    bench = Bench(opened.experiment, repeats=1, **settings)
+    study = Study(opened.experiment, repeats=1, **settings)
     for name, one in opened.rounds.items():
         assert (one.law is None) == (name in NO_LAW.get(topic, ())), name
         if one.law is None:
             continue
-        law, modeled = one.law(bench), one.modeled_value(bench)
+        law, modeled = one.law(study), one.modeled_value(study)
         assert law.formula, name
         assert law.symbols, name
         factor = rough.get(name, 1.02)

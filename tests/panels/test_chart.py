@@ -11,7 +11,7 @@ from xml.etree import ElementTree
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from toybox import FIGURES, bench
+from toybox import FIGURES, study
 
 from readahead import units
 from readahead.errors import BadValue
@@ -80,7 +80,7 @@ def test_ticks_of_bytes_are_powers_of_two_and_even_ones_share_a_unit() -> None:
 
 
 def test_a_picture_is_well_formed_and_speaks_its_sentence() -> None:
-    picture = FIGURES["yield"](bench())
+    picture = FIGURES["yield"](study())
     drawn = chart(picture)
     root = ElementTree.fromstring(drawn)
     assert root.attrib["aria-label"] == picture.sentence and root.attrib["role"] == "img"
@@ -93,7 +93,7 @@ def test_a_picture_is_well_formed_and_speaks_its_sentence() -> None:
 
 
 def test_charts_drawn_in_many_threads_are_the_same_as_alone() -> None:
-    picture = FIGURES["yield"](bench())
+    picture = FIGURES["yield"](study())
     with ThreadPoolExecutor(4) as threads:
         assert set(threads.map(lambda _: chart(picture), range(8))) == {chart(picture)}
 

@@ -48,7 +48,7 @@ def test_a_misspelt_knob_names_the_nearest(lesson, ask) -> None:  # type: ignore
 def test_a_wrong_value_is_the_panels_sentence_and_nothing_is_run(lesson) -> None:  # type: ignore[no-untyped-def]
     with pytest.raises(BadValue, match="rope_s=5 must be"):
         lesson.sweep("rope_s", [1e-3, 5])
-    assert not lesson.bench._samples
+    assert not lesson.study._samples
 
 
 @pytest.mark.parametrize("topic", topics())

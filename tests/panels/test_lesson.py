@@ -277,7 +277,7 @@ def test_a_figure_that_measures_holds_nobody_up(path: Path, monkeypatch: pytest.
     # the same thread brings the learner's next letters.
     lesson, may_go_on = start(), threading.Event()
     paint = CHAPTER.figures["yield"]
-    monkeypatch.setitem(CHAPTER.figures, "yield", lambda bench: may_go_on.wait(10) and paint(bench))
+    monkeypatch.setitem(CHAPTER.figures, "yield", lambda study: may_go_on.wait(10) and paint(study))
     answer = reveal(lesson, "fetch")
     lesson.figure("yield")
     lesson.views["predict", "fetch"].keep("1 s")
@@ -290,7 +290,7 @@ def test_a_figure_that_measures_holds_nobody_up(path: Path, monkeypatch: pytest.
 
 
 def test_a_figure_that_fails_says_so_in_its_place(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def broken(bench: object) -> None:
+    def broken(study: object) -> None:
         raise BadValue("The rope is cut. Splice it.")
 
     monkeypatch.setitem(CHAPTER.figures, "yield", broken)

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from toybox import CHAPTER, bench
+from toybox import CHAPTER, study
 
 from readahead.errors import BadValue
 from readahead.questions.answers import Amount, Several
@@ -17,25 +17,25 @@ HALF, CHOICE, SET, RANK = (
 
 
 def test_the_answer_follows_the_learners_own_settings() -> None:
-    near, far = bench(rope_s=1e-3), bench(rope_s=1e-2)
+    near, far = study(rope_s=1e-3), study(rope_s=1e-2)
     assert HALF.check("100 kB", near).right and not HALF.check("100 kB", far).right
     assert HALF.check("1 MB", far).right and HALF.check("0.95 MiB", far).right
     assert HALF.check("1,000,000 bytes", far).right
 
 
 def test_a_wrong_amount_is_told_its_side_and_not_the_answer() -> None:
-    verdict = HALF.check("300 kB", bench())
+    verdict = HALF.check("300 kB", study())
     assert (
         verdict.outcome is Outcome.WRONG
         and verdict.why == "300 kB is too high."
         and not verdict.misconception
     )
-    assert HALF.check("10 kB", bench()).why == "10 kB is too low."
-    assert HALF.check("10", bench()).why == "10 KiB is too low."
+    assert HALF.check("10 kB", study()).why == "10 kB is too low."
+    assert HALF.check("10", study()).why == "10 KiB is too low."
 
 
 def test_a_misconception_brings_its_own_hint() -> None:
-    verdict = HALF.check("100 MB", bench())
+    verdict = HALF.check("100 MB", study())
     assert verdict.misconception == "the bucket that fills in a second"
     assert verdict.text == "Wrong. 100 MB is too high. How long is the rope?"
 
@@ -68,11 +68,11 @@ def test_the_tolerance_is_the_same_above_and_below(right: float, tolerance: floa
 
 
 def test_an_examiner_who_falls_over_says_so() -> None:
-    broken = replace(HALF, answer=lambda bench: 1 / 0)
-    verdict = broken.check("1 MB", bench())
+    broken = replace(HALF, answer=lambda study: 1 / 0)
+    verdict = broken.check("1 MB", study())
     assert verdict.outcome is Outcome.RAISED and "ZeroDivisionError" in verdict.why
     bad_idea = Misconception(name="bad", example="1 MB", hint="", matches=lambda answer: answer["x"])
-    assert replace(HALF, misconceptions=(bad_idea,) * 2).check("7 GB", bench()).outcome is Outcome.RAISED
+    assert replace(HALF, misconceptions=(bad_idea,) * 2).check("7 GB", study()).outcome is Outcome.RAISED
 
 
 def test_what_may_be_picked_by_its_beginning_must_be_clear() -> None:

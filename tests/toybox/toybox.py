@@ -15,7 +15,7 @@ from readahead.chapters import Chapter, Place
 from readahead.experiments.claim import Claim, Reason
 from readahead.experiments.experiment import Experiment, Knob, Settings
 from readahead.experiments.figure import Axis, Line, Picture
-from readahead.experiments.round import Bench, Round
+from readahead.experiments.round import Round, Study
 from readahead.measure.machine import this_machine
 from readahead.measure.sample import Sample
 from readahead.models.estimate import Estimate
@@ -101,14 +101,14 @@ ROUNDS = {
     "fetch": Round(ask=lambda see: see.seconds(), published=(_OLD_WELL,)),
     "longer_rope": Round(ask=lambda see: see.seconds(rope_s=1e-2) / see.seconds(rope_s=1e-3)),
     "which": Round(ask=lambda see: see.seconds(bucket_bytes=4096) / see.seconds(bucket_bytes=2**20)),
-    "half": Round(model=lambda bench: bench.base["rope_s"] * RATE, measures=False),
+    "half": Round(model=lambda study: study.base["rope_s"] * RATE, measures=False),
 }
 
 
-def _yield(bench: Bench) -> Picture:
+def _yield(study: Study) -> Picture:
     sizes = np.geomspace(4096, 2**23, 40)
-    rates = EXPERIMENT.curve(bench.base, "bucket_bytes", sizes)
-    half = bench.base["rope_s"] * RATE
+    rates = EXPERIMENT.curve(study.base, "bucket_bytes", sizes)
+    half = study.base["rope_s"] * RATE
     return Picture(
         title="A larger bucket",
         sentence="The larger the bucket, the more water a second, up to the pouring rate.",
@@ -155,7 +155,7 @@ CLAIMS = (
         id="rope_costs",
         relation="faster than",
         left={"rope_s": 1e-4},
-        right=lambda bench: bench.measured.seconds(rope_s=1e-2),
+        right=lambda study: study.measured.seconds(rope_s=1e-2),
         left_name="short rope",
         right_name="long rope",
     ),
@@ -163,15 +163,15 @@ CLAIMS = (
         id="model_fits",
         relation="within",
         tolerance=0.1,
-        left=lambda bench: bench.measured.seconds(),
-        right=lambda bench: bench.model.seconds(),
+        left=lambda study: study.measured.seconds(),
+        right=lambda study: study.model.seconds(),
         left_name="measured",
         right_name="modeled",
         reasons=(
-            Reason(says="The rope was frayed.", when=lambda left, right, bench: left.median < right.median),
+            Reason(says="The rope was frayed.", when=lambda left, right, study: left.median < right.median),
             Reason(
                 says="The farmer rests at each bucket.",
-                when=lambda left, right, bench: left.median > right.median,
+                when=lambda left, right, study: left.median > right.median,
             ),
         ),
     ),
@@ -182,11 +182,11 @@ EXERCISES = (
     Exercise(
         id="half_bucket",
         shape=Amount(kind="bytes", tolerance=0.08, word="KiB"),
-        answer=lambda bench: bench.base["rope_s"] * RATE,
-        equivalents=lambda bench: (
-            f"{bench.base['rope_s'] * RATE:,.0f} bytes",
-            f"{bench.base['rope_s'] * RATE / 1024:.4g}",
-            f"{bench.base['rope_s'] * RATE / 1024**2:.4g} MiB",
+        answer=lambda study: study.base["rope_s"] * RATE,
+        equivalents=lambda study: (
+            f"{study.base['rope_s'] * RATE:,.0f} bytes",
+            f"{study.base['rope_s'] * RATE / 1024:.4g}",
+            f"{study.base['rope_s'] * RATE / 1024**2:.4g} MiB",
         ),
         misconceptions=(
             Misconception(
@@ -194,7 +194,7 @@ EXERCISES = (
             ),
             Misconception(
                 name="there and back twice",
-                example=lambda bench: 2 * bench.base["rope_s"] * RATE,
+                example=lambda study: 2 * study.base["rope_s"] * RATE,
                 hint="The rope is paid once a bucket.",
                 matches=None,
             ),
@@ -257,6 +257,6 @@ CHAPTER = Chapter(
 )
 
 
-def bench(**settings: Any) -> Bench:
-    """Return a bench for the toy."""
-    return Bench(EXPERIMENT, **settings)
+def study(**settings: Any) -> Study:
+    """Return a study for the toy."""
+    return Study(EXPERIMENT, **settings)

@@ -19,7 +19,7 @@ from readahead.errors import BadValue, DataError
 from readahead.experiments.claim import Claim
 from readahead.experiments.experiment import Experiment
 from readahead.experiments.figure import Drawing, captioned
-from readahead.experiments.round import Bench, Round
+from readahead.experiments.round import Round, Study
 from readahead.questions import words
 from readahead.questions.exercise import Exercise
 from readahead.questions.prediction import Prediction
@@ -61,7 +61,7 @@ def _first_heading(path: Path) -> str:
         ) from error
 
 
-Paint = Callable[[Bench], Drawing]
+Paint = Callable[[Study], Drawing]
 _Item = TypeVar("_Item", Prediction, Claim, Exercise)
 
 
@@ -110,7 +110,7 @@ class Chapter:
         """Return the function that makes one figure with its words. Raises `BadValue` for a name that is none."""
         if name not in self.figures:
             raise BadValue(_unknown(name, "figure", self.place.topic, list(self.figures)))
-        return lambda bench: captioned(self.figures[name](bench), self.captions.get(name, {}))
+        return lambda study: captioned(self.figures[name](study), self.captions.get(name, {}))
 
 
 def place(topic: str) -> Place:

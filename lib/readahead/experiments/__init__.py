@@ -1,1 +1,1 @@
-"""One bench a topic."""
+"""What a chapter is made of: knobs, an experiment, rounds, claims, figures."""

@@ -18,7 +18,7 @@ RELATIONS = ("at least", "at most", "within", "faster than")
 AGREES, DIFFERS, NOISY = "agrees", "differs", "too noisy to say"
 
 Side = Callable[[Any], "Value | Sample | float"] | Mapping[str, Any]
-"""What a claim compares: a function of the bench (see `experiments.round.Bench`), or the knobs to change: then it is
+"""What a claim compares: a function of the study (see `experiments.round.Study`), or the knobs to change: then it is
 the measured time with them."""
 
 
@@ -27,8 +27,8 @@ class Reason:
     """Why a claim may fail here, and how to see whether that is so."""
 
     says: str
-    when: Callable[[Value, Value, Any], bool] = lambda left, right, bench: True
-    """Whether it applies, from both sides and the bench. The default always applies: put it last."""
+    when: Callable[[Value, Value, Any], bool] = lambda left, right, study: True
+    """Whether it applies, from both sides and the study. The default always applies: put it last."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,21 +81,21 @@ class Claim:
         require_range("factor", self.factor, low=1e-9, of=of, advice="Give 1 to compare as it is.")
         require_range("tolerance", self.tolerance, low=0, high=10, of=of, advice="Give a share: 0.1 is 10 %.")
 
-    def on(self, bench: Any) -> Finding:
-        """Test the claim on a bench, measuring what was not measured yet."""
+    def on(self, study: Any) -> Finding:
+        """Test the claim on a study, measuring what was not measured yet."""
         left, right = (
-            side(bench) if callable(side) else bench.measured.seconds(**side)
+            side(study) if callable(side) else study.measured.seconds(**side)
             for side in (self.left, self.right)
         )
-        return self.test(left, right, bench)
+        return self.test(left, right, study)
 
-    def test(self, left: Value | Sample | float, right: Value | Sample | float, bench: Any = None) -> Finding:
+    def test(self, left: Value | Sample | float, right: Value | Sample | float, study: Any = None) -> Finding:
         """Test the claim on two values; a `Sample` counts as its seconds."""
         mine, theirs = value(left), value(right)
         if mine.low <= 0 or theirs.low <= 0:  # a count of nothing has no ratio to anything
             sides = f"{self.left_name}: {mine.text(self.kind)}; {self.right_name}: {theirs.text(self.kind)}."
             same = mine.median == theirs.median and self.relation == "within"
-            why = () if same else self._why(mine, theirs, bench)
+            why = () if same else self._why(mine, theirs, study)
             return self._finding(AGREES if same else DIFFERS, _capital(sides), why, mine, theirs)
         ratio = mine / theirs
         low, high = self._allowed()
@@ -109,7 +109,7 @@ class Claim:
         if low <= ratio.low and ratio.high <= high:
             return self._finding(AGREES, seen, ratio.warnings, mine, theirs)
         if ratio.high < low or ratio.low > high:
-            return self._finding(DIFFERS, seen, self._why(mine, theirs, bench), mine, theirs)
+            return self._finding(DIFFERS, seen, self._why(mine, theirs, study), mine, theirs)
         todo = ratio.warnings or (
             "The interval reaches over the limit: repeat more often on a quiet machine.",
         )
@@ -132,8 +132,8 @@ class Claim:
         limit, word = (low, "at least") if math.isinf(high) else (high, "at most")
         return f"expected {word} {units.text(limit, 'times')}"
 
-    def _why(self, left: Value, right: Value, bench: Any) -> tuple[str, ...]:
-        found = tuple(reason.says for reason in self.reasons if reason.when(left, right, bench))
+    def _why(self, left: Value, right: Value, study: Any) -> tuple[str, ...]:
+        found = tuple(reason.says for reason in self.reasons if reason.when(left, right, study))
         return found or ("No known reason fits: compare the machine card with the chapter's, and tell us.",)
 
     def _finding(self, verdict: str, seen: str, more: tuple[str, ...], left: Value, right: Value) -> Finding:

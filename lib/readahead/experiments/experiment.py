@@ -1,6 +1,5 @@
-"""A bench with knobs. Whatever the topic, an experiment can be asked for four things: its knobs, what the
-model says, what DuckDB does, and what was published. A panel, a notebook, a sheet and a test all talk to it
-this way, so that there is one panel and many experiments.
+"""An experiment has knobs, a model, a measurement in DuckDB and published figures. A panel, a notebook, a sheet and a
+test all talk to it this way, so that there is one panel and many experiments.
 """
 
 from __future__ import annotations

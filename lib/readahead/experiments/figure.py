@@ -1,6 +1,6 @@
 """A figure before it is drawn: its lines, and the table that says the same.
 
-A chapter offers `FIGURES`, a mapping of names to functions `bench -> Picture`, or `-> Traces` where the reads
+A chapter offers `FIGURES`, a mapping of names to functions `study -> Picture`, or `-> Traces` where the reads
 themselves are the lesson. Title and sentence stand in `questions.yaml` under the same name; numbers of this run that
 the sentence tells come from `values`.
 """

@@ -1,11 +1,11 @@
-"""Two witnesses and one question. A round puts the same question (how long? how many times slower?) to the
-model and to the measurement, and lays the published answer beside theirs.
+"""A round puts one question (how long? how many times slower?) to the model and to the measurement, and lays the
+published answer beside theirs.
 
 A topic's experiment file offers `ROUNDS`, a mapping of prediction ids to `Round`s. Most are one line:
 
     ROUNDS = {"slower": Round(ask=lambda see: see.seconds(latency_s=0.03) / see.seconds(latency_s=1e-4))}
 
-`see` is a `Witness`: asked of the model it computes, asked of the measurement it runs DuckDB. Each
+`see` is a `Source`: asked of the model it computes, asked of the measurement it runs DuckDB. Each
 measurement is made once for a set of settings and kept, so that claims and figures ask for free.
 """
 
@@ -29,47 +29,47 @@ from readahead.models.estimate import Estimate
 from readahead.published import Figure
 
 
-class Witness(ABC):
-    """Somebody who can be asked how long a query takes at some settings."""
+class Source(ABC):
+    """A source of truth: it can be asked how long a query takes at some settings."""
 
-    def __init__(self, bench: Bench) -> None:
-        self.bench = bench
+    def __init__(self, study: Study) -> None:
+        self.study = study
 
     @abstractmethod
     def seconds(self, **changes: Any) -> Value:
-        """Return the time of the query with some knobs changed from the bench's settings."""
+        """Return the time of the query with some knobs changed from the study's settings."""
 
     def throughput(self, **changes: Any) -> Value:
         """Return work / time, in the unit of the experiment (bytes or rows a second)."""
-        work = self.bench.experiment.work(self.bench.settings(**changes))
+        work = self.study.experiment.work(self.study.settings(**changes))
         return self.seconds(**changes).inverse(work)
 
 
-class Model(Witness):
-    """The arithmetic."""
+class Model(Source):
+    """The model, which computes."""
 
     def estimate(self, **changes: Any) -> Estimate:
         """Return the predicted time as named terms."""
-        return self.bench.experiment.model(self.bench.settings(**changes))
+        return self.study.experiment.model(self.study.settings(**changes))
 
     def seconds(self, **changes: Any) -> Value:
         """Return the predicted time, exactly."""
         return exactly(self.estimate(**changes).seconds)
 
 
-class Measurement(Witness):
-    """DuckDB, on this machine."""
+class Measurement(Source):
+    """The measurement: DuckDB, on this machine."""
 
     def sample(self, **changes: Any) -> Sample:
         """Return what was seen at these settings; measured at the first call, kept after it."""
-        return self.bench.sample(**changes)
+        return self.study.sample(**changes)
 
     def seconds(self, **changes: Any) -> Value:
         """Return the measured time with its interval and warnings."""
         return seconds(self.sample(**changes))
 
 
-class Bench:
+class Study:
     """One chapter's experiment with this notebook's settings, and everything measured on it so far."""
 
     def __init__(self, experiment: Experiment, *, repeats: int = FEW, **base: Any) -> None:
@@ -136,17 +136,17 @@ def _key(repeats: int, settings: Settings) -> str:
 
 
 def traces(
-    bench: Bench, *, runs: Mapping[str, Mapping[str, Any]], title: str = "", sentence: str = ""
+    study: Study, *, runs: Mapping[str, Mapping[str, Any]], title: str = "", sentence: str = ""
 ) -> Traces:
     """Return the reads of a few runs as one figure: `runs` gives each run's name, and its knobs to change."""
-    samples = {name: bench.glance(**changes) for name, changes in runs.items()}
+    samples = {name: study.glance(**changes) for name, changes in runs.items()}
     seen = tuple((name, sample.reads) for name, sample in samples.items())
     what = "write" if any(sample.wrote for sample in samples.values()) else "read"
     return Traces(title=title, sentence=sentence, runs=seen, what=what)
 
 
 def along(
-    bench: Bench,
+    study: Study,
     knob: str,
     *,
     seen: Sequence[float] = (),
@@ -160,7 +160,7 @@ def along(
     Both are throughputs in the experiment's unit, or `seconds`. The line goes through 64 values and those seen. `label`
     tells lines of one figure apart.
     """
-    settings, experiment = bench.settings(**changes), bench.experiment
+    settings, experiment = study.settings(**changes), study.experiment
     at = experiment.knob(knob)
     xs = sorted({at.nearest(x) for x in (*at.grid(64), *seen)})
     if seconds:
@@ -170,14 +170,14 @@ def along(
     told = f", {label}" if label else ""
     lines = [Line(name=f"model{told}", points=[(float(x), y) for x, y in zip(xs, ys, strict=True)])]
     if seen:
-        ask = bench.measured.seconds if seconds else bench.measured.throughput
+        ask = study.measured.seconds if seconds else study.measured.throughput
         points = [(float(x), ask(**{**changes, knob: at.nearest(x)}).median) for x in seen]
         lines.append(Line(name=by + told, points=points, source="measured", joined=False))
     return tuple(lines)
 
 
 Question = Callable[[Any], Value | float]
-"""What is asked of a witness (a `Round`'s `ask`) or of the whole bench (its `model` and `measured`)."""
+"""What is asked of a source (a `Round`'s `ask`) or of the whole study (its `model` and `measured`)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -185,18 +185,18 @@ class Round:
     """Where the answers to one prediction come from."""
 
     ask: Question | None = None
-    """Put to both witnesses in turn."""
+    """Put to both sources in turn."""
     model: Question | None = None
-    """Instead of `ask`, where the model is asked something else; gets the bench."""
+    """Instead of `ask`, where the model is asked something else; gets the study."""
     measured: Question | None = None
-    """Instead of `ask`, where the measurement is asked something else; gets the bench."""
+    """Instead of `ask`, where the measurement is asked something else; gets the study."""
     measures: bool = True
     """False where nothing can be measured (a published machine that is not here)."""
     published: Callable[[], Sequence[Figure]] | Sequence[Figure] = field(default_factory=tuple)
     """Figures in the prediction's own unit."""
 
-    law: Callable[[Bench], Applied] | None = None
-    """The law that the answer comes from, with this run's numbers put in; gets the bench. It is the model where that is
+    law: Callable[[Study], Applied] | None = None
+    """The law that the answer comes from, with this run's numbers put in; gets the study. It is the model where that is
     not asked otherwise."""
 
     def __post_init__(self) -> None:
@@ -204,21 +204,21 @@ class Round:
         if all(source is None for source in sources) and not self.figures:
             raise BadValue("This round has no source. Give ask=, model=, law=, measured= or published=.")
 
-    def modeled_value(self, bench: Bench) -> Value | None:
+    def modeled_value(self, study: Study) -> Value | None:
         """Return what the model says, or None if it was not asked."""
         if self.model is not None:
-            return value(self.model(bench))
+            return value(self.model(study))
         if self.ask is not None:
-            return value(self.ask(bench.model))
-        return exactly(self.law(bench).result) if self.law is not None else None
+            return value(self.ask(study.model))
+        return exactly(self.law(study).result) if self.law is not None else None
 
-    def measured_value(self, bench: Bench) -> Value | None:
+    def measured_value(self, study: Study) -> Value | None:
         """Return what DuckDB did, or None if it cannot be measured. Raises `Cancelled` when stopped."""
         if not self.measures:
             return None
         if self.measured is not None:
-            return value(self.measured(bench))
-        return value(self.ask(bench.measured)) if self.ask is not None else None
+            return value(self.measured(study))
+        return value(self.ask(study.measured)) if self.ask is not None else None
 
     @property
     def figures(self) -> tuple[Figure, ...]:

@@ -18,7 +18,7 @@ from readahead.storage.emulated import PROTOCOL, REMOTE_PROTOCOL
 if TYPE_CHECKING:
     import pandas as pd
 
-    from readahead.experiments.round import Bench
+    from readahead.experiments.round import Study
 
 
 class Run:
@@ -112,7 +112,7 @@ class Run:
         return re.sub(f"'(?:{PROTOCOL}|{REMOTE_PROTOCOL})://", "'", text)
 
 
-def sweep(bench: Bench, knob: str, values: Iterable[float], **changes: Any) -> pd.DataFrame:
+def sweep(study: Study, knob: str, values: Iterable[float], **changes: Any) -> pd.DataFrame:
     """Return a row for each value of one knob: modeled, measured and its interval, and what was published there.
 
     Throughputs in the experiment's unit, which stands in `attrs["unit"]`. Raises `BadValue` as the panel does, and
@@ -120,20 +120,20 @@ def sweep(bench: Bench, knob: str, values: Iterable[float], **changes: Any) -> p
     """
     import pandas as pd
 
-    experiment, rows = bench.experiment, []
+    experiment, rows = study.experiment, []
     settings = [
-        bench.settings(**{**changes, knob: value}) for value in values
+        study.settings(**{**changes, knob: value}) for value in values
     ]  # all are checked before any is run
     for number, one in enumerate(settings):
         tell(number, len(settings), f"{experiment.knob(knob).label}: {experiment.knob(knob).text(one[knob])}")
         with quietly():
-            seen = Run(experiment, one, bench.sample(**one)).throughput
+            seen = Run(experiment, one, study.sample(**one)).throughput
         printed = {x: y for x, y, _ in experiment.published(one, knob)}
         modeled = experiment.throughput(one, experiment.model(one).seconds)
         rows.append((one[knob], modeled, seen.median, seen.low, seen.high, printed.get(one[knob])))
     tell(len(settings), len(settings), "done")
     table = pd.DataFrame(rows, columns=[knob, "modeled", "measured", "low", "high", "published"])
-    table.attrs["unit"] = experiment.unit(bench.settings(**changes))
+    table.attrs["unit"] = experiment.unit(study.settings(**changes))
     return table
 
 

@@ -18,8 +18,8 @@ def letter(lesson: Any) -> None:
 
     Raises `BadValue` for a lesson of another chapter, `DataError` for a table that cannot be read.
     """
-    bench = lesson.bench
-    experiment, settings = bench.experiment, bench.base
+    study = lesson.study
+    experiment, settings = study.experiment, study.base
     if not isinstance(experiment, YourData):
         raise BadValue(f"lesson={experiment.topic!r} must be the lesson of 'your_data'. Open that chapter.")
     seen = experiment.survey(settings)

@@ -11,7 +11,7 @@ import ipywidgets as widgets
 from readahead.chapters import Paint
 from readahead.experiments.claim import AGREES, DIFFERS, NOISY, Claim, Finding
 from readahead.experiments.figure import Drawing
-from readahead.experiments.round import Bench
+from readahead.experiments.round import Study
 from readahead.panels.background import Background, button
 from readahead.panels.chart import chart
 from readahead.panels.markup import box, bullets, folded, paragraphs, table
@@ -54,14 +54,14 @@ class _ComputedView(ABC):
 class ClaimView(_ComputedView):
     """What this run says of a claim; the claim itself stands in the notebook."""
 
-    def __init__(self, claim: Claim, bench: Bench) -> None:
-        self._claim, self._bench = claim, bench
+    def __init__(self, claim: Claim, study: Study) -> None:
+        self._claim, self._study = claim, study
         self.finding: Finding | None = None
         """What became of the claim, once it was tested."""
 
     def html(self) -> str:
         """Test the claim and return what became of it."""
-        self.finding = finding = self._claim.on(self._bench)
+        self.finding = finding = self._claim.on(self._study)
         mark, title, colour = _VERDICTS[finding.verdict]
         seen, reasons = paragraphs(finding.says.split(". ", 1)[-1]), bullets(finding.reasons)
         body = seen + reasons if finding.verdict == AGREES else reasons + seen
@@ -75,19 +75,19 @@ class ClaimView(_ComputedView):
 
     def _test_again(self) -> None:
         if not self.background.busy:
-            self._bench.forget()
+            self._study.forget()
             super().start()
 
 
 class FigureView(_ComputedView):
     """One of a chapter's figures, with its sentence and its table."""
 
-    def __init__(self, paint: Paint, bench: Bench, *, is_open: bool = False) -> None:
-        self._paint, self._bench, self._is_open = paint, bench, is_open
+    def __init__(self, paint: Paint, study: Study, *, is_open: bool = False) -> None:
+        self._paint, self._study, self._is_open = paint, study, is_open
 
     def html(self) -> str:
         """Compute the figure and return it."""
-        return drawing_html(self._paint(self._bench), is_open=self._is_open)
+        return drawing_html(self._paint(self._study), is_open=self._is_open)
 
 
 def drawing_html(drawing: Drawing, *, is_open: bool = False) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 
 import ipywidgets as widgets
 
-from readahead.experiments.round import Bench
+from readahead.experiments.round import Study
 from readahead.panels.background import button
 from readahead.panels.markup import box, bullets, error_box, folded, paragraphs
 from readahead.panels.theme import COLOURS
@@ -34,8 +34,8 @@ def verdict_box(verdict: Verdict) -> str:
 class ExerciseView:
     """The field, the buttons and the help of one exercise; its question stands in the notebook."""
 
-    def __init__(self, exercise: Exercise, topic: str, progress: Progress, bench: Bench) -> None:
-        self.exercise, self._topic, self._progress, self._bench = exercise, topic, progress, bench
+    def __init__(self, exercise: Exercise, topic: str, progress: Progress, study: Study) -> None:
+        self.exercise, self._topic, self._progress, self._study = exercise, topic, progress, study
 
     def html(self) -> str:
         """Return choices, hints and solution, all open, for readers without a kernel."""
@@ -100,7 +100,7 @@ class ExerciseView:
     # -- the three buttons -------------------------------------------------------------------------
     def check(self) -> None:
         """Check what stands in the field, show what came of it, and keep both."""
-        found = self.exercise.check(self.answer, self._bench)
+        found = self.exercise.check(self.answer, self._study)
         self.verdict.value = verdict_box(found)
         if found.outcome is not Outcome.NOT_ATTEMPTED:
             kept = (self.answer, found.outcome.value, found.misconception, found.why)
@@ -115,7 +115,7 @@ class ExerciseView:
     def show_solution(self) -> None:
         """Show how it is done, or fold it away again."""
         try:
-            right = self.exercise.shape.text(self.exercise.right_answer(self._bench))
+            right = self.exercise.shape.text(self.exercise.right_answer(self._study))
             text = paragraphs(f"**Solution.** {right}.\n\n{self.exercise.solution}")
         except Exception as error:
             text = error_box(error)

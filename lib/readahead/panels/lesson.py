@@ -27,7 +27,7 @@ from tqdm.auto import tqdm
 from readahead import panels
 from readahead.chapters import Chapter, chapter
 from readahead.errors import BadValue, ReadaheadError, require_repeats
-from readahead.experiments.round import Bench
+from readahead.experiments.round import Study
 from readahead.experiments.run import Run, sweep
 from readahead.measure.sample import FEW
 from readahead.models.schedule import warm_meanwhile
@@ -49,9 +49,9 @@ display: Callable[[Any], None] = ipython.display
 class Lesson:
     """An open chapter, with this notebook's settings and this learner's progress."""
 
-    def __init__(self, opened: Chapter, bench: Bench, progress: Progress, *, is_open: bool) -> None:
+    def __init__(self, opened: Chapter, study: Study, progress: Progress, *, is_open: bool) -> None:
         warm_meanwhile()
-        self.chapter, self.bench, self.progress = opened, bench, progress
+        self.chapter, self.study, self.progress = opened, study, progress
         self.is_open = is_open
         """Whether everything is shown without a guess."""
         self.views: dict[tuple[str, str], Any] = {}
@@ -73,7 +73,7 @@ class Lesson:
         """Show guess, model, measured and published on one axis, once a guess is kept."""
         asked, earlier = self._prediction(name), self.views.get(("reveal", name))
         view = RevealView(
-            self.views.get(("predict", name), asked), self.chapter.rounds[name], self.bench, self._machine
+            self.views.get(("predict", name), asked), self.chapter.rounds[name], self.study, self._machine
         )
         if earlier is not None:  # the cell was run again
             view.on_opened = earlier.on_opened
@@ -84,7 +84,7 @@ class Lesson:
 
     def claim(self, name: str) -> None:
         """Test a claim on this run, and say what became of it."""
-        view = ClaimView(self.chapter.claim(name), self.bench)
+        view = ClaimView(self.chapter.claim(name), self.study)
         self._show("claim", name, view)
         if not self.is_open:
             self._start_when_revealed(view)
@@ -94,12 +94,12 @@ class Lesson:
         self._show(
             "exercise",
             name,
-            ExerciseView(self.chapter.exercise(name), self._topic, self.progress, self.bench),
+            ExerciseView(self.chapter.exercise(name), self._topic, self.progress, self.study),
         )
 
     def figure(self, name: str) -> None:
         """Draw one of the chapter's figures, with its sentence and its table."""
-        view = FigureView(self.chapter.figure(name), self.bench, is_open=self.is_open)
+        view = FigureView(self.chapter.figure(name), self.study, is_open=self.is_open)
         self._show("figure", name, view)
         if not self.is_open:
             self._start_when_revealed(view)
@@ -114,7 +114,7 @@ class Lesson:
 
         They are where the notebook says if the notebook's own settings were changed since.
         """
-        given = {**self.bench.base, **self._sliders(), **settings}
+        given = {**self.study.base, **self._sliders(), **settings}
         return panels.explore(self.chapter.experiment, on_settings=self.keep_sliders, **given)
 
     # -- the learner's own lines ---------------------------------------------------------------------
@@ -123,14 +123,14 @@ class Lesson:
 
         Raises `BadValue` for a knob that is none, and for a value that it does not take.
         """
-        settings = self.bench.settings(**knobs)
+        settings = self.study.settings(**knobs)
         with self._told_of():
-            return Run(self.chapter.experiment, settings, self.bench.sample(**knobs))
+            return Run(self.chapter.experiment, settings, self.study.sample(**knobs))
 
     def sweep(self, knob: str, values: Iterable[float], **knobs: Any) -> pd.DataFrame:
         """Run the query at several values of one knob, and return a table of modeled, measured and published."""
         with self._told_of():
-            return sweep(self.bench, knob, values, **knobs)
+            return sweep(self.study, knob, values, **knobs)
 
     @property
     def laws(self) -> Any:
@@ -159,7 +159,7 @@ class Lesson:
     def keep_sliders(self, settings: Mapping[str, Any]) -> None:
         """Keep where the sliders stand; they are there again after a restart."""
         if not self.is_open:
-            entry = {"values": dict(settings), "base": _texts(self.bench.base)}
+            entry = {"values": dict(settings), "base": _texts(self.study.base)}
             self.progress.keep(self._topic, "settings", "sliders", entry)
 
     def say_notices(self) -> None:
@@ -171,10 +171,10 @@ class Lesson:
     # -- inside ------------------------------------------------------------------------------------
     def _sliders(self) -> dict[str, Any]:
         kept = self.progress.kept(self._topic, "settings", "sliders")
-        if self.is_open or kept is None or kept.get("base") != _texts(self.bench.base):
+        if self.is_open or kept is None or kept.get("base") != _texts(self.study.base):
             return {}
         try:
-            return self.bench.settings(**kept["values"])
+            return self.study.settings(**kept["values"])
         except (KeyError, TypeError, ReadaheadError):
             return {}  # a knob was renamed or its range moved since
 
@@ -235,12 +235,12 @@ def open_chapter(
     topic or knob, and for a value that a knob does not take.
     """
     opened = topic if isinstance(topic, Chapter) else chapter(topic)
-    bench = Bench(opened.experiment, repeats=_repeats() if repeats is None else repeats, **settings)
+    study = Study(opened.experiment, repeats=_repeats() if repeats is None else repeats, **settings)
     is_open = reveal or by_papermill()
-    lesson = Lesson(opened, bench, progress or Progress.open(), is_open=is_open)
+    lesson = Lesson(opened, study, progress or Progress.open(), is_open=is_open)
     if not is_open:
         lesson.progress.keep_machine(card.facts())
-        lesson.progress.keep(opened.place.topic, "settings", "notebook", {"base": dict(bench.base)})
+        lesson.progress.keep(opened.place.topic, "settings", "notebook", {"base": dict(study.base)})
     lesson.progress.read()  # so that a damaged file is told of now
     lesson.say_notices()
     show(card.html())

@@ -429,7 +429,8 @@ function render({ model, el }) {
     if (local && link.pending(state.now.knob)) state.now = { ...state.now, ...local };
     else local = null;
     for (const { knob, show } of knobs) if (!link.pending(knob.name)) show(state.knobs[knob.name]);
-    auto.checked = get("auto");
+    const wanted = get("auto"); // what was ticked meanwhile stands until the kernel says otherwise
+    if (wanted !== seen.auto) auto.checked = wanted;
     const { status } = state;
     note.textContent = slow || status.note || "";
     const running = typeof status.share === "number";
@@ -449,7 +450,7 @@ function render({ model, el }) {
     const beside = right.offsetTop === curve.element.offsetTop; // then both columns end at the same height
     const high = beside ? curve.element.offsetHeight - terms.element.offsetHeight - reads.title.offsetHeight - 20 : 0;
     if (narrow) reads.draw(state, narrow, Math.max(240, high));
-    seen = { ...state, narrow };
+    seen = { ...state, narrow, auto: wanted };
   }
 
   const lost = () => { slow = "The kernel was restarted or is gone. Run this cell again."; soon(); };

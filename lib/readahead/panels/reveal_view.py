@@ -13,7 +13,7 @@ from typing import Any
 import ipywidgets as widgets
 
 from readahead.errors import ReadaheadError
-from readahead.experiments.round import Bench, Round
+from readahead.experiments.round import Round, Study
 from readahead.measure.value import Value
 from readahead.panels.background import Background, button
 from readahead.panels.chart import Mark, strip
@@ -117,8 +117,8 @@ class Answers:
 class RevealView:
     """The answer to one prediction."""
 
-    def __init__(self, asked: PredictionView, turn: Round, bench: Bench, machine: Facts) -> None:
-        self._asked, self._turn, self._bench, self._machine = asked, turn, bench, machine
+    def __init__(self, asked: PredictionView, turn: Round, study: Study, machine: Facts) -> None:
+        self._asked, self._turn, self._study, self._machine = asked, turn, study, machine
         self.on_opened: list[Callable[[], None]] = []
         """Called once, when the answer is shown: what may be seen only after it."""
         self.is_open = False
@@ -191,19 +191,19 @@ class RevealView:
             guess=self._asked.guess,
             measured=measured,
             measured_at=at,
-            modeled=self._turn.modeled_value(self._bench),
+            modeled=self._turn.modeled_value(self._study),
             figures=self._turn.figures,
         )
 
     def _ask(self) -> tuple[Value | None, dict[str, Any]]:
         """Measure, and note the settings of every sample that it took."""
-        with self._bench.noting() as noted:
-            return self._turn.measured_value(self._bench), noted
+        with self._study.noting() as noted:
+            return self._turn.measured_value(self._study), noted
 
     def _folds(self, noted: Mapping[str, Any]) -> str:
         """Return the law, the query and the reads below the answer."""
-        law = self._turn.law(self._bench) if self._turn.law is not None else None
-        return folds(law, self._bench.runs(noted), self._bench.base, self._asked.prediction.kind)
+        law = self._turn.law(self._study) if self._turn.law is not None else None
+        return folds(law, self._study.runs(noted), self._study.base, self._asked.prediction.kind)
 
     def _show(self, measured: Value | None, at: str = "", noted: Mapping[str, Any] | None = None) -> None:
         """Show everything that will ever be known, and keep the truth that the guess is scored by."""
@@ -223,7 +223,7 @@ class RevealView:
 
     def _measure_again(self) -> None:
         if not self.background.busy:
-            self._bench.forget()
+            self._study.forget()
             self._measure()
 
     # -- what is kept ------------------------------------------------------------------------------
@@ -232,7 +232,7 @@ class RevealView:
 
     def _of(self) -> Facts:
         """Return what a measured value belongs to: this machine and these settings."""
-        return {"machine": self._machine, "base": {name: str(v) for name, v in self._bench.base.items()}}
+        return {"machine": self._machine, "base": {name: str(v) for name, v in self._study.base.items()}}
 
     def _remember(self, found: Value) -> None:
         """Keep a measured value with the machine and the settings it belongs to."""

@@ -53,7 +53,7 @@ class Misconception:
     name: str
     """The idea in a learner's words: 'latency and bandwidth are the same'."""
     example: Any
-    """An answer that comes of it, as a learner would write it; or a function of the bench."""
+    """An answer that comes of it, as a learner would write it; or a function of the study."""
     hint: str
     """What helps against this idea."""
     matches: Callable[[Any], bool] | None = None
@@ -62,7 +62,7 @@ class Misconception:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Computed:
-    """What is computed of an exercise: functions of the bench, and of a read answer. Examples and matches by the id of
+    """What is computed of an exercise: functions of the study, and of a read answer. Examples and matches by the id of
     their misconception."""
 
     answer: Callable[[Any], Any] | None = None
@@ -79,29 +79,29 @@ class Exercise:
     shape: Shape
     """An `Amount`, a `Choice`, `Several` or an `Order`."""
     answer: Any
-    """The right answer, as it may be written; or a function of the bench that computes it."""
+    """The right answer, as it may be written; or a function of the study that computes it."""
     equivalents: Any
-    """Other ways to write it, which must be right too (a test tries them); or a function of the bench."""
+    """Other ways to write it, which must be right too (a test tries them); or a function of the study."""
     misconceptions: tuple[Misconception, ...]
     hints: tuple[str, ...]
     """The ladder: where to look, which relation, the first step."""
     solution: str
     """How one gets there; shown to whoever asks."""
 
-    def right_answer(self, bench: Any = None) -> Any:
-        """Return the right answer in one form; computed on the bench where it is a function of it."""
-        return self.shape.read(_given(self.answer, bench))
+    def right_answer(self, study: Any = None) -> Any:
+        """Return the right answer in one form; computed on the study where it is a function of it."""
+        return self.shape.read(_given(self.answer, study))
 
-    def check(self, answer: Any, bench: Any = None) -> Verdict:
+    def check(self, answer: Any, study: Any = None) -> Verdict:
         """Check an answer. Never raises: what cannot be read or computed is the outcome `RAISED`."""
         if answer is None or answer == "" or (isinstance(answer, (list, tuple, set)) and not answer):
             return Verdict(outcome=Outcome.NOT_ATTEMPTED, why=f"{self.shape.asks}.")
         try:
-            given, right = self.shape.read(answer), self.right_answer(bench)
+            given, right = self.shape.read(answer), self.right_answer(study)
             if self.shape.same(given, right):
                 return Verdict(outcome=Outcome.RIGHT, why=f"{self.shape.text(right)}.")
             why = self.shape.why(given, right, answer if isinstance(answer, str) else "")
-            idea = next((idea for idea in self.misconceptions if self._comes_of(idea, given, bench)), None)
+            idea = next((idea for idea in self.misconceptions if self._comes_of(idea, given, study)), None)
             name, hint = (idea.name, idea.hint) if idea else ("", "")
             return Verdict(outcome=Outcome.WRONG, why=why, misconception=name, hint=hint)
         except ReadaheadError as error:
@@ -112,12 +112,12 @@ class Exercise:
                 why=f"{answer!r} met an error of ours ({type(error).__name__}: {error}). See the solution.",
             )
 
-    def _comes_of(self, idea: Misconception, given: Any, bench: Any) -> bool:
+    def _comes_of(self, idea: Misconception, given: Any, study: Any) -> bool:
         if idea.matches is not None:
             return idea.matches(given)
-        return self.shape.same(given, self.shape.read(_given(idea.example, bench)))
+        return self.shape.same(given, self.shape.read(_given(idea.example, study)))
 
 
-def _given(answer: Any, bench: Any) -> Any:
-    """Return a value, or what its function says on the bench."""
-    return answer(bench) if callable(answer) else answer
+def _given(answer: Any, study: Any) -> Any:
+    """Return a value, or what its function says on the study."""
+    return answer(study) if callable(answer) else answer

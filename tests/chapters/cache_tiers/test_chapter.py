@@ -26,15 +26,15 @@ from readahead.chapters.cache_tiers.chapter import (
     seen,
 )
 from readahead.chapters.cache_tiers.workload import DISK, DROP, SCAN, UNIFORM, ZIPF
-from readahead.experiments.round import Bench
+from readahead.experiments.round import Study
 from readahead.models.schedule import Costs
 from readahead.units import KiB, MiB
 
 
 @pytest.fixture(scope="module")
-def bench() -> Bench:
-    """Return the chapter's bench, with one repeat."""
-    return Bench(EXPERIMENT, repeats=1)
+def study() -> Study:
+    """Return the chapter's study, with one repeat."""
+    return Study(EXPERIMENT, repeats=1)
 
 
 def test_the_printed_figures_agree_but_for_the_named_one() -> None:
@@ -47,57 +47,57 @@ def test_the_printed_figures_agree_but_for_the_named_one() -> None:
 
 @pytest.mark.parametrize("share", [0.25, 0.75])
 @pytest.mark.parametrize(("access", "rows"), [(UNIFORM, 8_192), (ZIPF, 4_096), (ZIPF, 8_192)])
-def test_duckdb_hits_as_an_lru_cache_does(bench: Bench, share: float, access: str, rows: int) -> None:
+def test_duckdb_hits_as_an_lru_cache_does(study: Study, share: float, access: str, rows: int) -> None:
     changes = counted(access, memory_share=share, row_group_rows=rows)
-    assert seen(bench, **changes) == pytest.approx(replayed(bench, **changes), abs=0.05)
+    assert seen(study, **changes) == pytest.approx(replayed(study, **changes), abs=0.05)
 
 
 @pytest.mark.parametrize(("share", "depth"), [(0.9, 2), (0.9, 8), (1.1, 8), (1.25, 2)])
-def test_a_scan_that_comes_back_falls_off_the_cliff(bench: Bench, share: float, depth: int) -> None:
+def test_a_scan_that_comes_back_falls_off_the_cliff(study: Study, share: float, depth: int) -> None:
     changes = scanned(share, queue_depth=depth)
-    assert seen(bench, **changes) == pytest.approx(replayed(bench, **changes), abs=0.1)
+    assert seen(study, **changes) == pytest.approx(replayed(study, **changes), abs=0.1)
 
 
-def test_the_disk_between_keeps_the_device_out_of_it_unless_blocks_are_short(bench: Bench) -> None:
-    assert seen(bench, **far(DISK)) > 0.9 > seen(bench, **far(DROP))
-    assert seen(bench, **far(DISK, 2_048)) < 0.9
-    assert [EXPERIMENT.case(bench.settings(**far(DISK, rows))).spills for rows in (2_048, 4_096)] == [
+def test_the_disk_between_keeps_the_device_out_of_it_unless_blocks_are_short(study: Study) -> None:
+    assert seen(study, **far(DISK)) > 0.9 > seen(study, **far(DROP))
+    assert seen(study, **far(DISK, 2_048)) < 0.9
+    assert [EXPERIMENT.case(study.settings(**far(DISK, rows))).spills for rows in (2_048, 4_096)] == [
         False,
         True,
     ]
 
 
-def test_neighbours_of_a_remote_file_wait_for_the_block_that_they_share(bench: Bench) -> None:
+def test_neighbours_of_a_remote_file_wait_for_the_block_that_they_share(study: Study) -> None:
     changes = scanned(1.25, run=1, latency_s=0.005)
     together = []  # the share of reads that were asked for while the one before was under way
     for way in (DROP, DISK):
-        reads = sorted(bench.glance(**changes, spill=way).reads, key=lambda read: read.submitted_s)
+        reads = sorted(study.glance(**changes, spill=way).reads, key=lambda read: read.submitted_s)
         together.append(np.mean([after.submitted_s < before.done_s for before, after in pairwise(reads)]))
     assert together[1] < 0.2 < together[0]
     here, there = (
-        EXPERIMENT.case(bench.settings(**{**changes, "latency_s": 0.01}, spill=way)).estimate(Costs())
+        EXPERIMENT.case(study.settings(**{**changes, "latency_s": 0.01}, spill=way)).estimate(Costs())
         for way in (DROP, DISK)
     )
     assert there.terms_s["latency"] == pytest.approx(2 * here.terms_s["latency"], rel=0.2)
 
 
-def test_every_tier_gives_the_same_answer(bench: Bench) -> None:
+def test_every_tier_gives_the_same_answer(study: Study) -> None:
     knobs = [far(DROP), far(DISK), {**far(DROP), "run": 1}]
-    assert len({bench.glance(**one).answer for one in knobs}) == 1
+    assert len({study.glance(**one).answer for one in knobs}) == 1
     knobs = [scanned(0.9), scanned(1.25), blocks(16 * KiB)]
-    assert len({bench.glance(**one).answer for one in knobs}) == 1
+    assert len({study.glance(**one).answer for one in knobs}) == 1
 
 
-def test_an_empty_cache_reads_each_row_group_once_and_a_full_one_none(bench: Bench) -> None:
-    first = [(read.offset, read.size_bytes) for read in bench.glance(**again(1)).reads]
-    trace = EXPERIMENT.case(bench.settings(**again(1))).trace
+def test_an_empty_cache_reads_each_row_group_once_and_a_full_one_none(study: Study) -> None:
+    first = [(read.offset, read.size_bytes) for read in study.glance(**again(1)).reads]
+    trace = EXPERIMENT.case(study.settings(**again(1))).trace
     assert len(first) == len(set(first)) == len(set(trace.asked))
     assert sum(size for _, size in first) == sum(trace.sizes[item] for item in set(trace.asked))
-    assert bench.glance(**again(2)).reads == ()
+    assert study.glance(**again(2)).reads == ()
 
 
-def test_blocks_cut_the_reads_and_not_the_bytes(bench: Bench) -> None:
-    whole, cut = bench.glance(**blocks(1 * MiB)), bench.glance(**blocks(16 * KiB))
+def test_blocks_cut_the_reads_and_not_the_bytes(study: Study) -> None:
+    whole, cut = study.glance(**blocks(1 * MiB)), study.glance(**blocks(16 * KiB))
     assert max(read.size_bytes for read in cut.reads) <= 16 * KiB
     assert len(cut.reads) > 10 * len(whole.reads)
     assert sum(read.size_bytes for read in cut.reads) == pytest.approx(whole.bytes_read, rel=0.05)
@@ -123,22 +123,22 @@ def test_a_knob_that_does_nothing_says_why() -> None:
     }
 
 
-def test_an_examination_draws_what_decides_the_hits_and_tells_them(bench: Bench) -> None:
+def test_an_examination_draws_what_decides_the_hits_and_tells_them(study: Study) -> None:
     drawn = [EXPERIMENT.draw(random.Random(7)) for _ in range(2)]
     assert drawn[0] == drawn[1]
     assert {EXPERIMENT.draw(random.Random(seed))["access"] for seed in range(30)} == {UNIFORM, ZIPF, SCAN}
     changes = counted(UNIFORM, memory_share=0.75, row_group_rows=8_192)
-    assert "hits" in EXPERIMENT.remark(bench.settings(**changes), bench.glance(**changes))
+    assert "hits" in EXPERIMENT.remark(study.settings(**changes), study.glance(**changes))
 
 
 @pytest.mark.parametrize("name", ROUNDS)
-def test_every_round_has_its_answers(bench: Bench, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_round_has_its_answers(study: Study, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     never = replace(workload.CACHE, name="never run")  # typical costs, whatever this machine does meanwhile
     monkeypatch.setattr(workload, "CACHE", never)
     round_ = ROUNDS[name]
-    modeled = round_.modeled_value(bench)
+    modeled = round_.modeled_value(study)
     monkeypatch.undo()
-    measured = round_.measured_value(bench)
+    measured = round_.measured_value(study)
     assert modeled is not None
     assert (measured is None) == (not round_.measures)
     if name in ("scan_gain", "spill", "second", "tiny_blocks"):
@@ -146,7 +146,7 @@ def test_every_round_has_its_answers(bench: Bench, name: str, monkeypatch: pytes
 
 
 @pytest.mark.parametrize("name", FIGURES)
-def test_every_figure_can_be_drawn(bench: Bench, name: str) -> None:
-    picture = chapter("cache_tiers").figure(name)(bench)
+def test_every_figure_can_be_drawn(study: Study, name: str) -> None:
+    picture = chapter("cache_tiers").figure(name)(study)
     assert picture.sentence.endswith(".")
     assert picture.rows

@@ -15,59 +15,59 @@ from readahead.chapters.elimination import load_order
 from readahead.chapters.elimination.chapter import EXPERIMENT, FIGURES, FITTED, ROUNDS, residuals
 from readahead.chapters.elimination.star_queries import BY_DATE, BY_QUANTITY, BY_YEAR, GENERATED, QUERIES
 from readahead.errors import Cancelled
-from readahead.experiments.round import Bench
+from readahead.experiments.round import Study
 from readahead.running import listening
 
 
 @pytest.fixture(scope="module")
-def bench() -> Bench:
-    """Return a bench that measures each thing twice."""
-    return Bench(EXPERIMENT, repeats=2)
+def study() -> Study:
+    """Return a study that measures each thing twice."""
+    return Study(EXPERIMENT, repeats=2)
 
 
 @pytest.mark.parametrize("load", [GENERATED, BY_YEAR, BY_DATE, BY_QUANTITY])
 @pytest.mark.parametrize("flight", ["Q1.1", "Q1.2", "Q1.3", "Q2.1", "Q3.2", "Q4.2", "Q4.3"])
 def test_the_row_groups_are_predicted_within_one_or_five_per_cent(
-    bench: Bench, flight: str, load: str
+    study: Study, flight: str, load: str
 ) -> None:
-    sample = bench.sample(flight=flight, load=load)
-    told = EXPERIMENT.groups_read(bench.settings(flight=flight, load=load))
-    assert sample.row_groups_total == EXPERIMENT.case(bench.settings()).recipe.row_groups
+    sample = study.sample(flight=flight, load=load)
+    told = EXPERIMENT.groups_read(study.settings(flight=flight, load=load))
+    assert sample.row_groups_total == EXPERIMENT.case(study.settings()).recipe.row_groups
     assert abs(told - sample.row_groups_scanned) <= max(1.0, 0.05 * sample.row_groups_scanned)
 
 
 @pytest.mark.parametrize("disorder", [0.01, 0.1, 0.3])
-def test_rows_that_come_late_widen_the_labels(bench: Bench, disorder: float) -> None:
+def test_rows_that_come_late_widen_the_labels(study: Study, disorder: float) -> None:
     changes = {"flight": "Q1.2", "load": BY_DATE, "disorder": disorder}
-    told, seen = EXPERIMENT.groups_read(bench.settings(**changes)), bench.sample(**changes).row_groups_scanned
+    told, seen = EXPERIMENT.groups_read(study.settings(**changes)), study.sample(**changes).row_groups_scanned
     assert abs(told - seen) <= max(1.5, 0.05 * seen)
-    assert seen > bench.sample(flight="Q1.2", load=BY_DATE).row_groups_scanned
+    assert seen > study.sample(flight="Q1.2", load=BY_DATE).row_groups_scanned
 
 
 @pytest.mark.parametrize("flight", QUERIES)
-def test_every_order_gives_the_same_answer(bench: Bench, flight: str) -> None:
-    answers = {bench.sample(flight=flight, load=load).answer for load in (GENERATED, BY_YEAR, BY_DATE)}
+def test_every_order_gives_the_same_answer(study: Study, flight: str) -> None:
+    answers = {study.sample(flight=flight, load=load).answer for load in (GENERATED, BY_YEAR, BY_DATE)}
     assert len(answers) == 1
 
 
-def test_a_plan_that_builds_on_the_lines_carries_no_dates(bench: Bench) -> None:
+def test_a_plan_that_builds_on_the_lines_carries_no_dates(study: Study) -> None:
     for flight in QUERIES:
-        case = EXPERIMENT.case(bench.settings(flight=flight, load=BY_YEAR))
-        sample = bench.sample(flight=flight, load=BY_YEAR)
+        case = EXPERIMENT.case(study.settings(flight=flight, load=BY_YEAR))
+        sample = study.sample(flight=flight, load=BY_YEAR)
         if QUERIES[flight].share(BY_YEAR) < 1:
             assert case.carried() == (sample.row_groups_scanned < sample.row_groups_total)
 
 
-def test_a_join_that_wants_few_keys_asks_every_bloom_filter(bench: Bench) -> None:
-    region, nation = (bench.glance(flight=flight, load=GENERATED) for flight in ("Q3.1", "Q3.2"))
+def test_a_join_that_wants_few_keys_asks_every_bloom_filter(study: Study) -> None:
+    region, nation = (study.glance(flight=flight, load=GENERATED) for flight in ("Q3.1", "Q3.2"))
     groups = region.row_groups_total
     assert len(nation.reads) == len(region.reads) + groups
     for flight, sample in (("Q3.1", region), ("Q3.2", nation)):
-        case = EXPERIMENT.case(bench.settings(flight=flight, load=GENERATED))
-        told = case.predict(EXPERIMENT.costs(bench.settings(flight=flight, load=GENERATED)))
+        case = EXPERIMENT.case(study.settings(flight=flight, load=GENERATED))
+        told = case.predict(EXPERIMENT.costs(study.settings(flight=flight, load=GENERATED)))
         assert (told.reads, told.bytes_read) == (len(sample.reads), sample.bytes_read)
     probes = {
-        (at, size) for at, size in EXPERIMENT.case(bench.settings(flight="Q3.2")).scan().probes.tolist()
+        (at, size) for at, size in EXPERIMENT.case(study.settings(flight="Q3.2")).scan().probes.tolist()
     }
     asked = sorted(
         (read for read in nation.reads if (read.offset, read.size_bytes) in probes),
@@ -84,21 +84,21 @@ def test_what_a_query_asks_of_each_table() -> None:
     assert QUERIES["Q1.1"].conditions("part") == ""
 
 
-def test_a_year_by_folder_opens_only_its_own(bench: Bench) -> None:
-    joined, named = (load_order.in_folders(bench, named=named) for named in (False, True))
-    assert joined.answer == named.answer == bench.sample(flight="Q1.1", load=GENERATED).answer
+def test_a_year_by_folder_opens_only_its_own(study: Study) -> None:
+    joined, named = (load_order.in_folders(study, named=named) for named in (False, True))
+    assert joined.answer == named.answer == study.sample(flight="Q1.1", load=GENERATED).answer
     assert named.row_groups_total < joined.row_groups_total / 3
     assert len(named.reads) < len(joined.reads)
     assert not list(paths.cache_dir().glob(f"loading-{os.getpid()}-*"))
 
 
 def test_a_load_can_be_cancelled_and_leaves_nothing() -> None:
-    bench, stop = Bench(EXPERIMENT), threading.Event()
+    study, stop = Study(EXPERIMENT), threading.Event()
     stop.set()
     with pytest.raises(Cancelled), listening(stop=stop):
-        load_order.load_s(bench, BY_DATE)
+        load_order.load_s(study, BY_DATE)
     with pytest.raises(Cancelled), listening(stop=stop):
-        load_order.thirteen(bench, BY_YEAR)
+        load_order.thirteen(study, BY_YEAR)
     assert not list(paths.cache_dir().glob(f"loading-{os.getpid()}-*"))
 
 
@@ -115,8 +115,8 @@ def test_print_is_met_where_the_queries_are_weighed() -> None:
 @pytest.mark.parametrize(
     "name", ["row_group_rows", "disorder", "latency_s", "bandwidth_bytes_per_s", "queue_depth"]
 )
-def test_there_is_a_curve_along(bench: Bench, name: str) -> None:
-    settings = bench.settings(load=BY_DATE, disorder=0.1)
+def test_there_is_a_curve_along(study: Study, name: str) -> None:
+    settings = study.settings(load=BY_DATE, disorder=0.1)
     values = EXPERIMENT.knob(name).grid(20)
     curve = EXPERIMENT.curve(settings, name, values)
     assert curve.shape == values.shape and np.all(np.isfinite(curve)) and np.all(curve > 0)
@@ -125,13 +125,13 @@ def test_there_is_a_curve_along(bench: Bench, name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ROUNDS)
-def test_every_round_has_its_sources(name: str, bench: Bench) -> None:
-    modeled, measured = ROUNDS[name].modeled_value(bench), ROUNDS[name].measured_value(bench)
+def test_every_round_has_its_sources(name: str, study: Study) -> None:
+    modeled, measured = ROUNDS[name].modeled_value(study), ROUNDS[name].measured_value(study)
     assert measured is not None and measured.median > 0
     assert modeled is None or modeled.median > 0
 
 
 @pytest.mark.parametrize("name", FIGURES)
-def test_each_figure_says_in_words_what_it_shows(name: str, bench: Bench) -> None:
-    picture = chapter("elimination").figure(name)(bench)
+def test_each_figure_says_in_words_what_it_shows(name: str, study: Study) -> None:
+    picture = chapter("elimination").figure(name)(study)
     assert picture.sentence.endswith(".") and picture.rows

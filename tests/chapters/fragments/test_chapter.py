@@ -10,22 +10,22 @@ from readahead.chapters import chapter
 from readahead.chapters.fragments.chapter import EXPERIMENT, FIGURES, READERS, ROUNDS, on, plain
 from readahead.chapters.fragments.readers import Readers
 from readahead.errors import Cancelled
-from readahead.experiments.round import Bench
+from readahead.experiments.round import Study
 from readahead.models.queue import DeviceQueue
 from readahead.running import listening
 from readahead.units import KiB
 
 
 @pytest.fixture(scope="module")
-def bench() -> Bench:
-    """Return the chapter's bench on a quick disk, so that a test takes no long."""
-    return Bench(EXPERIMENT, repeats=1, size="tiny", seek_s=0.002)
+def study() -> Study:
+    """Return the chapter's study on a quick disk, so that a test takes no long."""
+    return Study(EXPERIMENT, repeats=1, size="tiny", seek_s=0.002)
 
 
 @pytest.mark.parametrize("fragment_bytes", [64 * KiB, 512 * KiB])
-def test_the_device_seeks_as_often_as_the_model_says(bench: Bench, fragment_bytes: int) -> None:
+def test_the_device_seeks_as_often_as_the_model_says(study: Study, fragment_bytes: int) -> None:
     """One read at a time comes in order, so the seeks are exact."""
-    settings = bench.settings(fragment_bytes=fragment_bytes, queue_depth=1)
+    settings = study.settings(fragment_bytes=fragment_bytes, queue_depth=1)
     sample = EXPERIMENT.measure(settings, repeats=1)
     case = EXPERIMENT.case(settings)
     footer, groups = case.reads()
@@ -36,32 +36,32 @@ def test_the_device_seeks_as_often_as_the_model_says(bench: Bench, fragment_byte
     assert [read.seeks for read in sample.reads] == expected
 
 
-def test_short_pieces_are_slower_on_a_disk_and_not_on_flash(bench: Bench) -> None:
+def test_short_pieces_are_slower_on_a_disk_and_not_on_flash(study: Study) -> None:
     pieces, whole = ({"fragment_bytes": size} for size in (64 * KiB, 64 * 1024 * KiB))
-    disk = bench.model.seconds(**pieces) / bench.model.seconds(**whole)
+    disk = study.model.seconds(**pieces) / study.model.seconds(**whole)
     assert disk.median > 1.5
-    seeks = [sum(read.seeks for read in bench.measured.sample(**piece).reads) for piece in (pieces, whole)]
+    seeks = [sum(read.seeks for read in study.measured.sample(**piece).reads) for piece in (pieces, whole)]
     assert seeks[0] > 4 * seeks[1] > 0
     flash = ROUNDS["flash"].ask
     assert flash is not None
-    assert flash(bench.model).median == pytest.approx(1.0, abs=0.02)
+    assert flash(study.model).median == pytest.approx(1.0, abs=0.02)
 
 
-def test_eight_readers_hurt_one_head_and_help_eight(bench: Bench) -> None:
+def test_eight_readers_hurt_one_head_and_help_eight(study: Study) -> None:
     one, eight = ROUNDS["one_head"].ask, ROUNDS["eight_heads"].ask
     assert one is not None
     assert eight is not None
-    assert one(bench.model).median > 2
-    assert eight(bench.model).median > 2
+    assert one(study.model).median > 2
+    assert eight(study.model).median > 2
     seeks = {
-        readers: sum(read.seeks for read in bench.measured.sample(**plain(readers=readers, channels=1)).reads)
+        readers: sum(read.seeks for read in study.measured.sample(**plain(readers=readers, channels=1)).reads)
         for readers in (1, 8)
     }
     assert seeks[8] > 4 * seeks[1]
 
 
-def test_readers_read_every_byte_of_their_part(bench: Bench) -> None:
-    settings = bench.settings(workload=READERS, readers=4, channels=1)
+def test_readers_read_every_byte_of_their_part(study: Study) -> None:
+    settings = study.settings(workload=READERS, readers=4, channels=1)
     sample = EXPERIMENT.measure(settings, repeats=1)
     assert sample.bytes_read == EXPERIMENT.work(settings)
     assert EXPERIMENT.counts(settings) == {"reads": len(sample.reads), "bytes_read": sample.bytes_read}
@@ -69,9 +69,9 @@ def test_readers_read_every_byte_of_their_part(bench: Bench) -> None:
     assert sample.max_in_flight == 4
 
 
-def test_readers_can_be_cancelled_and_leave_no_thread(bench: Bench) -> None:
+def test_readers_can_be_cancelled_and_leave_no_thread(study: Study) -> None:
     stop = threading.Event()
-    settings = bench.settings(workload=READERS, readers=2)
+    settings = study.settings(workload=READERS, readers=2)
     path = EXPERIMENT.case(settings).build()
     slow = EXPERIMENT.device(settings).but(latency_s=50.0)
     threading.Timer(0.2, stop.set).start()
@@ -87,8 +87,8 @@ def test_both_ends_of_every_knob_can_be_modeled() -> None:
 
 
 @pytest.mark.parametrize("name", FIGURES)
-def test_every_figure_can_be_drawn(bench: Bench, name: str) -> None:
-    picture = chapter("fragments").figure(name)(bench)
+def test_every_figure_can_be_drawn(study: Study, name: str) -> None:
+    picture = chapter("fragments").figure(name)(study)
     assert picture.sentence
     assert picture.rows
 
@@ -101,7 +101,7 @@ def test_a_device_of_the_menu_brings_its_numbers() -> None:
 
 def test_model_and_measurement_are_asked_the_same_of_the_disk() -> None:
     """Opening and decoding are in neither, so that the comment's third is met by both."""
-    disk = Bench(EXPERIMENT, repeats=1, size="small", seek_s=0.0099)
+    disk = Study(EXPERIMENT, repeats=1, size="small", seek_s=0.0099)
     for name in ("yield", "rebuild"):
         modeled, measured = ROUNDS[name].modeled_value(disk), ROUNDS[name].measured_value(disk)
         assert modeled is not None
@@ -111,8 +111,8 @@ def test_model_and_measurement_are_asked_the_same_of_the_disk() -> None:
 
 def test_the_readers_have_the_notebook_s_own_disk() -> None:
     assert "seek_s" not in plain()
-    quick, slow = (Bench(EXPERIMENT, size="tiny", seek_s=seek_s) for seek_s in (0.001, 0.0099))
-    cost = [ROUNDS["one_head"].modeled_value(bench) for bench in (quick, slow)]
+    quick, slow = (Study(EXPERIMENT, size="tiny", seek_s=seek_s) for seek_s in (0.001, 0.0099))
+    cost = [ROUNDS["one_head"].modeled_value(study) for study in (quick, slow)]
     assert cost[0] is not None
     assert cost[1] is not None
     assert cost[1].median > 4 * cost[0].median

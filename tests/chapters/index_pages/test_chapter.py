@@ -32,14 +32,14 @@ from readahead.chapters.index_pages.sampling import (
     table,
 )
 from readahead.chapters.index_pages.workload import DEEP, SHALLOW, WAYS
-from readahead.experiments.round import Bench
+from readahead.experiments.round import Study
 from readahead.units import KiB
 
 
 @pytest.fixture(scope="module")
-def bench() -> Bench:
-    """Return the chapter's bench, with one repeat."""
-    return Bench(EXPERIMENT, repeats=1, latency_s=0.001)
+def study() -> Study:
+    """Return the chapter's study, with one repeat."""
+    return Study(EXPERIMENT, repeats=1, latency_s=0.001)
 
 
 def test_randals_figures_agree_but_for_those_that_are_named() -> None:
@@ -56,27 +56,27 @@ def test_randals_figures_agree_but_for_those_that_are_named() -> None:
 
 @pytest.mark.parametrize("way", INDEX_WAYS)
 @pytest.mark.parametrize("more", [{}, {"read_bytes": 8 * KiB, "fanout": 9, "leaf_pages": 1_024}], ids=str)
-def test_the_readers_send_the_very_reads_that_were_planned(bench: Bench, way: str, more: dict) -> None:
+def test_the_readers_send_the_very_reads_that_were_planned(study: Study, way: str, more: dict) -> None:
     changes = {"way": way, "bandwidth_bytes_per_s": 1e9, **more}
-    inspection = EXPERIMENT.inspection(bench.settings(**changes))
+    inspection = EXPERIMENT.inspection(study.settings(**changes))
     planned = np.concatenate(reads_of(inspection.index, way, inspection.read_bytes))
-    sample = bench.sample(**changes)
+    sample = study.sample(**changes)
     assert sorted([read.offset, read.size_bytes] for read in sample.reads) == sorted(planned.tolist())
 
 
 @pytest.mark.parametrize("way", [METADATA, CHOSEN, TABLESAMPLE, TABLE])
 @pytest.mark.parametrize("order", [IN_ORDER, SHUFFLED])
-def test_duckdb_reads_what_was_planned_of_a_parquet_file(bench: Bench, way: str, order: str) -> None:
+def test_duckdb_reads_what_was_planned_of_a_parquet_file(study: Study, way: str, order: str) -> None:
     changes = table(way, order=order, latency_s=0.001)
-    settings, sample = bench.settings(**changes), bench.sample(**changes)
+    settings, sample = study.settings(**changes), study.sample(**changes)
     told = EXPERIMENT.case(settings).predict(EXPERIMENT.costs(settings))
     assert (len(sample.reads), sample.bytes_read) == (told.reads, told.bytes_read)
 
 
-def test_tablesample_on_parquet_reads_all_of_it_and_on_the_own_format_less(bench: Bench) -> None:
+def test_tablesample_on_parquet_reads_all_of_it_and_on_the_own_format_less(study: Study) -> None:
     near = {"latency_s": 0.001}
     seen = {
-        (way, stored): bench.sample(**table(way, stored=stored, **near))
+        (way, stored): study.sample(**table(way, stored=stored, **near))
         for way in (TABLESAMPLE, TABLE)
         for stored in (PARQUET, NATIVE)
     }
@@ -85,37 +85,37 @@ def test_tablesample_on_parquet_reads_all_of_it_and_on_the_own_format_less(bench
     assert seen[TABLESAMPLE, NATIVE].max_in_flight <= 2 < seen[TABLE, NATIVE].max_in_flight
 
 
-def test_what_was_drawn_are_whole_groups_and_the_truth_is_in_the_table(bench: Bench) -> None:
-    whole = bench.sample(**table(TABLE, latency_s=0.001))
+def test_what_was_drawn_are_whole_groups_and_the_truth_is_in_the_table(study: Study) -> None:
+    whole = study.sample(**table(TABLE, latency_s=0.001))
     rows, early, _ = whole.answer
     assert sum(early) / sum(rows) == pytest.approx(0.5, abs=0.01)
-    drawn = EXPERIMENT.case(bench.settings(**table(CHOSEN))).chosen()
-    part = bench.sample(**table(CHOSEN, latency_s=0.001))
+    drawn = EXPERIMENT.case(study.settings(**table(CHOSEN))).chosen()
+    part = study.sample(**table(CHOSEN, latency_s=0.001))
     assert len(part.answer[0]) == len(drawn)
     assert part.row_groups_scanned == len(drawn)
 
 
 @pytest.mark.parametrize("order", [IN_ORDER, SHUFFLED])
-def test_the_arithmetic_of_a_sample_is_near_what_was_drawn(bench: Bench, order: str) -> None:
-    assert half_width(bench.measured, order) == pytest.approx(half_width(bench.model, order), rel=0.6)
+def test_the_arithmetic_of_a_sample_is_near_what_was_drawn(study: Study, order: str) -> None:
+    assert half_width(study.measured, order) == pytest.approx(half_width(study.model, order), rel=0.6)
     changes = table(CHOSEN, order=order)
-    share, give = EXPERIMENT.case(bench.settings(**changes)).early_share(bench.sample(**changes))
+    share, give = EXPERIMENT.case(study.settings(**changes)).early_share(study.sample(**changes))
     assert abs(share - 0.5) <= 1.5 * give
 
 
-def test_a_sample_that_drew_nothing_claims_nothing(bench: Bench) -> None:
+def test_a_sample_that_drew_nothing_claims_nothing(study: Study) -> None:
     changes = table(TABLESAMPLE, stored=NATIVE, sample_share=0.02, latency_s=0.001)
-    empty = replace(bench.sample(**changes), answer=(None, None, None))
-    share, give = EXPERIMENT.case(bench.settings(**changes)).early_share(empty)
+    empty = replace(study.sample(**changes), answer=(None, None, None))
+    share, give = EXPERIMENT.case(study.settings(**changes)).early_share(empty)
     assert np.isnan(share) and give == np.inf
 
 
 @pytest.mark.parametrize("name", ["all_leaves", "eighth", "map"])
-def test_it_pays_and_both_witnesses_answer(bench: Bench, name: str) -> None:
+def test_it_pays_and_both_sources_answer(study: Study, name: str) -> None:
     ask = ROUNDS[name].ask
     assert ask is not None
-    assert ask(bench.model).median > 1.1
-    assert ask(bench.measured).median > 0  # how much it paid depends on who else is at work
+    assert ask(study.model).median > 1.1
+    assert ask(study.measured).median > 0  # how much it paid depends on who else is at work
 
 
 def test_the_model_of_a_chain_does_not_know_the_queue_depth() -> None:
@@ -140,14 +140,14 @@ def test_an_examination_is_about_the_index() -> None:
 
 
 @pytest.mark.parametrize("name", FIGURES)
-def test_every_figure_can_be_drawn(bench: Bench, name: str) -> None:
-    picture = chapter("index_pages").figure(name)(bench)
+def test_every_figure_can_be_drawn(study: Study, name: str) -> None:
+    picture = chapter("index_pages").figure(name)(study)
     assert picture.sentence and picture.rows
 
 
-def test_the_two_halves_are_a_chain_and_a_flood(bench: Bench) -> None:
-    sample = bench.sample(way=DETAILED)
-    upper = EXPERIMENT.inspection(bench.settings(way=DETAILED)).index.upper_pages
+def test_the_two_halves_are_a_chain_and_a_flood(study: Study) -> None:
+    sample = study.sample(way=DETAILED)
+    upper = EXPERIMENT.inspection(study.settings(way=DETAILED)).index.upper_pages
     chain = sample.reads[: upper + 1]
     assert all(after.submitted_s >= before.done_s for before, after in itertools.pairwise(chain))
     assert sample.max_in_flight > 4

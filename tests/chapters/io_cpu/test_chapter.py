@@ -12,16 +12,16 @@ from readahead.chapters.io_cpu import page_costs
 from readahead.chapters.io_cpu.chapter import EXPERIMENT, FIGURES, ROUNDS, cores, evicting, on_bandwidth
 from readahead.chapters.io_cpu.workload import EVERY, QUERY_1, SUM
 from readahead.errors import Cancelled
-from readahead.experiments.round import Bench
+from readahead.experiments.round import Study
 from readahead.running import listening
 from readahead.storage import page_cache
 from readahead.units import GB, MB
 
 
 @pytest.fixture(scope="module")
-def bench() -> Bench:
-    """Return a bench that measures each thing twice."""
-    return Bench(EXPERIMENT, repeats=2)
+def study() -> Study:
+    """Return a study that measures each thing twice."""
+    return Study(EXPERIMENT, repeats=2)
 
 
 def test_his_two_columns_are_predicted_within_three_per_cent_in_the_median() -> None:
@@ -40,55 +40,55 @@ def test_the_densest_aggregate_stays_unexplained() -> None:
     assert all(abs(ratio - 1) < 0.05 for ratio in eight)
 
 
-def test_a_report_reads_only_its_columns(bench: Bench) -> None:
-    read = {report: bench.sample(report=report).bytes_read for report in (EVERY, QUERY_1, SUM)}
+def test_a_report_reads_only_its_columns(study: Study) -> None:
+    read = {report: study.sample(report=report).bytes_read for report in (EVERY, QUERY_1, SUM)}
     assert read[SUM] < read[QUERY_1] < read[EVERY]
-    settings = bench.settings(report=QUERY_1)
+    settings = study.settings(report=QUERY_1)
     assert EXPERIMENT.work(settings) == pytest.approx(read[QUERY_1], rel=0.1)
-    assert bench.sample(report=QUERY_1).answer[-2:] == ("A", "F")  # grouped and ordered by its flags
+    assert study.sample(report=QUERY_1).answer[-2:] == ("A", "F")  # grouped and ordered by its flags
 
 
-def test_model_and_reads_belong_to_the_same_query(bench: Bench) -> None:
+def test_model_and_reads_belong_to_the_same_query(study: Study) -> None:
     for report in (EVERY, QUERY_1, SUM):
-        case = EXPERIMENT.case(bench.settings(report=report))
+        case = EXPERIMENT.case(study.settings(report=report))
         footer, groups = case.reads()
-        assert len(bench.sample(report=report).reads) == len(footer) + sum(map(len, groups))
+        assert len(study.sample(report=report).reads) == len(footer) + sum(map(len, groups))
 
 
-def test_the_curve_has_a_slope_and_a_roof(bench: Bench) -> None:
+def test_the_curve_has_a_slope_and_a_roof(study: Study) -> None:
     wide = np.array([10 * MB, 20 * MB, 10 * GB, 20 * GB])
     slow, twice, fast, faster = EXPERIMENT.curve(
-        bench.settings(report=QUERY_1), "bandwidth_bytes_per_s", wide
+        study.settings(report=QUERY_1), "bandwidth_bytes_per_s", wide
     )
     assert twice / slow > 1.8
     assert faster / fast < 1.05
     assert (
-        bench.model.seconds(**on_bandwidth(10 * MB)).median
-        > bench.model.seconds(**on_bandwidth(5 * GB)).median
+        study.model.seconds(**on_bandwidth(10 * MB)).median
+        > study.model.seconds(**on_bandwidth(5 * GB)).median
     )
 
 
 @pytest.mark.parametrize("name", ROUNDS)
-def test_every_round_has_its_sources(name: str, bench: Bench) -> None:
+def test_every_round_has_its_sources(name: str, study: Study) -> None:
     if name.endswith("here") and not page_cache.can_evict():
         pytest.skip("this system cannot empty its page cache")
-    modeled, measured = ROUNDS[name].modeled_value(bench), ROUNDS[name].measured_value(bench)
+    modeled, measured = ROUNDS[name].modeled_value(study), ROUNDS[name].measured_value(study)
     assert modeled is not None or measured is not None or ROUNDS[name].figures
     for value in (modeled, measured):
         assert value is None or value.median >= 0
 
 
 @pytest.mark.parametrize("name", FIGURES)
-def test_each_figure_says_in_words_what_it_shows(name: str, bench: Bench) -> None:
-    picture = chapter("io_cpu").figure(name)(bench)
+def test_each_figure_says_in_words_what_it_shows(name: str, study: Study) -> None:
+    picture = chapter("io_cpu").figure(name)(study)
     assert picture.sentence.endswith(".") and picture.rows
 
 
 def test_the_price_of_eviction_can_be_cancelled() -> None:
-    bench, stop = Bench(EXPERIMENT), threading.Event()
+    study, stop = Study(EXPERIMENT), threading.Event()
     stop.set()
     with pytest.raises(Cancelled), listening(stop=stop):
-        evicting(bench)
+        evicting(study)
 
 
 def test_there_is_a_core_to_work_on() -> None:

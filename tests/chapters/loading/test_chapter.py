@@ -19,14 +19,14 @@ from readahead.chapters.loading.chapter import (
     residuals,
 )
 from readahead.chapters.loading.writers import DATABASE, EMULATED_FILES
-from readahead.experiments.round import Bench
+from readahead.experiments.round import Study
 from readahead.panels.computed_view import drawing_html
 
 
 @pytest.fixture(scope="module")
-def bench() -> Bench:
-    """Return a bench that measures each thing twice."""
-    return Bench(EXPERIMENT, repeats=2)
+def study() -> Study:
+    """Return a study that measures each thing twice."""
+    return Study(EXPERIMENT, repeats=2)
 
 
 def test_one_constant_predicts_all_of_his_times() -> None:
@@ -35,16 +35,16 @@ def test_one_constant_predicts_all_of_his_times() -> None:
     assert float(np.median(errors)) < 0.03 and max(errors) < 0.04
 
 
-def test_model_and_measurement_load_the_same_rows(bench: Bench) -> None:
-    sample = bench.sample(writers=3)
-    assert sample.answer == (EXPERIMENT.rows(bench.settings()),)
-    assert EXPERIMENT.model(bench.settings(target=DATABASE)).seconds > 0
-    assert EXPERIMENT.disabled(bench.settings(target=DATABASE)).keys() == {"latency_s", "channels"}
-    assert EXPERIMENT.disabled(bench.settings(target=EMULATED_FILES)) == {}
+def test_model_and_measurement_load_the_same_rows(study: Study) -> None:
+    sample = study.sample(writers=3)
+    assert sample.answer == (EXPERIMENT.rows(study.settings()),)
+    assert EXPERIMENT.model(study.settings(target=DATABASE)).seconds > 0
+    assert EXPERIMENT.disabled(study.settings(target=DATABASE)).keys() == {"latency_s", "channels"}
+    assert EXPERIMENT.disabled(study.settings(target=EMULATED_FILES)) == {}
 
 
-def test_the_law_is_fitted_to_every_repeat(bench: Bench) -> None:
-    counts, rates, law, others = fitted_laws(bench)
+def test_the_law_is_fitted_to_every_repeat(study: Study) -> None:
+    counts, rates, law, others = fitted_laws(study)
     assert [len(repeats) for repeats in rates] == [2] * len(counts)
     assert law.alone > 0 and law.contention >= 0 and len(others) > 50
 
@@ -83,19 +83,19 @@ def test_the_halves_of_ten_runs_differ_where_something_changed_between_them(seco
 
 
 @pytest.mark.parametrize("name", ROUNDS)
-def test_every_round_has_its_answer(name: str, bench: Bench) -> None:
-    modeled, measured = ROUNDS[name].modeled_value(bench), ROUNDS[name].measured_value(bench)
+def test_every_round_has_its_answer(name: str, study: Study) -> None:
+    modeled, measured = ROUNDS[name].modeled_value(study), ROUNDS[name].measured_value(study)
     assert modeled is not None or measured is not None
 
 
 @pytest.mark.parametrize("name", FIGURES)
-def test_each_figure_says_in_words_what_it_shows(name: str, bench: Bench) -> None:
-    picture = chapter("loading").figure(name)(bench)
+def test_each_figure_says_in_words_what_it_shows(name: str, study: Study) -> None:
+    picture = chapter("loading").figure(name)(study)
     assert picture.sentence.endswith(".") and picture.rows
 
 
-def test_what_was_written_is_called_so(bench: Bench) -> None:
-    drawn = chapter("loading").figure("writes")(bench)
+def test_what_was_written_is_called_so(study: Study) -> None:
+    drawn = chapter("loading").figure("writes")(study)
     assert drawn.what == "write" and "writes" in drawn.head
     shown = drawing_html(drawn)
     assert "128 writes" in shown or " writes</text>" in shown

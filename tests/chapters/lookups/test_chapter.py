@@ -35,7 +35,7 @@ from readahead.chapters.lookups.workload import (
     UNSORTED,
 )
 from readahead.errors import Cancelled
-from readahead.experiments.round import Bench
+from readahead.experiments.round import Study
 from readahead.models.reads import Reads
 from readahead.running import listening
 from readahead.units import KiB
@@ -44,30 +44,30 @@ LARGE = {"block_bytes": 64 * KiB, "row_group_rows": 16_384}
 
 
 @pytest.fixture(scope="module")
-def bench() -> Bench:
-    """Return the chapter's bench, with one repeat."""
-    return Bench(EXPERIMENT, repeats=1)
+def study() -> Study:
+    """Return the chapter's study, with one repeat."""
+    return Study(EXPERIMENT, repeats=1)
 
 
-def planned(bench: Bench, **changes: object) -> Reads:
+def planned(study: Study, **changes: object) -> Reads:
     """Return the reads that the model plans."""
-    return EXPERIMENT.case(bench.settings(**changes)).scan()
+    return EXPERIMENT.case(study.settings(**changes)).scan()
 
 
-def test_through_the_index_one_read_is_under_way_and_past_the_step_many(bench: Bench) -> None:
-    assert bench.measured.sample(rows_per_lookup=BEFORE).max_in_flight == 1
-    assert bench.measured.sample(rows_per_lookup=AFTER).max_in_flight > 3
-    assert bench.measured.sample(rows_per_lookup=AFTER, step_rows=100).max_in_flight == 1
+def test_through_the_index_one_read_is_under_way_and_past_the_step_many(study: Study) -> None:
+    assert study.measured.sample(rows_per_lookup=BEFORE).max_in_flight == 1
+    assert study.measured.sample(rows_per_lookup=AFTER).max_in_flight > 3
+    assert study.measured.sample(rows_per_lookup=AFTER, step_rows=100).max_in_flight == 1
 
 
 @pytest.mark.parametrize("table_order", EXPERIMENT.knob("table_order").choices)
 @pytest.mark.parametrize("file", [{}, LARGE], ids=["small blocks", "large blocks"])
 def test_the_blocks_of_rows_are_the_very_ones_that_were_planned(
-    bench: Bench, file: dict[str, int], table_order: str
+    study: Study, file: dict[str, int], table_order: str
 ) -> None:
     changes = {"rows_per_lookup": 10, "table_order": table_order, **file}
-    sample, case = bench.measured.sample(**changes), EXPERIMENT.case(bench.settings(**changes))
-    spans = set(planned(bench, **changes).listed)
+    sample, case = study.measured.sample(**changes), EXPERIMENT.case(study.settings(**changes))
+    spans = set(planned(study, **changes).listed)
     rows = spans & {(r.offset, r.size_bytes) for r in sample.reads}
     assert len(rows) >= 10
     assert {size for _, size in spans} == {case.recipe.block_bytes}
@@ -77,67 +77,67 @@ def test_the_blocks_of_rows_are_the_very_ones_that_were_planned(
 @pytest.mark.parametrize(
     "changes", [MANY, {**MANY, "table_order": SHUFFLED}, {**MANY, "rows_per_lookup": 300}], ids=str
 )
-def test_of_parquet_the_very_reads_were_planned(bench: Bench, changes: dict[str, object]) -> None:
-    spans = sorted(planned(bench, **changes).listed)
-    assert sorted((r.offset, r.size_bytes) for r in bench.measured.sample(**changes).reads) == spans
+def test_of_parquet_the_very_reads_were_planned(study: Study, changes: dict[str, object]) -> None:
+    spans = sorted(planned(study, **changes).listed)
+    assert sorted((r.offset, r.size_bytes) for r in study.measured.sample(**changes).reads) == spans
 
 
-def test_every_way_gives_the_same_rows(bench: Bench) -> None:
+def test_every_way_gives_the_same_rows(study: Study) -> None:
     ways = [
         {"rows_per_lookup": BEFORE, "stored": stored, "table_order": order, **more}
         for stored in (NATIVE, PARQUET)
         for order in EXPERIMENT.knob("table_order").choices
         for more in ({}, {"asked": UNSORTED}, {"step_rows": 1})
     ]
-    assert len({bench.measured.sample(**way, latency_s=20e-6).answer for way in ways}) == 1
+    assert len({study.measured.sample(**way, latency_s=20e-6).answer for way in ways}) == 1
 
 
-def test_the_order_of_the_keys_changes_no_read(bench: Bench) -> None:
+def test_the_order_of_the_keys_changes_no_read(study: Study) -> None:
     sorted_reads, mixed = (
-        bench.measured.sample(rows_per_lookup=BEFORE, **way).reads for way in ({}, {"asked": UNSORTED})
+        study.measured.sample(rows_per_lookup=BEFORE, **way).reads for way in ({}, {"asked": UNSORTED})
     )
     assert {r.offset for r in sorted_reads} == {r.offset for r in mixed}
 
 
-def test_keys_without_a_gap_pass_by_the_index(bench: Bench) -> None:
-    sample = bench.measured.sample(rows_per_lookup=BEFORE, asked=NEIGHBOURS)
-    index = {planned(bench, rows_per_lookup=1).listed[0][0]}
+def test_keys_without_a_gap_pass_by_the_index(study: Study) -> None:
+    sample = study.measured.sample(rows_per_lookup=BEFORE, asked=NEIGHBOURS)
+    index = {planned(study, rows_per_lookup=1).listed[0][0]}
     assert not index & {read.offset for read in sample.reads}
     assert len(sample.reads) < 20
 
 
 @pytest.mark.parametrize("name", ["eight", "step"])
-def test_asking_at_once_pays_and_both_sources_answer(bench: Bench, name: str) -> None:
+def test_asking_at_once_pays_and_both_sources_answer(study: Study, name: str) -> None:
     ask = ROUNDS[name].ask
     assert ask is not None
-    assert ask(bench.model).median > 1.1
-    assert ask(bench.measured).median > 0  # how much it paid depends on who else is at work
+    assert ask(study.model).median > 1.1
+    assert ask(study.measured).median > 0  # how much it paid depends on who else is at work
 
 
-def test_reads_wait_longer_together(bench: Bench) -> None:
-    assert wait_s(bench, **MANY) > wait_s(bench, **{**MANY, "queue_depth": 1})
+def test_reads_wait_longer_together(study: Study) -> None:
+    assert wait_s(study, **MANY) > wait_s(study, **{**MANY, "queue_depth": 1})
 
 
-def test_cardenas_counts_the_row_groups_that_duckdb_reads(bench: Bench) -> None:
+def test_cardenas_counts_the_row_groups_that_duckdb_reads(study: Study) -> None:
     for keys in (10, 100):
         due = laws.distinct(128, keys)
-        assert abs(groups_hit(bench, keys, [1]) - due) <= 4 * laws.spread(128, keys) + 1
-        assert groups_hit(bench, keys) == pytest.approx(due, rel=0.08)
+        assert abs(groups_hit(study, keys, [1]) - due) <= 4 * laws.spread(128, keys) + 1
+        assert groups_hit(study, keys) == pytest.approx(due, rel=0.08)
 
 
-def test_the_break_even_is_where_it_turns(bench: Bench) -> None:
-    rows, every = break_even(bench), bench.model.seconds(query="scan").median
+def test_the_break_even_is_where_it_turns(study: Study) -> None:
+    rows, every = break_even(study), study.model.seconds(query="scan").median
     assert 1 < rows < 1_000
     for count, later in ((rows - 1, False), (rows, True)):
-        assert (bench.model.seconds(**by_index(count)).median >= every) == later
+        assert (study.model.seconds(**by_index(count)).median >= every) == later
 
 
-def test_a_disk_of_the_menu_brings_its_numbers(bench: Bench) -> None:
-    moved = EXPERIMENT.follow({**bench.base, "device": "sas-15k"}, "device")
+def test_a_disk_of_the_menu_brings_its_numbers(study: Study) -> None:
+    moved = EXPERIMENT.follow({**study.base, "device": "sas-15k"}, "device")
     assert moved["latency_s"] == pytest.approx(0.0041)
     assert moved["placed"] == ANY_CHANNEL
-    assert EXPERIMENT.follow({**bench.base, "device": "sas-15k-x8"}, "device")["placed"] == OWN_DISK
-    own = EXPERIMENT.device(bench.settings(channels=16))
+    assert EXPERIMENT.follow({**study.base, "device": "sas-15k-x8"}, "device")["placed"] == OWN_DISK
+    own = EXPERIMENT.device(study.settings(channels=16))
     assert own.bandwidth_bytes_per_s == pytest.approx(16 * own.channel_bandwidth_bytes_per_s)
 
 
@@ -152,10 +152,10 @@ def test_both_ends_of_every_knob_can_be_modeled(stored: str) -> None:
 
 
 @pytest.mark.parametrize("stored", EXPERIMENT.knob("stored").choices)
-def test_rows_are_looked_up_on_this_disk_too(bench: Bench, stored: str) -> None:
-    sample = bench.measured.sample(stored=stored, where="this disk, warm")
+def test_rows_are_looked_up_on_this_disk_too(study: Study, stored: str) -> None:
+    sample = study.measured.sample(stored=stored, where="this disk, warm")
     assert sample.seconds[0] > 0
-    assert sample.answer == bench.measured.sample(stored=stored).answer
+    assert sample.answer == study.measured.sample(stored=stored).answer
 
 
 def test_what_an_examination_draws_can_be_asked() -> None:
@@ -180,22 +180,22 @@ def test_print_is_held_with_degrees_of_freedom() -> None:
 
 
 @pytest.mark.parametrize("name", FIGURES)
-def test_every_figure_can_be_drawn(bench: Bench, name: str) -> None:
-    picture = chapter("lookups").figure(name)(bench)
+def test_every_figure_can_be_drawn(study: Study, name: str) -> None:
+    picture = chapter("lookups").figure(name)(study)
     assert picture.sentence
     assert picture.rows
 
 
 def test_the_reads_that_the_question_of_the_step_gives_are_the_planned_ones() -> None:
-    here = Bench(EXPERIMENT, channels=8, queue_depth=32)
+    here = Study(EXPERIMENT, channels=8, queue_depth=32)
     EXPERIMENT.case(here.base).build()  # of a file that is not there the reads are expected ones
     reads = reads_at_the_step(here)
     assert (reads["before"], reads["alone"], reads["together"]) == (143, 28, 136)
     assert 1 < reads["under_way"] < 8  # so many that the walk is part of it, and never as many as disks
 
 
-def test_a_figure_says_no_more_digits_than_matter(bench: Bench) -> None:
-    sentence = chapter("lookups").figure("amplified")(bench).sentence
+def test_a_figure_says_no_more_digits_than_matter(study: Study) -> None:
+    sentence = chapter("lookups").figure("amplified")(study).sentence
     numbers = [int(number.replace(",", "")) for number in re.findall(r"\d+,\d+", sentence)]
     assert numbers
     assert all(number == float(f"{number:.2g}") for number in numbers)

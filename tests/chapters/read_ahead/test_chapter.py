@@ -19,15 +19,15 @@ from readahead.chapters.read_ahead.chapter import (
     switched,
 )
 from readahead.chapters.read_ahead.workload import ALONE, LIMIT, NATIVE, OFF, ON, PARQUET
-from readahead.experiments.round import Bench
+from readahead.experiments.round import Study
 from readahead.measure.engine import spare_threads
 from readahead.units import KiB, MiB
 
 
 @pytest.fixture(scope="module")
-def bench() -> Bench:
-    """Return the chapter's bench, with one repeat."""
-    return Bench(EXPERIMENT, repeats=1)
+def study() -> Study:
+    """Return the chapter's study, with one repeat."""
+    return Study(EXPERIMENT, repeats=1)
 
 
 def test_the_printed_figures_agree_but_for_the_named_one() -> None:
@@ -56,39 +56,39 @@ def test_sheas_device_is_the_catalogues() -> None:
     ],
     ids=str,
 )
-def test_duckdb_sends_the_very_reads_that_were_planned(bench: Bench, changes: dict[str, object]) -> None:
-    sample = bench.measured.sample(**changes)
-    case = EXPERIMENT.case(bench.settings(**changes))
+def test_duckdb_sends_the_very_reads_that_were_planned(study: Study, changes: dict[str, object]) -> None:
+    sample = study.measured.sample(**changes)
+    case = EXPERIMENT.case(study.settings(**changes))
     assert sorted((read.offset, read.size_bytes) for read in sample.reads) == sorted(case.scan().listed)
     assert sample.max_in_flight <= case.window.slots
 
 
 @pytest.mark.parametrize("changes", [switched(OFF), switched(ON, NATIVE)], ids=["pages", "blocks"])
-def test_where_the_reads_are_not_exact_they_are_close(bench: Bench, changes: dict[str, object]) -> None:
-    sample, case = bench.measured.sample(**changes), EXPERIMENT.case(bench.settings(**changes))
+def test_where_the_reads_are_not_exact_they_are_close(study: Study, changes: dict[str, object]) -> None:
+    sample, case = study.measured.sample(**changes), EXPERIMENT.case(study.settings(**changes))
     assert len(sample.reads) == pytest.approx(case.scan().count, rel=0.15)
 
 
-def test_every_way_to_read_gives_the_same_answer(bench: Bench) -> None:
+def test_every_way_to_read_gives_the_same_answer(study: Study) -> None:
     answers = [
-        bench.measured.sample(**switched(way, stored)).answer
+        study.measured.sample(**switched(way, stored)).answer
         for way in (ON, OFF)
         for stored in (PARQUET, NATIVE)
     ]
     assert len(set(answers)) == 1
 
 
-def test_async_threads_alone_keep_four_groups_a_worker_under_way(bench: Bench) -> None:
-    assert bench.measured.sample(queue_depth=128, read_ahead=ALONE).max_in_flight <= 5 * spare_threads()
-    assert bench.measured.sample(queue_depth=32).max_in_flight > 16
+def test_async_threads_alone_keep_four_groups_a_worker_under_way(study: Study) -> None:
+    assert study.measured.sample(queue_depth=128, read_ahead=ALONE).max_in_flight <= 5 * spare_threads()
+    assert study.measured.sample(queue_depth=32).max_in_flight > 16
 
 
 @pytest.mark.parametrize("name", ["switch", "switch_native", "depth", "alone", "hole"])
-def test_it_pays_and_both_sources_answer(bench: Bench, name: str) -> None:
+def test_it_pays_and_both_sources_answer(study: Study, name: str) -> None:
     ask = ROUNDS[name].ask
     assert ask is not None
-    assert ask(bench.model).median > 1.1
-    assert ask(bench.measured).median > 0  # how much it paid depends on who else is at work
+    assert ask(study.model).median > 1.1
+    assert ask(study.measured).median > 0  # how much it paid depends on who else is at work
 
 
 def test_both_ends_of_every_knob_can_be_modeled() -> None:
@@ -99,16 +99,16 @@ def test_both_ends_of_every_knob_can_be_modeled() -> None:
 
 
 @pytest.mark.parametrize("name", FIGURES)
-def test_every_figure_can_be_drawn(bench: Bench, name: str) -> None:
-    picture = chapter("read_ahead").figure(name)(bench)
+def test_every_figure_can_be_drawn(study: Study, name: str) -> None:
+    picture = chapter("read_ahead").figure(name)(study)
     assert picture.sentence
     assert picture.rows
 
 
 def test_the_reads_that_the_questions_give_are_the_planned_ones() -> None:
-    bench = Bench(EXPERIMENT, size="tiny", latency_s=0.005, threads=1)
+    study = Study(EXPERIMENT, size="tiny", latency_s=0.005, threads=1)
     cases = (switched(ON), switched(OFF), switched(ON, NATIVE), switched(OFF, NATIVE), {"queue_depth": 1})
-    counts = [EXPERIMENT.case(bench.settings(**changes)).scan().count for changes in cases]
+    counts = [EXPERIMENT.case(study.settings(**changes)).scan().count for changes in cases]
     assert counts == [17, 193, 73, 49, 130]
 
 

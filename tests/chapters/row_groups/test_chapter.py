@@ -1,4 +1,4 @@
-"""The chapter's bench: one read a group in the real engine, curves through their points, figures with words."""
+"""The chapter's study: one read a group in the real engine, curves through their points, figures with words."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from readahead import chapters as book
 from readahead.chapters.row_groups import chapter
 from readahead.chapters.row_groups.chapter import FIGURES, latency_moves, on, one_each
 from readahead.chapters.row_groups.workload import EXPERIMENT, FAR, NEAR
-from readahead.experiments.round import Bench
+from readahead.experiments.round import Study
 
 
 @pytest.mark.parametrize("rows", [8_192, 131_072, 1_048_576])
@@ -53,16 +53,16 @@ def test_a_device_of_the_menu_brings_its_own_numbers() -> None:
 
 
 def test_small_groups_are_dearer_far_away_and_one_is_too_few() -> None:
-    bench = Bench(EXPERIMENT)
-    one = one_each(bench.base)
+    study = Study(EXPERIMENT)
+    one = one_each(study.base)
     far, near = (
-        bench.model.seconds(**on(name), row_group_rows=2_048).median
-        / bench.model.seconds(**on(name), row_group_rows=one).median
+        study.model.seconds(**on(name), row_group_rows=2_048).median
+        / study.model.seconds(**on(name), row_group_rows=one).median
         for name in (FAR, NEAR)
     )
     assert far > near > 1
-    largest = bench.model.seconds(**on(FAR), row_group_rows=1_048_576).median
-    assert largest > bench.model.seconds(**on(FAR), row_group_rows=one).median
+    largest = study.model.seconds(**on(FAR), row_group_rows=1_048_576).median
+    assert largest > study.model.seconds(**on(FAR), row_group_rows=one).median
 
 
 def test_the_point_of_the_workbook() -> None:
@@ -90,5 +90,5 @@ def test_the_published_points_lie_on_the_drive_they_were_measured_on(
 
 @pytest.mark.parametrize("name", FIGURES)
 def test_each_figure_says_in_words_what_it_shows(name: str) -> None:
-    picture = book.chapter("row_groups").figure(name)(Bench(EXPERIMENT, repeats=1))
+    picture = book.chapter("row_groups").figure(name)(Study(EXPERIMENT, repeats=1))
     assert picture.sentence.endswith(".") and picture.rows

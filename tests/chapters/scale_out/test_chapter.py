@@ -1,4 +1,4 @@
-"""More nodes: ten printed times, the bench that is asked, and a model that is held to it."""
+"""More nodes: ten printed times, the study that is asked, and a model that is held to it."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from readahead.chapters.scale_out.cluster import LOCAL, NODE_THREADS, cluster
 from readahead.chapters.scale_out.factors import anomaly, residuals
 from readahead.chapters.scale_out.workload import way
 from readahead.errors import BadValue, DataError
-from readahead.experiments.round import Bench
+from readahead.experiments.round import Study
 from readahead.units import MiB
 
 
 @pytest.fixture(scope="module")
-def bench() -> Iterator[Bench]:
-    """Return the chapter's bench, with one repeat; its cluster is closed after."""
-    yield Bench(EXPERIMENT, repeats=1)
+def study() -> Iterator[Study]:
+    """Return the chapter's study, with one repeat; its cluster is closed after."""
+    yield Study(EXPERIMENT, repeats=1)
     cluster(LOCAL).close()
 
 
@@ -39,9 +39,9 @@ def test_eight_of_the_times_find_the_two_that_do_not_fit() -> None:
 
 
 @pytest.mark.parametrize("nodes", [1, 2, 4])
-def test_each_node_reads_its_own_part_and_the_sums_are_the_same(bench: Bench, nodes: int) -> None:
-    sample = bench.sample(**{**NEAR, "nodes": nodes})
-    assert sample.answer == bench.sample(**{**NEAR, "nodes": 1}).answer
+def test_each_node_reads_its_own_part_and_the_sums_are_the_same(study: Study, nodes: int) -> None:
+    sample = study.sample(**{**NEAR, "nodes": nodes})
+    assert sample.answer == study.sample(**{**NEAR, "nodes": 1}).answer
     planned = [
         [*footer, *(span for group in groups for span in group)]
         for footer, groups in (part.reads() for part in EXPERIMENT.parts(sample.settings))
@@ -51,11 +51,11 @@ def test_each_node_reads_its_own_part_and_the_sums_are_the_same(bench: Bench, no
         assert sorted((read.offset, read.size_bytes) for read in reads) == sorted(spans)
 
 
-def test_no_join_changes_with_the_way_it_is_done(bench: Bench) -> None:
+def test_no_join_changes_with_the_way_it_is_done(study: Study) -> None:
     ways = [
-        bench.sample(**JOINED, join=way, small_bytes=SMALL_SMALL).answer for way in ("pushed", "shuffled")
+        study.sample(**JOINED, join=way, small_bytes=SMALL_SMALL).answer for way in ("pushed", "shuffled")
     ]
-    one = bench.sample(**{**JOINED, "nodes": 1}, join="pushed", small_bytes=SMALL_SMALL).answer
+    one = study.sample(**{**JOINED, "nodes": 1}, join="pushed", small_bytes=SMALL_SMALL).answer
     assert ways == [one, one]
 
 
@@ -65,13 +65,13 @@ def test_the_limit_says_how_a_join_is_done() -> None:
     assert way({**settings, "limit_bytes": MiB // 2}) == "shuffled"
 
 
-def test_a_killed_worker_changes_nothing_of_the_answer(bench: Bench) -> None:
-    assert bench.sample(copies="two", failing="killed").answer == bench.sample().answer
+def test_a_killed_worker_changes_nothing_of_the_answer(study: Study) -> None:
+    assert study.sample(copies="two", failing="killed").answer == study.sample().answer
 
 
-def test_without_a_copy_there_is_no_answer(bench: Bench) -> None:
+def test_without_a_copy_there_is_no_answer(study: Study) -> None:
     with pytest.raises(DataError, match="nobody alive has a copy"):
-        bench.sample(copies="one", failing="killed")
+        study.sample(copies="one", failing="killed")
 
 
 def test_the_model_waits_for_the_slowest_node() -> None:
@@ -83,8 +83,8 @@ def test_the_model_waits_for_the_slowest_node() -> None:
     assert slow == pytest.approx(both, rel=1e-3)
 
 
-def test_two_nodes_are_faster_and_not_by_more_than_two(bench: Bench) -> None:
-    assert 1.3 < (bench.model.seconds(nodes=1) / bench.model.seconds(nodes=2)).median < 2.1
+def test_two_nodes_are_faster_and_not_by_more_than_two(study: Study) -> None:
+    assert 1.3 < (study.model.seconds(nodes=1) / study.model.seconds(nodes=2)).median < 2.1
 
 
 def test_turning_to_a_killed_node_gives_it_a_neighbour_with_a_copy() -> None:
@@ -117,7 +117,7 @@ def test_the_law_through_both_printed_gains_is_above_and_below_two() -> None:
 
 
 @pytest.mark.parametrize("name", chapter("scale_out").figures)
-def test_every_figure_can_be_drawn(bench: Bench, name: str) -> None:
-    picture = chapter("scale_out").figure(name)(bench)
+def test_every_figure_can_be_drawn(study: Study, name: str) -> None:
+    picture = chapter("scale_out").figure(name)(study)
     assert picture.sentence
     assert picture.rows

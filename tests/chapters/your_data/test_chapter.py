@@ -1,4 +1,4 @@
-"""The bench of the learner's own data: it tells from metadata what DuckDB then does, and leaves nothing behind."""
+"""The study of the learner's own data: it tells from metadata what DuckDB then does, and leaves nothing behind."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from readahead.chapters.your_data.chapter import EXPERIMENT, ROUNDS, advised
 from readahead.chapters.your_data.workload import OURS, REGROUPED, SORTED, TODAY
 from readahead.datasets.build import literal
 from readahead.errors import BadValue, Cancelled, DataError
-from readahead.experiments.round import Bench
+from readahead.experiments.round import Study
 from readahead.running import listening
 
 
@@ -43,9 +43,9 @@ def test_what_metadata_rules_out_is_what_duckdb_skips(file: Path) -> None:
 
 
 def test_every_layout_gives_the_same_answer(file: Path) -> None:
-    bench = Bench(EXPERIMENT, repeats=1, path=str(file), by="a 'mess'", device="nvme")
-    asked = ({"layout": TODAY}, advised(bench.base, REGROUPED), advised(bench.base, SORTED))
-    answers = {bench.sample(**changes).answer for changes in asked}
+    study = Study(EXPERIMENT, repeats=1, path=str(file), by="a 'mess'", device="nvme")
+    asked = ({"layout": TODAY}, advised(study.base, REGROUPED), advised(study.base, SORTED))
+    answers = {study.sample(**changes).answer for changes in asked}
     assert len(answers) == 1
 
 
@@ -102,13 +102,13 @@ def test_without_a_column_to_sort_by_that_layout_is_refused_in_words(tmp_path: P
 
 
 def test_every_round_and_figure_has_its_answer() -> None:
-    bench = Bench(EXPERIMENT, repeats=1, size="tiny", device="nvme")
+    study = Study(EXPERIMENT, repeats=1, size="tiny", device="nvme")
     for asked in ROUNDS.values():
-        modeled, measured = asked.modeled_value(bench), asked.measured_value(bench)
+        modeled, measured = asked.modeled_value(study), asked.measured_value(study)
         assert modeled is not None and modeled.median > 0
         assert measured is not None and measured.median > 0
     for name in chapter("your_data").figures:
-        drawing = chapter("your_data").figure(name)(bench)
+        drawing = chapter("your_data").figure(name)(study)
         assert drawing.rows and "{" not in drawing.sentence
 
 

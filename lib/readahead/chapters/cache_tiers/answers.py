@@ -13,20 +13,20 @@ _THIRTY = {"drive_price": 300.0, "reads_per_s": 1e5, "bytes_per_s": 1e15, "memor
 
 CLAIMS = {
     "least_recently": Sides(
-        left=lambda bench: seen(bench, **counted(ZIPF)), right=lambda bench: replayed(bench, **counted(ZIPF))
+        left=lambda study: seen(study, **counted(ZIPF)), right=lambda study: replayed(study, **counted(ZIPF))
     ),
     "no_use": Sides(
-        left=lambda bench: bench.measured.seconds(**scanned(0.9)),
-        right=lambda bench: bench.measured.seconds(**scanned(0.9, run=1)),
+        left=lambda study: study.measured.seconds(**scanned(0.9)),
+        right=lambda study: study.measured.seconds(**scanned(0.9, run=1)),
     ),
     "read_ahead_takes": Sides(
-        left=lambda bench: seen(bench, **scanned(1.1, queue_depth=8)),
-        right=lambda bench: seen(bench, **scanned(1.1, queue_depth=2)),
-        when={"row_groups_so": lambda left, right, bench: bench.base["row_group_rows"] < 4_096},
+        left=lambda study: seen(study, **scanned(1.1, queue_depth=8)),
+        right=lambda study: seen(study, **scanned(1.1, queue_depth=2)),
+        when={"row_groups_so": lambda left, right, study: study.base["row_group_rows"] < 4_096},
     ),
     "spill_pays": Sides(
-        left=lambda bench: bench.measured.seconds(**far(DISK)),
-        right=lambda bench: bench.measured.seconds(**far(DROP)),
+        left=lambda study: study.measured.seconds(**far(DISK)),
+        right=lambda study: study.measured.seconds(**far(DROP)),
     ),
 }
 

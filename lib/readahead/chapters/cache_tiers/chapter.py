@@ -17,7 +17,7 @@ from readahead.experiments.figure import Axis, Line, Picture
 from readahead.experiments.knobs import knob, powers
 from readahead.experiments.law import Applied
 from readahead.experiments.residuals import against_print
-from readahead.experiments.round import Bench, Round, along, traces
+from readahead.experiments.round import Round, Study, along, traces
 from readahead.units import GiB, KiB, MiB
 
 
@@ -111,38 +111,38 @@ def blocks(block_bytes: int) -> dict[str, Any]:
     return scanned(1.25, run=1, block_bytes=block_bytes, queue_depth=8, latency_s=0.002)
 
 
-def seen(bench: Bench, **changes: Any) -> float:
+def seen(study: Study, **changes: Any) -> float:
     """Return the hit ratio of one run in DuckDB: the share of the wanted bytes that was not read from the device."""
-    wanted = EXPERIMENT.work(bench.settings(**changes))
-    return max(0.0, 1 - bench.glance(**changes).bytes_read / wanted)
+    wanted = EXPERIMENT.work(study.settings(**changes))
+    return max(0.0, 1 - study.glance(**changes).bytes_read / wanted)
 
 
-def replayed(bench: Bench, **changes: Any) -> float:
+def replayed(study: Study, **changes: Any) -> float:
     """Return the hit ratio of an LRU cache on the very accesses that DuckDB gets."""
-    return sum(EXPERIMENT.case(bench.settings(**changes)).found())
+    return sum(EXPERIMENT.case(study.settings(**changes)).found())
 
 
-def long_run(bench: Bench, **changes: Any) -> float:
+def long_run(study: Study, **changes: Any) -> float:
     """Return the hit ratio by Che's law, or by the law of the scan that comes back."""
-    return EXPERIMENT.case(bench.settings(**changes)).trace.law().result
+    return EXPERIMENT.case(study.settings(**changes)).trace.law().result
 
 
-def five_minute_rule(bench: Bench, page_bytes: float = 4 * KiB) -> Applied:
+def five_minute_rule(study: Study, page_bytes: float = 4 * KiB) -> Applied:
     """Return the five-minute rule with the prices of this notebook."""
     return Applied(
         laws.break_even_s,
         page_bytes=page_bytes,
-        drive_price=bench.base["drive_dollars"],
-        reads_per_s=bench.base["drive_reads_per_s"],
-        bytes_per_s=bench.base["bandwidth_bytes_per_s"],
-        memory_price_per_byte=bench.base["dram_dollars_per_gib"] / GiB,
+        drive_price=study.base["drive_dollars"],
+        reads_per_s=study.base["drive_reads_per_s"],
+        bytes_per_s=study.base["bandwidth_bytes_per_s"],
+        memory_price_per_byte=study.base["dram_dollars_per_gib"] / GiB,
     )
 
 
 def _hits(knobs: dict[str, Any]) -> Round:
     return Round(
-        law=lambda bench: EXPERIMENT.case(bench.settings(**knobs)).trace.law(),
-        measured=lambda bench: seen(bench, **knobs),
+        law=lambda study: EXPERIMENT.case(study.settings(**knobs)).trace.law(),
+        measured=lambda study: seen(study, **knobs),
     )
 
 
@@ -172,46 +172,46 @@ _FOUND = Axis(label="hits, share of the bytes", kind="1", log=False)
 
 
 def _at(
-    bench: Bench, ask: Callable[..., float], shares: Iterable[float], knobs: dict[str, Any]
+    study: Study, ask: Callable[..., float], shares: Iterable[float], knobs: dict[str, Any]
 ) -> list[tuple[float, float]]:
     """Return a hit ratio at some shares of memory."""
-    return [(float(share), ask(bench, **{**knobs, "memory_share": float(share)})) for share in shares]
+    return [(float(share), ask(study, **{**knobs, "memory_share": float(share)})) for share in shares]
 
 
-def _memory(bench: Bench) -> Picture:
+def _memory(study: Study) -> Picture:
     shares = np.linspace(0.1, 1.0, 19)
     lines = []
     for access in (UNIFORM, ZIPF):
         knobs, name = counted(access), EXPERIMENT.knob("access").text(access)
-        same, found = _at(bench, replayed, shares, knobs), _at(bench, seen, (0.25, 0.5), knobs)
+        same, found = _at(study, replayed, shares, knobs), _at(study, seen, (0.25, 0.5), knobs)
         lines += [
-            Line(name=f"Che's law, {name}", points=_at(bench, long_run, shares, knobs)),
+            Line(name=f"Che's law, {name}", points=_at(study, long_run, shares, knobs)),
             Line(name=f"LRU on these queries, {name}", points=same, source="other"),
             Line(name=f"DuckDB, {name}", points=found, source="measured", joined=False),
         ]
     return Picture(x=_MEMORY, y=_FOUND, lines=tuple(lines))
 
 
-def _cliff(bench: Bench) -> Picture:
+def _cliff(study: Study) -> Picture:
     lines = []
     for depth in (2, 8):
         knobs, name = scanned(1.0, queue_depth=depth), f"{depth} row groups ahead"
-        found = _at(bench, seen, (0.9, 1.1, 1.25), knobs)
+        found = _at(study, seen, (0.9, 1.1, 1.25), knobs)
         lines += [
-            Line(name=f"model, {name}", points=_at(bench, replayed, np.linspace(0.5, 1.5, 41), knobs)),
+            Line(name=f"model, {name}", points=_at(study, replayed, np.linspace(0.5, 1.5, 41), knobs)),
             Line(name=f"DuckDB, {name}", points=found, source="measured", joined=False),
         ]
     return Picture(x=_MEMORY, y=_FOUND, lines=tuple(lines), marks={"the table": 1.0})
 
 
-def _tiers(bench: Bench) -> Picture:
-    without = along(bench, "latency_s", seen=[0.01], label="memory and device", seconds=True, **far(DROP))
-    between = along(bench, "latency_s", seen=[0.01], label="a disk between", seconds=True, **far(DISK))
+def _tiers(study: Study) -> Picture:
+    without = along(study, "latency_s", seen=[0.01], label="memory and device", seconds=True, **far(DROP))
+    between = along(study, "latency_s", seen=[0.01], label="a disk between", seconds=True, **far(DISK))
     x, y = Axis(label="latency of the device", kind="s"), Axis(label="time of a run", kind="s")
     return Picture(x=x, y=y, lines=without + between)
 
 
-def _repeats(bench: Bench) -> Picture:
+def _repeats(study: Study) -> Picture:
     kinds = {
         "favourites that fit": (again(1), (1, 2, 4)),
         "a scan, room for 90 %": (scanned(0.9), (1, 2)),
@@ -219,7 +219,7 @@ def _repeats(bench: Bench) -> Picture:
     }
     lines = []
     for name, (knobs, runs) in kinds.items():
-        for source, ask, some in (("modeled", bench.model, (1, 2, 4)), ("measured", bench.measured, runs)):
+        for source, ask, some in (("modeled", study.model, (1, 2, 4)), ("measured", study.measured, runs)):
             times = [(run, ask.seconds(**{**knobs, "run": run}).median) for run in some]
             points = [(float(run), time / times[0][1]) for run, time in times]
             who = "model" if source == "modeled" else "DuckDB"
@@ -231,9 +231,9 @@ def _repeats(bench: Bench) -> Picture:
     )
 
 
-def _break_even(bench: Bench) -> Picture:
+def _break_even(study: Study) -> Picture:
     sizes = [float(1 * KiB * 2**n) for n in range(11)]
-    now = [(size, five_minute_rule(bench, size).result) for size in sizes]
+    now = [(size, five_minute_rule(study, size).result) for size in sizes]
     then = [(size, laws.break_even_s(size, **GRAY_1987)) for size in sizes]
     return Picture(
         x=Axis(label="page", kind="bytes"),
@@ -248,15 +248,15 @@ def _break_even(bench: Bench) -> Picture:
 
 FIGURES = {
     "hits": _memory,
-    "rescan": lambda bench: traces(
-        bench, runs={"first run": scanned(0.9, run=1), "second run": scanned(0.9)}
+    "rescan": lambda study: traces(
+        study, runs={"first run": scanned(0.9, run=1), "second run": scanned(0.9)}
     ),
     "cliff": _cliff,
     "tiers": _tiers,
-    "thinner": lambda bench: traces(bench, runs={"first run": again(1, 0.2), "second run": again(2, 0.2)}),
+    "thinner": lambda study: traces(study, runs={"first run": again(1, 0.2), "second run": again(2, 0.2)}),
     "repeats": _repeats,
-    "blocks": lambda bench: traces(
-        bench, runs={"blocks of 1 MiB": blocks(1 * MiB), "blocks of 16 KiB": blocks(16 * KiB)}
+    "blocks": lambda study: traces(
+        study, runs={"blocks of 1 MiB": blocks(1 * MiB), "blocks of 16 KiB": blocks(16 * KiB)}
     ),
     "price": _break_even,
     "printed": lambda _: against_print(residuals(), FITTED),

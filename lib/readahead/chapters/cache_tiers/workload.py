@@ -13,7 +13,7 @@ from readahead.chapters.cache_tiers.cached_case import CachedCase
 from readahead.chapters.cache_tiers.calibrate_cache import CACHE
 from readahead.datasets import expected
 from readahead.experiments.experiment import Settings
-from readahead.experiments.scanning import Scanning, once
+from readahead.experiments.table_experiment import TableExperiment, once
 from readahead.measure.sample import Sample
 from readahead.models.estimate import Estimate
 from readahead.units import KiB, MiB
@@ -28,7 +28,7 @@ MOST_GROUPS = 128
 """Row groups that are asked for, at most: the rest of a larger table is never touched."""
 
 
-class CachedQueries(Scanning):
+class CachedQueries(TableExperiment):
     """Scans and queries of single row groups, run after run, with a cache between the engine and the device."""
 
     @once

@@ -12,20 +12,20 @@ from readahead.questions.exercise import Computed
 
 CLAIMS: dict[str, Sides] = {
     "fewer": Sides(
-        left=lambda bench: bench.measured.seconds(flight="Q1.2", load=BY_DATE),
-        right=lambda bench: bench.measured.seconds(flight="Q1.2", load=GENERATED),
+        left=lambda study: study.measured.seconds(flight="Q1.2", load=BY_DATE),
+        right=lambda study: study.measured.seconds(flight="Q1.2", load=GENERATED),
     ),
     "model_holds": Sides(
-        left=lambda bench: bench.measured.seconds(flight="Q1.1", load=BY_YEAR),
-        right=lambda bench: bench.model.seconds(flight="Q1.1", load=BY_YEAR),
+        left=lambda study: study.measured.seconds(flight="Q1.1", load=BY_YEAR),
+        right=lambda study: study.model.seconds(flight="Q1.1", load=BY_YEAR),
     ),
     "asked_in_vain": Sides(
-        left=lambda bench: exactly(float(len(bench.sample(**FEW).reads) - len(bench.sample(**MANY).reads))),
-        right=lambda bench: exactly(float(bench.sample(**FEW).row_groups_scanned)),
+        left=lambda study: exactly(float(len(study.sample(**FEW).reads) - len(study.sample(**MANY).reads))),
+        right=lambda study: exactly(float(study.sample(**FEW).row_groups_scanned)),
     ),
     "same_answer": Sides(
-        left=lambda bench: exactly(float(str(bench.sample(flight="Q1.2", load=BY_DATE).answer[0]))),
-        right=lambda bench: exactly(float(str(bench.sample(flight="Q1.2", load=GENERATED).answer[0]))),
+        left=lambda study: exactly(float(str(study.sample(flight="Q1.2", load=BY_DATE).answer[0]))),
+        right=lambda study: exactly(float(str(study.sample(flight="Q1.2", load=GENERATED).answer[0]))),
     ),
 }
 

@@ -27,7 +27,7 @@ from readahead.chapters.elimination.workload import EXPERIMENT, IN_ORDER
 from readahead.experiments.figure import Axis, Line, Picture, Traces
 from readahead.experiments.law import Applied
 from readahead.experiments.residuals import against_print
-from readahead.experiments.round import Bench, Round, along, traces
+from readahead.experiments.round import Round, Study, along, traces
 from readahead.published import Figure
 
 LATE = 0.1
@@ -39,9 +39,9 @@ MANY, FEW = ({"flight": flight, "load": GENERATED, "size": "tiny"} for flight in
 """The same columns of the same row groups, for the suppliers of a region and for those of one of its nations."""
 
 
-def _share_law(bench: Bench, **changes: object) -> Applied:
+def _share_law(study: Study, **changes: object) -> Applied:
     """Return the law of what is read of a table: of its order, or of none."""
-    case = EXPERIMENT.case(bench.settings(**changes))
+    case = EXPERIMENT.case(study.settings(**changes))
     rows = case.recipe.effective_row_group_rows
     if changes["load"] == GENERATED:
         return Applied(laws.share_holding, selectivity=round(case.star_query.share(BY_DATE), 5), rows=rows)
@@ -52,9 +52,9 @@ def _share_law(bench: Bench, **changes: object) -> Applied:
 
 def _share_of(**changes: object) -> Round:
     return Round(
-        model=lambda bench: share_modeled(bench, **changes),
-        measured=lambda bench: share_measured(bench, **changes),
-        law=lambda bench: _share_law(bench, **changes),
+        model=lambda study: share_modeled(study, **changes),
+        measured=lambda study: share_measured(study, **changes),
+        law=lambda study: _share_law(study, **changes),
     )
 
 
@@ -75,23 +75,23 @@ ROUNDS = {
     "gain": Round(model=lambda _: float(sum(share < 1 for share in shares(BY_YEAR))), measured=gained),
     "year": Round(
         model=lambda _: _WARM.best * left(BY_YEAR),
-        measured=lambda bench: _WARM.best * total_s(bench, BY_YEAR) / total_s(bench, GENERATED),
+        measured=lambda study: _WARM.best * total_s(study, BY_YEAR) / total_s(study, GENERATED),
         published=(_printed("warm.sorted"),),
         law=lambda _: Applied(laws.time_left_s, total_s=_WARM.best, shares=_rounded(BY_YEAR)),
     ),
     "day": Round(
         model=lambda _: left(BY_DATE) / left(BY_YEAR),
-        measured=lambda bench: total_s(bench, BY_DATE) / total_s(bench, BY_YEAR),
+        measured=lambda study: total_s(study, BY_DATE) / total_s(study, BY_YEAR),
         law=lambda _: Applied(laws.finer_order, finer=_rounded(BY_DATE), coarser=_rounded(BY_YEAR)),
     ),
     "quantity": _share_of(flight=MONTH, load=BY_QUANTITY),
     "small_groups": Round(
-        model=lambda bench: bytes_modeled(bench, 2_048) / bytes_modeled(bench, 16_384),
-        measured=lambda bench: month(bench, 2_048).bytes_read / month(bench, 16_384).bytes_read,
+        model=lambda study: bytes_modeled(study, 2_048) / bytes_modeled(study, 16_384),
+        measured=lambda study: month(study, 2_048).bytes_read / month(study, 16_384).bytes_read,
     ),
     "bloom": Round(ask=lambda see: see.seconds(**FEW) / see.seconds(**MANY)),
     "folders": Round(measured=folder_ratio),
-    "price": Round(measured=lambda bench: load_s(bench, BY_DATE) / load_s(bench, GENERATED)),
+    "price": Round(measured=lambda study: load_s(study, BY_DATE) / load_s(study, GENERATED)),
 }
 
 
@@ -128,13 +128,13 @@ FITTED = 2
 _SHARE_READ = Axis(label="row groups read", kind="1", log=False)
 
 
-def _grip(bench: Bench) -> Picture:
-    case = EXPERIMENT.case(bench.settings(flight=MONTH, load=BY_DATE, disorder=IN_ORDER))
+def _grip(study: Study) -> Picture:
+    case = EXPERIMENT.case(study.settings(flight=MONTH, load=BY_DATE, disorder=IN_ORDER))
     groups = case.recipe.rows / case.recipe.effective_row_group_rows
     late = EXPERIMENT.knob("disorder").grid(16)
     plain = laws.groups_read(groups, case.star_query.share(BY_DATE), late) / groups
     exact = laws.groups_between(groups, *case.star_query.span(BY_DATE), late) / groups
-    seen = [(w, share_measured(bench, flight=MONTH, load=BY_DATE, disorder=w)) for w in DISORDERS]
+    seen = [(w, share_measured(study, flight=MONTH, load=BY_DATE, disorder=w)) for w in DISORDERS]
     return Picture(
         x=Axis(label="disorder, as a share of the table", kind="1"),
         y=Axis(label="row groups read", kind="1"),
@@ -147,7 +147,7 @@ def _grip(bench: Bench) -> Picture:
     )
 
 
-def _chance(_: Bench) -> Picture:
+def _chance(_: Study) -> Picture:
     rows = np.geomspace(1, 5_000, 40).round()
     lines = []
     for name, asked in (("Q1.1", "a year"), ("Q1.3", "a week")):
@@ -166,8 +166,8 @@ def _points(x: np.ndarray, y: np.ndarray) -> list[tuple[float, float]]:
     return [(float(a), round(float(b), 6)) for a, b in zip(x, y, strict=True)]
 
 
-def _flights(bench: Bench) -> Picture:
-    samples = thirteen(bench, BY_YEAR).values()
+def _flights(study: Study) -> Picture:
+    samples = thirteen(study, BY_YEAR).values()
     seen = [(n + 1.0, s.row_groups_scanned / s.row_groups_total) for n, s in enumerate(samples)]
     modeled = [(n + 1.0, share) for n, share in enumerate(shares(BY_YEAR))]
     return Picture(
@@ -180,10 +180,10 @@ def _flights(bench: Bench) -> Picture:
     )
 
 
-def _sizes(bench: Bench) -> Picture:
+def _sizes(study: Study) -> Picture:
     seen = (2_048, 16_384, 131_072)
     lines = [
-        along(bench, "row_group_rows", seen=seen, seconds=True, label=_said(load), flight=MONTH, load=load)
+        along(study, "row_group_rows", seen=seen, seconds=True, label=_said(load), flight=MONTH, load=load)
         for load in (GENERATED, BY_DATE)
     ]
     x, y = Axis(label="rows in a row group", kind="rows"), Axis(label="time", kind="s")
@@ -194,13 +194,13 @@ def _said(load: str) -> str:
     return EXPERIMENT.knob("load").text(load)
 
 
-def _reads(bench: Bench) -> Traces:
+def _reads(study: Study) -> Traces:
     runs = {_said(load): {"flight": MONTH, "load": load} for load in (GENERATED, BY_YEAR, BY_DATE)}
-    return traces(bench, runs=runs)
+    return traces(study, runs=runs)
 
 
 FIGURES = {
-    "asked_first": lambda bench: traces(bench, runs={"Q3.1, a region": MANY, "Q3.2, a nation": FEW}),
+    "asked_first": lambda study: traces(study, runs={"Q3.1, a region": MANY, "Q3.2, a nation": FEW}),
     "grip": _grip,
     "chance": _chance,
     "flights": _flights,

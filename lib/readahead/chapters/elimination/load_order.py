@@ -18,7 +18,7 @@ from readahead.chapters.elimination.star_queries import BY_DATE, BY_YEAR, GENERA
 from readahead.chapters.elimination.workload import EXPERIMENT, IN_ORDER
 from readahead.datasets import stoppable, store
 from readahead.datasets.build import literal
-from readahead.experiments.round import Bench
+from readahead.experiments.round import Study
 from readahead.measure.engine import quoted
 from readahead.measure.run import Query, run_emulated
 from readahead.measure.sample import Sample
@@ -29,39 +29,39 @@ MONTH, YEAR = "Q1.2", "Q1.1"
 
 
 # -- row groups ------------------------------------------------------------------------------------------
-def share_modeled(bench: Bench, **changes: object) -> float:
+def share_modeled(study: Study, **changes: object) -> float:
     """Return the share of row groups that the model expects to be read."""
-    case = EXPERIMENT.case(bench.settings(**changes))
+    case = EXPERIMENT.case(study.settings(**changes))
     return float(case.expected()) / case.recipe.row_groups
 
 
-def share_measured(bench: Bench, **changes: object) -> float:
+def share_measured(study: Study, **changes: object) -> float:
     """Return the share that DuckDB read, by its own profile."""
-    sample = bench.sample(**changes)
+    sample = study.sample(**changes)
     return sample.row_groups_scanned / sample.row_groups_total
 
 
 # -- thirteen queries ------------------------------------------------------------------------------------
-_SUITES: WeakKeyDictionary[Bench, dict[str, dict[str, Sample]]] = WeakKeyDictionary()
+_SUITES: WeakKeyDictionary[Study, dict[str, dict[str, Sample]]] = WeakKeyDictionary()
 
 
-def thirteen(bench: Bench, load: str) -> dict[str, Sample]:
-    """Return one run of each query of the benchmark, loaded in one order; made once for a bench."""
-    known = _SUITES.setdefault(bench, {})
+def thirteen(study: Study, load: str) -> dict[str, Sample]:
+    """Return one run of each query of the benchmark, loaded in one order; made once for a study."""
+    known = _SUITES.setdefault(study, {})
     if load not in known:
         found = {}
         for number, flight in enumerate(QUERIES):
             tell(number, len(QUERIES), f"{flight}, loaded {load}")
-            settings = bench.settings(flight=flight, load=load, disorder=IN_ORDER)
+            settings = study.settings(flight=flight, load=load, disorder=IN_ORDER)
             with quietly():
                 found[flight] = EXPERIMENT.measure(settings, repeats=1)
         known[load] = found
     return known[load]
 
 
-def total_s(bench: Bench, load: str) -> float:
+def total_s(study: Study, load: str) -> float:
     """Return the seconds of all thirteen."""
-    return sum(sample.median_s for sample in thirteen(bench, load).values())
+    return sum(sample.median_s for sample in thirteen(study, load).values())
 
 
 def shares(load: str) -> list[float]:
@@ -78,30 +78,30 @@ def left(load: str, q11_s: float | None = None) -> float:
     return laws.share_left(weights, shares(load))
 
 
-def gained(bench: Bench) -> float:
+def gained(study: Study) -> float:
     """Return how many of the thirteen read fewer row groups by year than in the generator's order."""
-    before, after = thirteen(bench, GENERATED), thirteen(bench, BY_YEAR)
+    before, after = thirteen(study, GENERATED), thirteen(study, BY_YEAR)
     return float(sum(after[n].row_groups_scanned < before[n].row_groups_scanned for n in QUERIES))
 
 
 # -- the size of a row group -----------------------------------------------------------------------------
-def month(bench: Bench, row_group_rows: int) -> Sample:
+def month(study: Study, row_group_rows: int) -> Sample:
     """Return the sample of a month of sorted rows."""
-    return bench.sample(flight=MONTH, load=BY_DATE, row_group_rows=row_group_rows)
+    return study.sample(flight=MONTH, load=BY_DATE, row_group_rows=row_group_rows)
 
 
-def bytes_modeled(bench: Bench, row_group_rows: int) -> float:
+def bytes_modeled(study: Study, row_group_rows: int) -> float:
     """Return the bytes of a month of sorted rows, footer included, from the file's exact reads."""
-    settings = bench.settings(flight=MONTH, load=BY_DATE, row_group_rows=row_group_rows)
+    settings = study.settings(flight=MONTH, load=BY_DATE, row_group_rows=row_group_rows)
     case = EXPERIMENT.case(settings)
     case.build()
     return float(case.predict(EXPERIMENT.costs(settings)).bytes_read)
 
 
 # -- what order costs ------------------------------------------------------------------------------------
-def load_s(bench: Bench, load: str) -> Value:
+def load_s(study: Study, load: str) -> Value:
     """Return the seconds of writing the order lines again, as generated or in another order; the file is removed."""
-    settings = bench.settings()
+    settings = study.settings()
     recipe = EXPERIMENT.case({**settings, "load": load, "disorder": IN_ORDER}).recipe
     source = store.path(replace(recipe, order="key"))
     by = recipe.source.orders.get(recipe.order, recipe.order)
@@ -109,7 +109,7 @@ def load_s(bench: Bench, load: str) -> Value:
     seen = []
     with _scratch() as folder, duckdb.connect() as connection:
         connection.execute("SET threads = 1")
-        for _ in range(bench.repeats):
+        for _ in range(study.repeats):
             began = time.perf_counter()
             stoppable.query(
                 connection,
@@ -129,9 +129,9 @@ def _scratch() -> tempfile.TemporaryDirectory[str]:
 
 
 # -- folders ---------------------------------------------------------------------------------------------
-def in_folders(bench: Bench, *, named: bool) -> Sample:
+def in_folders(study: Study, *, named: bool) -> Sample:
     """Return Q1.1 over one folder a year, the year named or left to the join; the folders are removed."""
-    settings = bench.settings(flight=YEAR, load=GENERATED)
+    settings = study.settings(flight=YEAR, load=GENERATED)
     case = EXPERIMENT.case(settings)
     source = case.build()
     with _scratch() as folder:
@@ -152,10 +152,10 @@ def in_folders(bench: Bench, *, named: bool) -> Sample:
         query = Query(
             sql=sql + (" AND year = 1993" if named else ""), path=files[0], setup=case.query().setup
         )
-        return run_emulated(query, case.device, case.engine, repeats=bench.repeats, facts=settings)
+        return run_emulated(query, case.device, case.engine, repeats=study.repeats, facts=settings)
 
 
-def folder_ratio(bench: Bench) -> float:
+def folder_ratio(study: Study) -> float:
     """Return how many times the reads the query takes if the year is left to the join."""
-    joined, named = in_folders(bench, named=False), in_folders(bench, named=True)
+    joined, named = in_folders(study, named=False), in_folders(study, named=True)
     return len(joined.reads) / len(named.reads)

@@ -28,7 +28,7 @@ from readahead.chapters.elimination.star_queries import (
 from readahead.datasets import inspect, store
 from readahead.experiments.experiment import Knob, Settings
 from readahead.experiments.knobs import knob, powers
-from readahead.experiments.scanning import Scanning, once
+from readahead.experiments.table_experiment import TableExperiment, once
 from readahead.measure import calibrate
 from readahead.measure.case import Case
 from readahead.measure.engine import EngineSettings, engine
@@ -148,7 +148,7 @@ def _carried(sql: str, setup: tuple[str, ...]) -> bool:
     return "d_datekey = lo_orderdate" not in plan  # the left side is scanned, the right side is built
 
 
-class Eliminating(Scanning):
+class Eliminating(TableExperiment):
     """A scan of the order lines that may leave row groups alone."""
 
     @once

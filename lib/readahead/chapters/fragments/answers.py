@@ -13,27 +13,27 @@ from readahead.chapters.fragments.chapter import (
     half_speed_bytes,
 )
 from readahead.experiments.claim import Sides
-from readahead.experiments.round import Bench
+from readahead.experiments.round import Study
 from readahead.measure.value import Value
 from readahead.questions.exercise import Computed
 from readahead.units import KiB
 
 
-def _at_half_speed(bench: Bench) -> Value:
-    size = min(max(half_speed_bytes(bench), 64 * KiB), ONE_PIECE)
-    return bench.measured.seconds(fragment_bytes=int(size))
+def _at_half_speed(study: Study) -> Value:
+    size = min(max(half_speed_bytes(study), 64 * KiB), ONE_PIECE)
+    return study.measured.seconds(fragment_bytes=int(size))
 
 
 CLAIMS: dict[str, Sides] = {
     "half_is_half": Sides(
         left=_at_half_speed,
         right=WHOLE,
-        when={"opening_the_file": lambda left, right, bench: left.median < 2 * right.median},
+        when={"opening_the_file": lambda left, right, study: left.median < 2 * right.median},
     ),
     "model_holds": Sides(
         left=IN_PIECES,
-        right=lambda bench: bench.model.seconds(**IN_PIECES),
-        when={"reads_that_came": lambda left, right, bench: left.median > right.median},
+        right=lambda study: study.model.seconds(**IN_PIECES),
+        when={"reads_that_came": lambda left, right, study: left.median > right.median},
     ),
     "eight_heads_help": Sides(left=ON_EIGHT, right=ALONE),
     "flash_does_not_mind": Sides(left=FLASH, right=FLASH_WHOLE),

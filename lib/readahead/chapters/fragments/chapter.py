@@ -14,7 +14,7 @@ from readahead.devices import device
 from readahead.experiments.figure import Axis, Line, Picture
 from readahead.experiments.law import Applied
 from readahead.experiments.residuals import against_print
-from readahead.experiments.round import Bench, Round, along, traces
+from readahead.experiments.round import Round, Study, along, traces
 from readahead.units import KiB, MiB
 
 figure = functools.partial(published.figure, "fragments")
@@ -23,7 +23,7 @@ ONE_PIECE = 64 * MiB
 
 
 def on(name: str, **more: Any) -> dict[str, Any]:
-    """Return the knobs that put the bench on a device of the catalogue."""
+    """Return the knobs that put the study on a device of the catalogue."""
     chosen = device(name)
     return {
         "device": name,
@@ -40,40 +40,40 @@ def plain(**more: Any) -> dict[str, Any]:
     return {"workload": READERS, **more}
 
 
-def disk(bench: Bench) -> dict[str, float]:
+def disk(study: Study) -> dict[str, float]:
     """Return seek and bandwidth of the notebook's disk."""
-    return {name: bench.base[name] for name in ("seek_s", "bandwidth_bytes_per_s")}
+    return {name: study.base[name] for name in ("seek_s", "bandwidth_bytes_per_s")}
 
 
-def half_speed_bytes(bench: Bench) -> float:
+def half_speed_bytes(study: Study) -> float:
     """Return the half-speed size of the disk."""
-    return laws.half_speed_bytes(**disk(bench))
+    return laws.half_speed_bytes(**disk(study))
 
 
-def disk_share(bench: Bench, fragment_bytes: int) -> float:
+def disk_share(study: Study, fragment_bytes: int) -> float:
     """Return the share of its sequential speed that the disk kept while DuckDB scanned with one read at a time.
 
     It is what the bytes alone would have taken, over the time from each submission to its bytes. What DuckDB
     does between two reads is in neither.
     """
-    reads = bench.measured.sample(fragment_bytes=fragment_bytes, queue_depth=1).reads
-    passing_s = sum(read.size_bytes for read in reads) / float(bench.base["bandwidth_bytes_per_s"])
+    reads = study.measured.sample(fragment_bytes=fragment_bytes, queue_depth=1).reads
+    passing_s = sum(read.size_bytes for read in reads) / float(study.base["bandwidth_bytes_per_s"])
     return passing_s / sum(read.due_s - read.submitted_s for read in reads)
 
 
-def _yield_law(bench: Bench) -> Applied:
-    return Applied(laws.yield_share, fragment_bytes=IN_PIECES["fragment_bytes"], **disk(bench))
+def _yield_law(study: Study) -> Applied:
+    return Applied(laws.yield_share, fragment_bytes=IN_PIECES["fragment_bytes"], **disk(study))
 
 
-def _rebuild_law(bench: Bench) -> Applied:
-    return Applied(laws.rebuild_gain, before_bytes=BEFORE_BYTES, after_bytes=AFTER_BYTES, **disk(bench))
+def _rebuild_law(study: Study) -> Applied:
+    return Applied(laws.rebuild_gain, before_bytes=BEFORE_BYTES, after_bytes=AFTER_BYTES, **disk(study))
 
 
-def _shared(bench: Bench) -> dict[str, Any]:
+def _shared(study: Study) -> dict[str, Any]:
     """Return what the plain readers read, and on which disk."""
     requests = SHARED_BYTES // REQUEST_BYTES
     return {
-        "requests": requests, "request_bytes": REQUEST_BYTES, "latency_s": bench.base["latency_s"], **disk(bench),
+        "requests": requests, "request_bytes": REQUEST_BYTES, "latency_s": study.base["latency_s"], **disk(study),
     }  # fmt: skip
 
 
@@ -86,8 +86,8 @@ FLASH, FLASH_WHOLE = on("sata-ssd", fragment_bytes=64 * KiB), on("sata-ssd", fra
 
 ROUNDS = {
     "yield": Round(
-        model=lambda bench: _yield_law(bench).result,
-        measured=lambda bench: disk_share(bench, IN_PIECES["fragment_bytes"]),
+        model=lambda study: _yield_law(study).result,
+        measured=lambda study: disk_share(study, IN_PIECES["fragment_bytes"]),
         published=(figure("yield_share"),),
         law=_yield_law,
     ),
@@ -95,20 +95,20 @@ ROUNDS = {
         model=half_speed_bytes,
         measures=False,
         published=(figure("seek_costs_bytes"),),
-        law=lambda bench: Applied(laws.half_speed_bytes, **disk(bench)),
+        law=lambda study: Applied(laws.half_speed_bytes, **disk(study)),
     ),
     "rebuild": Round(
-        model=lambda bench: _rebuild_law(bench).result,
-        measured=lambda bench: disk_share(bench, AFTER_BYTES) / disk_share(bench, BEFORE_BYTES),
+        model=lambda study: _rebuild_law(study).result,
+        measured=lambda study: disk_share(study, AFTER_BYTES) / disk_share(study, BEFORE_BYTES),
         law=_rebuild_law,
     ),
     "one_head": Round(
         ask=lambda see: see.seconds(**ON_ONE_HEAD) / see.seconds(**ALONE),
-        law=lambda bench: Applied(laws.turns_cost, **_shared(bench)),
+        law=lambda study: Applied(laws.turns_cost, **_shared(study)),
     ),
     "eight_heads": Round(
         ask=lambda see: see.seconds(**ALONE) / see.seconds(**ON_EIGHT),
-        law=lambda bench: Applied(laws.heads_gain, heads=8, **_shared(bench)),
+        law=lambda study: Applied(laws.heads_gain, heads=8, **_shared(study)),
     ),
     "flash": Round(
         ask=lambda see: see.seconds(**FLASH) / see.seconds(**FLASH_WHOLE),
@@ -124,29 +124,29 @@ ROUNDS = {
 
 
 # -- the figures -----------------------------------------------------------------------------------------
-def _yield(bench: Bench) -> Picture:
-    printed = figure("yield_share").value * bench.base["bandwidth_bytes_per_s"]
+def _yield(study: Study) -> Picture:
+    printed = figure("yield_share").value * study.base["bandwidth_bytes_per_s"]
     third = Line(name="mark's 33 %", points=[(512.0 * KiB, printed)], source="published", joined=False)
-    rate, sizes = bench.base["bandwidth_bytes_per_s"], [2.0**power for power in range(14, 27)]
-    alone = [(size, rate * laws.yield_share(size, **disk(bench))) for size in sizes]
+    rate, sizes = study.base["bandwidth_bytes_per_s"], [2.0**power for power in range(14, 27)]
+    alone = [(size, rate * laws.yield_share(size, **disk(study))) for size in sizes]
     return Picture(
         x=Axis(label="fragment size", kind="bytes"),
         y=Axis(label="throughput", kind="bytes_per_s"),
         lines=(
             Line(name="the disk alone, by the law", points=alone),
             *along(
-                bench, "fragment_bytes", seen=(64 * KiB, 512 * KiB, 4 * MiB, ONE_PIECE), label="whole scan"
+                study, "fragment_bytes", seen=(64 * KiB, 512 * KiB, 4 * MiB, ONE_PIECE), label="whole scan"
             ),
             third,
         ),
-        marks={"half speed": half_speed_bytes(bench)},
+        marks={"half speed": half_speed_bytes(study)},
     )
 
 
-def _readers(bench: Bench) -> Picture:
+def _readers(study: Study) -> Picture:
     lines: list[Line] = []
     for heads, label in ((1, "1 head"), (8, "8 heads")):
-        lines += along(bench, "readers", seen=(1, 8), label=label, by="measured", **plain(channels=heads))
+        lines += along(study, "readers", seen=(1, 8), label=label, by="measured", **plain(channels=heads))
     x, y = Axis(label="readers", kind="count"), Axis(label="throughput of all", kind="bytes_per_s")
     return Picture(x=x, y=y, lines=tuple(lines))
 
@@ -154,16 +154,16 @@ def _readers(bench: Bench) -> Picture:
 FIGURES = {
     "yield": _yield,
     "readers": _readers,
-    "pieces": lambda bench: traces(bench, runs={"pieces of 512 KB": IN_PIECES, "one piece": WHOLE}),
-    "arms": lambda bench: traces(
-        bench,
+    "pieces": lambda study: traces(study, runs={"pieces of 512 KB": IN_PIECES, "one piece": WHOLE}),
+    "arms": lambda study: traces(
+        study,
         runs={
             "one reader": ALONE,
             "eight readers, one head": ON_ONE_HEAD,
             "eight readers, eight heads": ON_EIGHT,
         },
     ),
-    "no_arm": lambda bench: traces(bench, runs={"pieces of 64 KB": FLASH, "one piece": FLASH_WHOLE}),
+    "no_arm": lambda study: traces(study, runs={"pieces of 64 KB": FLASH, "one piece": FLASH_WHOLE}),
     "printed": lambda _: against_print(residuals(), FITTED),
 }
 

@@ -9,7 +9,7 @@ from readahead.chapters.fragments.readers import SHARED_BYTES, Readers
 from readahead.devices import device
 from readahead.experiments.experiment import Knob, Settings
 from readahead.experiments.knobs import knob, powers
-from readahead.experiments.scanning import Scanning
+from readahead.experiments.table_experiment import TableExperiment
 from readahead.measure.sample import Sample
 from readahead.models.estimate import Estimate
 from readahead.units import KiB
@@ -17,7 +17,7 @@ from readahead.units import KiB
 SCAN, READERS = "scan", "readers"
 
 
-class Fragments(Scanning):
+class Fragments(TableExperiment):
     """A scan by DuckDB, or plain readers on one head or with a head each."""
 
     def readers(self, settings: Settings) -> Readers:

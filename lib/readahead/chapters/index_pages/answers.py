@@ -21,17 +21,17 @@ CLAIMS: dict[str, Sides] = {
     "map_pays": Sides(
         left=LIST,
         right=CHAIN,
-        when={"with_so_few": lambda left, right, bench: bench.base["queue_depth"] < 6},
+        when={"with_so_few": lambda left, right, study: study.base["queue_depth"] < 6},
     ),
     "same_reads": Sides(
-        left=lambda bench: exactly(bench.sample(**sampling.SAMPLE).bytes_read),
-        right=lambda bench: exactly(bench.sample(**sampling.WHOLE).bytes_read),
+        left=lambda study: exactly(study.sample(**sampling.SAMPLE).bytes_read),
+        right=lambda study: exactly(study.sample(**sampling.WHOLE).bytes_read),
     ),
     "longer": Sides(left=sampling.NATIVE_SAMPLE, right=sampling.NATIVE_WHOLE),
-    "model_holds": Sides(left=EVERYTHING, right=lambda bench: bench.model.seconds(**EVERYTHING)),
+    "model_holds": Sides(left=EVERYTHING, right=lambda study: study.model.seconds(**EVERYTHING)),
     "stirred": Sides(
-        left=lambda bench: exactly(half_width(bench.measured, IN_ORDER)),
-        right=lambda bench: exactly(half_width(bench.measured, SHUFFLED)),
+        left=lambda study: exactly(half_width(study.measured, IN_ORDER)),
+        right=lambda study: exactly(half_width(study.measured, SHUFFLED)),
     ),
 }
 
@@ -43,8 +43,8 @@ ANSWERS: dict[str, Computed] = {
         },
     ),
     "seconds": Computed(
-        answer=lambda bench: _waits_s(),
-        equivalents=lambda bench: ("1 s", "1020 ms", f"{_waits_s():.3g} s"),
+        answer=lambda study: _waits_s(),
+        equivalents=lambda study: ("1 s", "1020 ms", f"{_waits_s():.3g} s"),
         matches={
             "latency_is_the": lambda given: given < 0.01,
             "a_read_for": lambda given: 0.1 < given < 0.16,

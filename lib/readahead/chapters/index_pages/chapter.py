@@ -16,7 +16,7 @@ from readahead.chapters.index_pages.workload import CHAIN, DEEP, EVERYTHING, EXP
 from readahead.experiments.figure import Axis, Line, Picture
 from readahead.experiments.law import Applied
 from readahead.experiments.residuals import against_print
-from readahead.experiments.round import Bench, Model, Round, Witness, traces
+from readahead.experiments.round import Model, Round, Source, Study, traces
 
 figure = functools.partial(published.figure, "index_pages")
 
@@ -34,48 +34,48 @@ BIGINT_BYTES = 8
 EXAMPLE_LEAVES = printed("example_leaf_pages")
 
 
-def drawn(bench: Bench, order: str) -> PartCase:
+def drawn(study: Study, order: str) -> PartCase:
     """Return what DuckDB is asked for where row groups are chosen at random."""
-    return EXPERIMENT.case(bench.settings(**table(CHOSEN, order=order)))
+    return EXPERIMENT.case(study.settings(**table(CHOSEN, order=order)))
 
 
-def half_width(see: Witness, order: str) -> float:
+def half_width(see: Source, order: str) -> float:
     """Return the half-width of a sample's interval: by the law, or from the row groups that DuckDB read."""
     if isinstance(see, Model):
-        return half_width_law(see.bench, order).result
-    return drawn(see.bench, order).early_share(see.bench.sample(**table(CHOSEN, order=order)))[1]
+        return half_width_law(see.study, order).result
+    return drawn(see.study, order).early_share(see.study.sample(**table(CHOSEN, order=order)))[1]
 
 
-def half_width_law(bench: Bench, order: str) -> Applied:
+def half_width_law(study: Study, order: str) -> Applied:
     """Return the law of the half-width, with the row groups that are drawn."""
-    case = drawn(bench, order)
+    case = drawn(study, order)
     count, groups = len(case.chosen()), case.recipe.row_groups
     if order == IN_ORDER:
         return Applied(laws.sorted_half_width, drawn=count, of_groups=groups)
     return Applied(laws.shuffled_half_width, drawn=count, of_groups=groups, group_rows=case.cluster_rows)
 
 
-def _on_device(bench: Bench) -> dict[str, float]:
-    return {name: bench.base[name] for name in ("latency_s", "bandwidth_bytes_per_s")}
+def _on_device(study: Study) -> dict[str, float]:
+    return {name: study.base[name] for name in ("latency_s", "bandwidth_bytes_per_s")}
 
 
-def _everything_law(bench: Bench) -> Applied:
+def _everything_law(study: Study) -> Applied:
     """Return the law of links and leaves, with the exact reads of the index."""
-    now = bench.settings(**EVERYTHING)
+    now = study.settings(**EVERYTHING)
     inspection = EXPERIMENT.inspection(now)
     assert inspection is not None
     linked, listed = reads_of(inspection.index, inspection.way, inspection.read_bytes)
     reads = {"linked": len(linked), "listed": len(listed), "read_bytes": now["read_bytes"]}
-    return Applied(laws.times_as_long, **reads, depth=now["queue_depth"], **_on_device(bench))
+    return Applied(laws.times_as_long, **reads, depth=now["queue_depth"], **_on_device(study))
 
 
-def _map_law(bench: Bench) -> Applied:
+def _map_law(study: Study) -> Applied:
     """Return the law of the map, with the pages above the leaves."""
-    now = bench.settings(**LIST)
+    now = study.settings(**LIST)
     inspection = EXPERIMENT.inspection(now)
     assert inspection is not None
     pages, depth = inspection.index.upper_pages, now["queue_depth"]
-    return Applied(laws.map_gain, pages=pages, read_bytes=PAGE_BYTES, depth=depth, **_on_device(bench))
+    return Applied(laws.map_gain, pages=pages, read_bytes=PAGE_BYTES, depth=depth, **_on_device(study))
 
 
 UPPER_LAW = Applied(
@@ -109,11 +109,11 @@ ROUNDS = {
     "sampled": Round(measures=False, published=(figure("elapsed_s.sampled"),)),
     "eighth": Round(
         ask=lambda see: see.seconds(**WIDE) / see.seconds(**CHAIN),
-        law=lambda bench: Applied(
+        law=lambda study: Applied(
             laws.narrow_gain,
             wide_bytes=WIDE["read_bytes"],
             narrow_bytes=CHAIN["read_bytes"],
-            **_on_device(bench),
+            **_on_device(study),
         ),
     ),
     "deep": Round(
@@ -126,10 +126,10 @@ ROUNDS = {
         ask=lambda see: see.seconds(**sampling.NATIVE_SAMPLE) / see.seconds(**sampling.NATIVE_WHOLE)
     ),
     "wrong": Round(
-        ask=lambda see: half_width(see, IN_ORDER), law=lambda bench: half_width_law(bench, IN_ORDER)
+        ask=lambda see: half_width(see, IN_ORDER), law=lambda study: half_width_law(study, IN_ORDER)
     ),
     "wrong_shuffled": Round(
-        ask=lambda see: half_width(see, SHUFFLED), law=lambda bench: half_width_law(bench, SHUFFLED)
+        ask=lambda see: half_width(see, SHUFFLED), law=lambda study: half_width_law(study, SHUFFLED)
     ),
 }
 
@@ -173,7 +173,7 @@ def residuals() -> Sequence[tuple[str, float, float]]:
 
 
 # -- the figures -----------------------------------------------------------------------------------------
-def _levels(_: Bench) -> Picture:
+def _levels(_: Study) -> Picture:
     keys, lines = [float(4 * 2**n) for n in range(8)] + [800.0], []
     for name, nullable in (("key that may be null", True), ("key that is never null", False)):
         entries = [laws.fanout(laws.entry_bytes(key, nullable=nullable)) for key in keys]
@@ -190,7 +190,7 @@ def _levels(_: Bench) -> Picture:
     )
 
 
-def _ways(_: Bench) -> Picture:
+def _ways(_: Study) -> Picture:
     pages = {
         "limited": UPPER,
         "sampled": UPPER + LEAVES * printed("sampled_share"),
@@ -210,11 +210,11 @@ def _ways(_: Bench) -> Picture:
     )
 
 
-def _behind(bench: Bench) -> Picture:
-    device, sizes = EXPERIMENT.device(bench.base), [float(PAGE_BYTES * 2**n) for n in range(4)]
+def _behind(study: Study) -> Picture:
+    device, sizes = EXPERIMENT.device(study.base), [float(PAGE_BYTES * 2**n) for n in range(4)]
     numbers = {"latency_s": device.latency_s, "bandwidth_bytes_per_s": device.bandwidth_bytes_per_s}
     reads_s = [(size, laws.chain_s(1, size, **numbers)) for size in sizes]
-    seen = [(float(run["read_bytes"]), bench.sample(**run)) for run in (CHAIN, WIDE)]
+    seen = [(float(run["read_bytes"]), study.sample(**run)) for run in (CHAIN, WIDE)]
     delivered = [(size, sample.bytes_read / sample.median_s) for size, sample in seen]
     used = [(size, len(sample.reads) * PAGE_BYTES / sample.median_s) for size, sample in seen]
     said = [
@@ -234,8 +234,8 @@ def _behind(bench: Bench) -> Picture:
     )
 
 
-def _sure(bench: Bench) -> Picture:
-    case = EXPERIMENT.case(bench.settings(**table(CHOSEN)))
+def _sure(study: Study) -> Picture:
+    case = EXPERIMENT.case(study.settings(**table(CHOSEN)))
     groups, share = case.recipe.row_groups, len(case.chosen()) / case.recipe.row_groups
     drawn = [max(2, round(part * groups)) for part in EXPERIMENT.knob("sample_share").steps]
     in_order = [(n / groups, laws.sorted_half_width(n, groups)) for n in drawn]
@@ -243,7 +243,7 @@ def _sure(bench: Bench) -> Picture:
     lines = [Line(name="model, by time", points=in_order), Line(name="model, shuffled", points=shuffled)]
     for order in (IN_ORDER, SHUFFLED):
         name = f"DuckDB, {EXPERIMENT.knob('order').text(order)}"
-        seen = [(share, half_width(bench.measured, order))]
+        seen = [(share, half_width(study.measured, order))]
         lines.append(Line(name=name, points=seen, source="measured", joined=False))
     return Picture(
         x=Axis(label="share of row groups drawn", kind="1"),
@@ -252,10 +252,10 @@ def _sure(bench: Bench) -> Picture:
     )
 
 
-def _answers(bench: Bench) -> Picture:
+def _answers(study: Study) -> Picture:
     def answer(changes: dict[str, Any]) -> tuple[float, float, float]:
-        sample = bench.sample(**changes)
-        return float(sample.bytes_read), *EXPERIMENT.case(bench.settings(**changes)).early_share(sample)
+        sample = study.sample(**changes)
+        return float(sample.bytes_read), *EXPERIMENT.case(study.settings(**changes)).early_share(sample)
 
     asked = {
         "chosen row groups, by time": table(CHOSEN),
@@ -281,11 +281,11 @@ def _answers(bench: Bench) -> Picture:
 FIGURES = {
     "levels": _levels,
     "ways": _ways,
-    "two_halves": lambda bench: traces(bench, runs={"links": {}, "links, then all leaves": EVERYTHING}),
+    "two_halves": lambda study: traces(study, runs={"links": {}, "links, then all leaves": EVERYTHING}),
     "behind": _behind,
-    "chain": lambda bench: traces(bench, runs={"by the links": CHAIN, "by the map": LIST}),
-    "asked": lambda bench: traces(
-        bench,
+    "chain": lambda study: traces(study, runs={"by the links": CHAIN, "by the map": LIST}),
+    "asked": lambda study: traces(
+        study,
         runs={
             "own format, TABLESAMPLE": sampling.NATIVE_SAMPLE,
             "own format, all rows": sampling.NATIVE_WHOLE,

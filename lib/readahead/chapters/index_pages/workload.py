@@ -12,7 +12,7 @@ from readahead.chapters.index_pages.sampling import TABLE_WAYS, PartCase, part_c
 from readahead.devices import device
 from readahead.experiments.experiment import Knob, Settings
 from readahead.experiments.knobs import knob, powers
-from readahead.experiments.scanning import Scanning, once
+from readahead.experiments.table_experiment import TableExperiment, once
 from readahead.measure.sample import Sample
 from readahead.models.estimate import Estimate
 from readahead.units import KiB
@@ -20,7 +20,7 @@ from readahead.units import KiB
 WAYS = INDEX_WAYS | TABLE_WAYS
 
 
-class IndexPages(Scanning):
+class IndexPages(TableExperiment):
     """Plain readers inspect an index of pages, or DuckDB is asked for a part of a table."""
 
     def inspection(self, settings: Settings) -> Inspection | None:

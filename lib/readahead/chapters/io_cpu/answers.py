@@ -14,21 +14,21 @@ from readahead.units import GB, MB
 
 CLAIMS = {
     "sums_differ": Sides(
-        left=lambda bench: cpu_value(bench.sample(report=QUERY_1, where=DISK_WARM)),
-        right=lambda bench: cpu_value(bench.sample(report=SUM, where=DISK_WARM)),
+        left=lambda study: cpu_value(study.sample(report=QUERY_1, where=DISK_WARM)),
+        right=lambda study: cpu_value(study.sample(report=SUM, where=DISK_WARM)),
     ),
     "more_workers": Sides(
-        left=lambda bench: bench.measured.seconds(report=QUERY_1, where=DISK_WARM, threads=cores()),
-        right=lambda bench: bench.measured.seconds(report=QUERY_1, where=DISK_WARM, threads=1),
-        when={"this_machine_has": lambda left, right, bench: cores() == 1},
+        left=lambda study: study.measured.seconds(report=QUERY_1, where=DISK_WARM, threads=cores()),
+        right=lambda study: study.measured.seconds(report=QUERY_1, where=DISK_WARM, threads=1),
+        when={"this_machine_has": lambda left, right, study: cores() == 1},
     ),
     "slope": Sides(
-        left=lambda bench: bench.measured.seconds(**on_bandwidth(200 * MB, EVERY)),
-        right=lambda bench: bench.measured.seconds(**on_bandwidth(50 * MB, EVERY)),
+        left=lambda study: study.measured.seconds(**on_bandwidth(200 * MB, EVERY)),
+        right=lambda study: study.measured.seconds(**on_bandwidth(50 * MB, EVERY)),
     ),
     "model_holds": Sides(
-        left=lambda bench: bench.measured.seconds(**on_bandwidth(200 * MB)),
-        right=lambda bench: bench.model.seconds(**on_bandwidth(200 * MB)),
+        left=lambda study: study.measured.seconds(**on_bandwidth(200 * MB)),
+        right=lambda study: study.model.seconds(**on_bandwidth(200 * MB)),
     ),
 }
 

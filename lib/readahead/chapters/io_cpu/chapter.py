@@ -30,7 +30,7 @@ from readahead.experiments.figure import Axis, Line, Picture
 from readahead.experiments.knobs import DISK_WARM, knob
 from readahead.experiments.law import Applied
 from readahead.experiments.residuals import against_print
-from readahead.experiments.round import Bench, Round, along, traces
+from readahead.experiments.round import Round, Study, along, traces
 from readahead.measure.engine import EngineSettings
 from readahead.measure.machine import this_machine
 from readahead.measure.run import Query
@@ -88,12 +88,12 @@ def _more(*, cold: bool, memory_bytes: int) -> Value:
     return cpu_more(query, Run(engine=dear, cold=cold), Run(engine=cheap), share)
 
 
-def loading(_: Bench) -> Value:
+def loading(_: Study) -> Value:
     """Return what 8 KiB cost the processor more from this disk than from memory: Chang's method."""
     return _more(cold=True, memory_bytes=AMPLE)
 
 
-def evicting(_: Bench) -> Value:
+def evicting(_: Study) -> Value:
     """Return what 8 KiB cost the processor more when DuckDB's memory is smaller than the table.
 
     The operating system has the file in memory in both runs, so that no disk is in the difference.
@@ -101,24 +101,24 @@ def evicting(_: Bench) -> Value:
     return _more(cold=False, memory_bytes=TIGHT)
 
 
-def cpu_ratio(bench: Bench) -> Value:
+def cpu_ratio(study: Study) -> Value:
     """Return how many times the processor seconds of one sum Query 1 takes, from memory."""
-    dear, cheap = (cpu_value(bench.sample(report=report, where=DISK_WARM)) for report in (QUERY_1, SUM))
+    dear, cheap = (cpu_value(study.sample(report=report, where=DISK_WARM)) for report in (QUERY_1, SUM))
     return dear / cheap
 
 
-def knee(bench: Bench) -> Applied:
+def knee(study: Study) -> Applied:
     """Return the device bandwidth, in bytes/s, at which one worker has no time to wait for a scan."""
-    settings = bench.settings(report=EVERY, where=DISK_WARM)
+    settings = study.settings(report=EVERY, where=DISK_WARM)
     costs, recipe = EXPERIMENT.costs(settings), EXPERIMENT.case(settings).recipe
     cpu_s = recipe.rows * costs.row_s + recipe.row_groups * costs.group_s
     return Applied(laws.rate_per_core, cpu_s=cpu_s, size_bytes=EXPERIMENT.work(settings))
 
 
-def knee_measured(bench: Bench) -> Value:
+def knee_measured(study: Study) -> Value:
     """Return the same from the processor seconds of a warm scan."""
-    cpu = cpu_value(bench.sample(report=EVERY, where=DISK_WARM, threads=1))
-    return cpu.inverse(EXPERIMENT.work(bench.settings(report=EVERY)))
+    cpu = cpu_value(study.sample(report=EVERY, where=DISK_WARM, threads=1))
+    return cpu.inverse(EXPERIMENT.work(study.settings(report=EVERY)))
 
 
 def speed_up(see: Any) -> Any:
@@ -154,7 +154,7 @@ ROUNDS = {
     "query1": Round(model=lambda _: 6.0, measured=cpu_ratio),
     "cores": Round(
         law=lambda _: Applied(laws.scaling, cores=cores(), sigma=sigma()),
-        measured=lambda bench: speed_up(bench.measured),
+        measured=lambda study: speed_up(study.measured),
     ),
     "knee": Round(law=knee, measured=knee_measured, published=_SCAN),
     "tenfold": Round(
@@ -170,7 +170,7 @@ def _printed(name: str, label: str) -> Line:
     return Line(name=label, points=points, source="published", joined=False)
 
 
-def _scan_cpu(_: Bench) -> Picture:
+def _scan_cpu(_: Study) -> Picture:
     counts, lines = np.geomspace(1, 323, 60), []
     for name, costs in (("memory", scanned()), ("disk", scanned()), ("aggregate", aggregated())):
         modeled = costs.cpu_s(counts, loaded=name == "disk")
@@ -184,13 +184,13 @@ def _scan_cpu(_: Bench) -> Picture:
     )
 
 
-def _row_width(bench: Bench) -> Picture:
+def _row_width(study: Study) -> Picture:
     points = []
     for report in (EVERY, QUERY_1, SUM):
-        settings = bench.settings(report=report)
+        settings = study.settings(report=report)
         share = PAGE_BYTES / EXPERIMENT.work(settings)
         rows = EXPERIMENT.case(settings).recipe.rows * share
-        points.append((rows, cpu_value(bench.sample(report=report, where=DISK_WARM), share).median))
+        points.append((rows, cpu_value(study.sample(report=report, where=DISK_WARM), share).median))
     name = "DuckDB, warm: all columns, Query 1, one sum"
     return Picture(
         x=Axis(label="rows in 8 KiB of what is read", kind="count"),
@@ -202,11 +202,11 @@ def _row_width(bench: Bench) -> Picture:
     )
 
 
-def _roofline(bench: Bench) -> Picture:
+def _roofline(study: Study) -> Picture:
     name, lines = "bandwidth_bytes_per_s", list[Line]()
     for report in (EVERY, QUERY_1):
         label = EXPERIMENT.knob("report").text(report)
-        lines += along(bench, name, seen=BANDWIDTHS, label=label, report=report, threads=1)
+        lines += along(study, name, seen=BANDWIDTHS, label=label, report=report, threads=1)
     wide = EXPERIMENT.knob(name).grid(50)
     for rows in (ROWS[0], ROWS[-1]):
         core = laws.rate_per_core(float(scanned().cpu_s(rows, loaded=True)))
@@ -224,8 +224,8 @@ FIGURES = {
     "scan_cpu": _scan_cpu,
     "row_width": _row_width,
     "roofline": _roofline,
-    "waiting": lambda bench: traces(
-        bench, runs={"50 MB/s": on_bandwidth(50 * MB, EVERY), "5 GB/s": on_bandwidth(5 * GB, EVERY)}
+    "waiting": lambda study: traces(
+        study, runs={"50 MB/s": on_bandwidth(50 * MB, EVERY), "5 GB/s": on_bandwidth(5 * GB, EVERY)}
     ),
     "printed": lambda _: against_print(residuals(), FITTED),
 }

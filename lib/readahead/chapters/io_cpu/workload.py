@@ -8,7 +8,7 @@ from typing import Any
 
 from readahead.datasets import expected
 from readahead.experiments.experiment import Settings
-from readahead.experiments.scanning import Scanning, once
+from readahead.experiments.table_experiment import TableExperiment, once
 from readahead.measure import calibrate
 from readahead.measure.case import Case
 from readahead.measure.machine import this_machine
@@ -58,7 +58,7 @@ class ReportCase(Case):
         return replace(plain, sql=plain.sql + self.tail)
 
 
-class Reports(Scanning):
+class Reports(TableExperiment):
     """Scans, sums and reports of a Parquet table, each with processor costs of its own."""
 
     @once

@@ -17,13 +17,13 @@ def _whole_commits_rows() -> float:
 
 CLAIMS: dict[str, Sides] = {
     "not_settled": Sides(
-        left=lambda bench: max(1e-9, abs(laws.difference(*halves(bench)))),
-        right=lambda bench: laws.half_width(*halves(bench)),
+        left=lambda study: max(1e-9, abs(laws.difference(*halves(study)))),
+        right=lambda study: laws.half_width(*halves(study)),
     ),
     "writers_help": Sides(
         left={"writers": 16},
         right={"writers": 1},
-        when={"batches_are_so": lambda left, right, bench: bench.base["commit_rows"] > 2_000},
+        when={"batches_are_so": lambda left, right, study: study.base["commit_rows"] > 2_000},
     ),
     "one_log": Sides(left={"target": DATABASE, "writers": 16}, right={"target": DATABASE, "writers": 1}),
     "nothing_lost": Sides(
@@ -31,7 +31,7 @@ CLAIMS: dict[str, Sides] = {
     ),
     "whole_commits": Sides(left=lambda _: float(crashed().found_rows), right=lambda _: _whole_commits_rows()),
     "cheaper": Sides(
-        left=lambda bench: per_row(bench.measured, 1_000), right=lambda bench: per_row(bench.measured, 10)
+        left=lambda study: per_row(study.measured, 1_000), right=lambda study: per_row(study.measured, 10)
     ),
 }
 

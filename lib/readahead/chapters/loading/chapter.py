@@ -16,7 +16,7 @@ from readahead.chapters.loading.writers import DATABASE, EMULATED_FILES, FILES, 
 from readahead.experiments.figure import Axis, Line, Picture
 from readahead.experiments.law import Applied
 from readahead.experiments.residuals import against_print
-from readahead.experiments.round import Bench, Round, along, traces
+from readahead.experiments.round import Round, Study, along, traces
 from readahead.measure.sample import Sample
 from readahead.measure.value import Value
 from readahead.models import scalability
@@ -39,20 +39,20 @@ def five_s() -> list[float]:
     return [printed_s(name) for name in TESTS]
 
 
-def repeated(bench: Bench) -> Sample:
+def repeated(study: Study) -> Sample:
     """Return one and the same load on this disk, often repeated."""
-    return bench.repeated(REPEATED, target=DATABASE, writers=1, commit_rows=500)
+    return study.repeated(REPEATED, target=DATABASE, writers=1, commit_rows=500)
 
 
-def slowest_to_fastest(bench: Bench) -> float:
+def slowest_to_fastest(study: Study) -> float:
     """Return how many times as long as the fastest the slowest of the repeats took."""
-    seconds = repeated(bench).seconds
+    seconds = repeated(study).seconds
     return max(seconds) / min(seconds)
 
 
-def halves(bench: Bench) -> tuple[list[float], list[float]]:
+def halves(study: Study) -> tuple[list[float], list[float]]:
     """Return the times of the first and of the last half of the repeats."""
-    seconds = list(repeated(bench).seconds)
+    seconds = list(repeated(study).seconds)
     return seconds[: REPEATED // 2], seconds[REPEATED // 2 :]
 
 
@@ -61,7 +61,7 @@ def per_row(see: Any, commit_rows: int) -> Value:
     """Return the seconds a row, of one writer into one database on this disk."""
     changes = {"target": DATABASE, "writers": 1, "commit_rows": commit_rows}
     seconds: Value = see.seconds(**changes)
-    return seconds.times(1 / EXPERIMENT.rows(see.bench.settings(**changes)))
+    return seconds.times(1 / EXPERIMENT.rows(see.study.settings(**changes)))
 
 
 @functools.cache
@@ -75,9 +75,9 @@ def gain(**more: Any) -> Any:
     return lambda see: see.seconds(writers=1, **more) / see.seconds(writers=16, **more)
 
 
-def _files_law(bench: Bench) -> Applied:
+def _files_law(study: Study) -> Applied:
     """Return the law of writers with a file each, with the costs that were calibrated on this machine."""
-    device, rows = EXPERIMENT.device(bench.base), bench.base["commit_rows"]
+    device, rows = EXPERIMENT.device(study.base), study.base["commit_rows"]
     costs = load_calibration(EMULATED_FILES).costs()
     size_bytes = rows * costs.bytes_per_row
     return Applied(
@@ -90,7 +90,7 @@ def _files_law(bench: Bench) -> Applied:
     )
 
 
-def _commit_law(_: Bench) -> Applied:
+def _commit_law(_: Study) -> Applied:
     costs = load_calibration(DATABASE).costs()
     return Applied(laws.commit_gain, few_rows=10, many_rows=1_000, commit_s=costs.batch_s, row_s=costs.row_s)
 
@@ -149,10 +149,10 @@ def _in_turn(name: str, seconds: Sequence[float], source: str, levels: dict[str,
     )
 
 
-def _five(bench: Bench) -> Picture:
+def _five(study: Study) -> Picture:
     times_s = five_s()
     fastest, slowest = min(times_s), max(times_s)
-    here = laws.half_width(*halves(bench))
+    here = laws.half_width(*halves(study))
     return Picture(
         values={"apart": slowest / fastest - 1, "here": here, "runs": REPEATED // 2},
         x=Axis(label="network set-up", kind="count", log=False),
@@ -161,8 +161,8 @@ def _five(bench: Bench) -> Picture:
     )
 
 
-def _repeats(bench: Bench) -> Picture:
-    sample = repeated(bench)
+def _repeats(study: Study) -> Picture:
+    sample = repeated(study)
     low_s, high_s = sample.interval_s()
     levels = {"median": sample.median_s, "lower end": low_s, "upper end": high_s}
     return Picture(
@@ -173,7 +173,7 @@ def _repeats(bench: Bench) -> Picture:
     )
 
 
-def _needed(_: Bench) -> Picture:
+def _needed(_: Study) -> Picture:
     differences = np.geomspace(0.005, 0.2, 40).tolist()
     lines = [
         Line(
@@ -193,10 +193,10 @@ def _needed(_: Bench) -> Picture:
 Rates = list[list[float]]
 
 
-def fitted_laws(bench: Bench) -> tuple[list[float], Rates, scalability.Law, list[scalability.Law]]:
+def fitted_laws(study: Study) -> tuple[list[float], Rates, scalability.Law, list[scalability.Law]]:
     """Return counts of writers to files on this disk, the rates of each repeat, the law, and laws of resamples."""
-    samples = [bench.sample(target=FILES, writers=count) for count in COUNTS]
-    rates = [[EXPERIMENT.work(bench.settings()) / took_s for took_s in sample.seconds] for sample in samples]
+    samples = [study.sample(target=FILES, writers=count) for count in COUNTS]
+    rates = [[EXPERIMENT.work(study.settings()) / took_s for took_s in sample.seconds] for sample in samples]
     return fit_writers([float(count) for count in COUNTS], rates)
 
 
@@ -237,8 +237,8 @@ def missed(counts: Sequence[float], rates: Rates, law: scalability.Law) -> tuple
     return count, share
 
 
-def _law(bench: Bench) -> Picture:
-    counts, rates, law, others = fitted_laws(bench)
+def _law(study: Study) -> Picture:
+    counts, rates, law, others = fitted_laws(study)
     many = np.arange(1, max(counts) + 1)
     low, high = scalability.band(others, many)
     first, last = peak_between(counts, others)
@@ -265,11 +265,11 @@ def _law(bench: Bench) -> Picture:
     )
 
 
-def _durability(bench: Bench) -> Picture:
+def _durability(study: Study) -> Picture:
     costs = load_calibration(DATABASE).costs()
     sizes = np.geomspace(10, 10_000, 30).round().tolist()
     modeled = [laws.commit_time_s(n, n, commit_s=costs.batch_s, row_s=costs.row_s) / n for n in sizes]
-    seen = [(float(n), per_row(bench.measured, n).median) for n in (10, 100, 1_000, 10_000)]
+    seen = [(float(n), per_row(study.measured, n).median) for n in (10, 100, 1_000, 10_000)]
     return Picture(
         values={"beyond": seen[-1][1] / (costs.batch_s / seen[-1][0] + costs.row_s)},
         x=Axis(label="rows a commit", kind="rows"),
@@ -285,8 +285,8 @@ FIGURES = {
     "five": _five,
     "repeats": _repeats,
     "needed": _needed,
-    "writers": lambda bench: Picture(x=_WRITERS, y=_RATE, lines=along(bench, "writers", seen=COUNTS)),
-    "writes": lambda bench: traces(bench, runs={"1 writer": {"writers": 1}, "16 writers": {"writers": 16}}),
+    "writers": lambda study: Picture(x=_WRITERS, y=_RATE, lines=along(study, "writers", seen=COUNTS)),
+    "writes": lambda study: traces(study, runs={"1 writer": {"writers": 1}, "16 writers": {"writers": 16}}),
     "law": _law,
     "durability": _durability,
     "printed": lambda _: against_print(residuals(), FITTED),

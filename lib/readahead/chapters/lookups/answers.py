@@ -18,13 +18,13 @@ CLAIMS: dict[str, Sides] = {
     "order_of_rows": Sides(
         left=MANY,
         right={**MANY, "table_order": SHUFFLED},
-        when={"so_many_disks": lambda left, right, bench: bench.base["channels"] > 16},
+        when={"so_many_disks": lambda left, right, study: study.base["channels"] > 16},
     ),
-    "model_holds": Sides(left=lambda bench: step(bench.measured), right=lambda bench: step(bench.model)),
+    "model_holds": Sides(left=lambda study: step(study.measured), right=lambda study: step(study.model)),
     "both_sides": Sides(
-        left=lambda bench: bench.measured.seconds(**by_index(max(1, break_even(bench) // 2))),
+        left=lambda study: study.measured.seconds(**by_index(max(1, break_even(study) // 2))),
         right={"query": "scan"},
-        when={"on_this_device": lambda left, right, bench: break_even(bench) < 3},
+        when={"on_this_device": lambda left, right, study: break_even(study) < 3},
     ),
 }
 
@@ -45,10 +45,10 @@ ANSWERS: dict[str, Computed] = {
     "groups_hit": Computed(answer=lambda _: laws.distinct(1_000, 1_000)),
     "my_break_even": Computed(
         answer=break_even,
-        equivalents=lambda bench: (f"{break_even(bench)} rows", f"{break_even(bench)}"),
+        equivalents=lambda study: (f"{break_even(study)} rows", f"{break_even(study)}"),
         examples={
-            "an_index_is": lambda bench: f"{EXPERIMENT.case(bench.base).recipe.rows // 100}",
-            "lookups_by_index": lambda bench: "1" if break_even(bench) > 2 else "900",
+            "an_index_is": lambda study: f"{EXPERIMENT.case(study.base).recipe.rows // 100}",
+            "lookups_by_index": lambda study: "1" if break_even(study) > 2 else "900",
         },
         matches={"an_index_is": lambda given: given > 1_000},
     ),

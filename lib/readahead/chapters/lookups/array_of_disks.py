@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 
 from readahead.chapters.lookups import laws
 from readahead.experiments.figure import Axis, Line, Picture
-from readahead.experiments.round import Bench
+from readahead.experiments.round import Study
 from readahead.published import figure
 
 ROWS = (10, 20, 25, 26, 30, 50, 100, 300, 1_000, 3_000, 10_000)
@@ -165,7 +165,7 @@ def _chart(y: Axis, columns: Mapping[str, str]) -> Picture:
     return Picture(x=_ROWS_A_QUERY, y=y, lines=tuple(lines), marks={"25 | 26": 25.5})
 
 
-def _printed(_: Bench) -> Picture:
+def _printed(_: Study) -> Picture:
     errors, lines = [], []
     for column, name in RATES.items():
         ratios = [(rows, TABLES[column](rows) / printed(f"{column}.n{rows}")) for rows in ROWS]

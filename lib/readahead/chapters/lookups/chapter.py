@@ -12,7 +12,7 @@ from readahead.chapters.lookups.array_of_disks import DISKS, FITTED, UNEXPLAINED
 from readahead.chapters.lookups.workload import EXPERIMENT, PARQUET, STRIPE_BYTES
 from readahead.experiments.figure import Axis, Line, Picture
 from readahead.experiments.law import Applied
-from readahead.experiments.round import Bench, Round, along, traces
+from readahead.experiments.round import Round, Study, along, traces
 from readahead.measure.value import Value
 from readahead.published import figure
 from readahead.units import KiB
@@ -28,22 +28,22 @@ DRAWS = 6
 
 
 # -- what is asked of model and measurement ----------------------------------------------------------------
-def wait_s(bench: Bench, **changes: Any) -> float:
+def wait_s(study: Study, **changes: Any) -> float:
     """Return how long a read of rows took on average, from its submission until the device had its bytes."""
-    footer = len(EXPERIMENT.case(bench.settings(**changes)).scan().footer)
-    data = bench.measured.sample(**changes).reads[footer:]
+    footer = len(EXPERIMENT.case(study.settings(**changes)).scan().footer)
+    data = study.measured.sample(**changes).reads[footer:]
     return float(np.mean([read.due_s - read.submitted_s for read in data]))
 
 
-def groups_hit(bench: Bench, keys: int, draws: Sequence[int] = range(1, DRAWS + 1)) -> float:
+def groups_hit(study: Study, keys: int, draws: Sequence[int] = range(1, DRAWS + 1)) -> float:
     """Return how many row groups DuckDB read for so many keys, averaged over draws of keys."""
     asked = {**MANY, "rows_per_lookup": keys, "latency_s": 20e-6}
-    return float(np.mean([bench.sample(**asked, key_draw=draw).row_groups_scanned for draw in draws]))
+    return float(np.mean([study.sample(**asked, key_draw=draw).row_groups_scanned for draw in draws]))
 
 
-def row_groups(bench: Bench) -> int:
+def row_groups(study: Study) -> int:
     """Return how many row groups the table has."""
-    return EXPERIMENT.case(bench.base).recipe.row_groups
+    return EXPERIMENT.case(study.base).recipe.row_groups
 
 
 def by_index(rows: int) -> dict[str, int]:
@@ -51,23 +51,23 @@ def by_index(rows: int) -> dict[str, int]:
     return {"rows_per_lookup": rows, "step_rows": 10_000}
 
 
-def break_even(bench: Bench) -> int:
+def break_even(study: Study) -> int:
     """Return from how many rows on the model has the whole table read sooner than rows through the index."""
-    every_s = bench.model.seconds(query="scan").median
-    return laws.break_even(lambda rows: bench.model.seconds(**by_index(rows)).median, every_s, 10_000)
+    every_s = study.model.seconds(query="scan").median
+    return laws.break_even(lambda rows: study.model.seconds(**by_index(rows)).median, every_s, 10_000)
 
 
-def _around(bench: Bench) -> tuple[int, int]:
+def _around(study: Study) -> tuple[int, int]:
     """Return two numbers of rows, below and above the break-even of the model."""
-    about = max(2, break_even(bench))
+    about = max(2, break_even(study))
     return max(1, about // 2), min(10_000, about * 3 // 2)
 
 
-def measured_break_even(bench: Bench) -> float:
+def measured_break_even(study: Study) -> float:
     """Return the same as measured: two lookups around the model's answer, and the straight line between them."""
-    low, high = _around(bench)
-    low_s, high_s = (bench.measured.seconds(**by_index(rows)).median for rows in (low, high))
-    share = (bench.measured.seconds(query="scan").median - low_s) / max(1e-9, high_s - low_s)
+    low, high = _around(study)
+    low_s, high_s = (study.measured.seconds(**by_index(rows)).median for rows in (low, high))
+    share = (study.measured.seconds(query="scan").median - low_s) / max(1e-9, high_s - low_s)
     return max(1.0, low + share * (high - low))
 
 
@@ -82,27 +82,27 @@ def _reads_a_row() -> float:
     return printed("disk_8k_reads_per_s.n25") / printed("disk_8k_rows_per_s.n25")
 
 
-def reads_at_the_step(bench: Bench) -> dict[str, float]:
+def reads_at_the_step(study: Study) -> dict[str, float]:
     """Return the reads of 25 rows, those of 26 one by one and together, and how many of these are under way."""
-    planned = EXPERIMENT.case(bench.settings(rows_per_lookup=AFTER)).scan()
-    alone, device = len(planned.footer), EXPERIMENT.device(bench.base)
+    planned = EXPERIMENT.case(study.settings(rows_per_lookup=AFTER)).scan()
+    alone, device = len(planned.footer), EXPERIMENT.device(study.base)
     together = planned.count - alone
-    service_s = device.latency_s + bench.base["block_bytes"] / device.channel_bandwidth_bytes_per_s
-    batch_s = bench.model.estimate(rows_per_lookup=AFTER).terms_s["many at once"]
+    service_s = device.latency_s + study.base["block_bytes"] / device.channel_bandwidth_bytes_per_s
+    batch_s = study.model.estimate(rows_per_lookup=AFTER).terms_s["many at once"]
     return {
-        "before": EXPERIMENT.case(bench.settings(rows_per_lookup=BEFORE)).scan().count,
+        "before": EXPERIMENT.case(study.settings(rows_per_lookup=BEFORE)).scan().count,
         "alone": alone,
         "together": together,
         "under_way": laws.in_flight(together / batch_s, service_s),
     }
 
 
-def _eight(bench: Bench) -> Applied:
+def _eight(study: Study) -> Applied:
     """Return Amdahl's law for eight disks: what is not asked for at once, and a batch that its fullest disk ends."""
-    planned = EXPERIMENT.case(bench.settings(**MANY)).scan()
+    planned = EXPERIMENT.case(study.settings(**MANY)).scan()
     spans = [span for group in planned.groups for span in group]
     disks = np.bincount([offset // STRIPE_BYTES % DISKS for offset, _ in spans], minlength=DISKS)
-    terms = bench.model.estimate(**MANY, channels=1).terms_s
+    terms = study.model.estimate(**MANY, channels=1).terms_s
     return Applied(
         laws.gain_at_most,
         alone_s=terms["open"] + terms["footer"] + terms["cpu"],
@@ -111,9 +111,9 @@ def _eight(bench: Bench) -> Applied:
     )
 
 
-def _worth_looking_up(bench: Bench) -> Applied:
+def _worth_looking_up(study: Study) -> Applied:
     """Return the rule of the key points: the time of the scan over that of a row."""
-    scan_s, lookup_s = (bench.model.seconds(**how).median for how in ({"query": "scan"}, by_index(BEFORE)))
+    scan_s, lookup_s = (study.model.seconds(**how).median for how in ({"query": "scan"}, by_index(BEFORE)))
     return Applied(laws.worth_looking_up, scan_s=scan_s, lookup_s=lookup_s, rows=BEFORE)
 
 
@@ -152,19 +152,19 @@ ROUNDS = {
         ),
     ),
     "wait": Round(
-        model=lambda bench: laws.mean_wait_s(laws.distinct(row_groups(bench), AFTER), DISKS, 1.0),
-        measured=lambda bench: (
-            wait_s(bench, **MANY, channels=8) / wait_s(bench, **{**MANY, "queue_depth": 1}, channels=8)
+        model=lambda study: laws.mean_wait_s(laws.distinct(row_groups(study), AFTER), DISKS, 1.0),
+        measured=lambda study: (
+            wait_s(study, **MANY, channels=8) / wait_s(study, **{**MANY, "queue_depth": 1}, channels=8)
         ),
-        law=lambda bench: Applied(
-            laws.mean_wait_s, reads=laws.distinct(row_groups(bench), AFTER), disks=DISKS, service_s=1.0
+        law=lambda study: Applied(
+            laws.mean_wait_s, reads=laws.distinct(row_groups(study), AFTER), disks=DISKS, service_s=1.0
         ),
     ),
-    "step": Round(ask=step, law=lambda bench: Applied(laws.step_gain, **reads_at_the_step(bench))),
+    "step": Round(ask=step, law=lambda study: Applied(laws.step_gain, **reads_at_the_step(study))),
     "distinct": Round(
-        model=lambda bench: laws.distinct(row_groups(bench), DISTINCT_KEYS),
-        measured=lambda bench: groups_hit(bench, DISTINCT_KEYS),
-        law=lambda bench: Applied(laws.distinct, places=row_groups(bench), rows=DISTINCT_KEYS),
+        model=lambda study: laws.distinct(row_groups(study), DISTINCT_KEYS),
+        measured=lambda study: groups_hit(study, DISTINCT_KEYS),
+        law=lambda study: Applied(laws.distinct, places=row_groups(study), rows=DISTINCT_KEYS),
     ),
     "break_even": Round(model=break_even, measured=measured_break_even, law=_worth_looking_up),
 }
@@ -174,7 +174,7 @@ ROUNDS = {
 _ROWS = Axis(label="rows a query", kind="rows")
 
 
-def _bins(_: Bench) -> Picture:
+def _bins(_: Study) -> Picture:
     disks = (1, 2, 4, 8, 16, 32, 64)
     even = Line(name="as many as disks", points=[(float(d), float(d)) for d in disks], source="other")
     lines = [
@@ -185,16 +185,16 @@ def _bins(_: Bench) -> Picture:
     return Picture(x=x, y=y, lines=(even, *lines), marks={"Chang": float(DISKS)})
 
 
-def _step(bench: Bench) -> Picture:
-    index = along(bench, "rows_per_lookup", seen=(5, BEFORE, AFTER, 100), label="index")
-    parquet = along(bench, "rows_per_lookup", seen=(5, AFTER, 100), label="Parquet", stored=PARQUET)
+def _step(study: Study) -> Picture:
+    index = along(study, "rows_per_lookup", seen=(5, BEFORE, AFTER, 100), label="index")
+    parquet = along(study, "rows_per_lookup", seen=(5, AFTER, 100), label="Parquet", stored=PARQUET)
     y = Axis(label="rows a second", kind="rows_per_s")
     return Picture(x=_ROWS, y=y, lines=(*index, *parquet), marks={"25 | 26": 25.5})
 
 
-def _distinct(bench: Bench) -> Picture:
-    groups, rows = row_groups(bench), EXPERIMENT.case(bench.base).recipe.rows
-    seen = {keys: groups_hit(bench, keys) for keys in (10, DISTINCT_KEYS, 400)}
+def _distinct(study: Study) -> Picture:
+    groups, rows = row_groups(study), EXPERIMENT.case(study.base).recipe.rows
+    seen = {keys: groups_hit(study, keys) for keys in (10, DISTINCT_KEYS, 400)}
     law = {keys: laws.distinct(groups, keys) for keys in seen}
     every = [int(keys) for keys in np.unique(np.geomspace(1, 2_000, 40).round())]
     return Picture(
@@ -213,15 +213,15 @@ def _distinct(bench: Bench) -> Picture:
     )
 
 
-def _even(bench: Bench) -> Picture:
-    about, scan = break_even(bench), {"query": "scan"}
+def _even(study: Study) -> Picture:
+    about, scan = break_even(study), {"query": "scan"}
     index = along(
-        bench, "rows_per_lookup", seen=_around(bench), label="index", seconds=True, step_rows=10_000
+        study, "rows_per_lookup", seen=_around(study), label="index", seconds=True, step_rows=10_000
     )
-    whole = [(rows, bench.model.seconds(**scan).median) for rows in (1, 10_000)]
-    seen = [(about, bench.measured.seconds(**scan).median)]
+    whole = [(rows, study.model.seconds(**scan).median) for rows in (1, 10_000)]
+    seen = [(about, study.measured.seconds(**scan).median)]
     return Picture(
-        values={"rows": about, "table": EXPERIMENT.case(bench.base).recipe.rows},
+        values={"rows": about, "table": EXPERIMENT.case(study.base).recipe.rows},
         x=_ROWS,
         y=Axis(label="elapsed", kind="s"),
         lines=(
@@ -238,14 +238,14 @@ def _rough(number: float) -> float:
     return float(f"{number:.2g}")
 
 
-def _amplified(bench: Bench) -> Picture:
+def _amplified(study: Study) -> Picture:
     rows, modeled, seen = 10, [], []
-    wanted = rows * EXPERIMENT.case(bench.base).recipe.source.bytes_per_row
+    wanted = rows * EXPERIMENT.case(study.base).recipe.source.bytes_per_row
     for block in (16 * KiB, 64 * KiB, 256 * KiB):
         changes = {"block_bytes": block, **by_index(rows)}
-        reads = EXPERIMENT.case(bench.settings(**changes)).scan()
+        reads = EXPERIMENT.case(study.settings(**changes)).scan()
         modeled.append((block, laws.amplification(reads.bytes_read, wanted)))
-        seen.append((block, laws.amplification(bench.sample(**changes).bytes_read, wanted)))
+        seen.append((block, laws.amplification(study.sample(**changes).bytes_read, wanted)))
     return Picture(
         values={
             "rows": rows,
@@ -264,8 +264,8 @@ def _amplified(bench: Bench) -> Picture:
 
 FIGURES = {
     **array_of_disks.FIGURES,
-    "asked": lambda bench: traces(
-        bench, runs={f"{rows} rows": {"rows_per_lookup": rows} for rows in (BEFORE, AFTER)}
+    "asked": lambda study: traces(
+        study, runs={f"{rows} rows": {"rows_per_lookup": rows} for rows in (BEFORE, AFTER)}
     ),
     "bins": _bins,
     "step": _step,

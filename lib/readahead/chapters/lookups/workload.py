@@ -18,7 +18,7 @@ from readahead.datasets import expected, store
 from readahead.devices import Device, device
 from readahead.experiments.experiment import Knob, Settings
 from readahead.experiments.knobs import EMULATED, knob, powers
-from readahead.experiments.scanning import Scanning, once
+from readahead.experiments.table_experiment import TableExperiment, once
 from readahead.measure.case import Case
 from readahead.models.estimate import Estimate
 from readahead.models.native_reads import block_reads, block_span
@@ -95,7 +95,7 @@ class Lookup(Case):
         return replace(Reads.of(serial, groups, [rows[number] for number in chosen]), keys=self.keys)
 
 
-class Lookups(Scanning):
+class Lookups(TableExperiment):
     """Lookups through an index and past its step, with Chang's rates beside them."""
 
     def device(self, settings: Settings) -> Device:

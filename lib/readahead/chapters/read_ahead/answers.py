@@ -12,17 +12,17 @@ CLAIMS: dict[str, Sides] = {
     "both_settings": Sides(
         left={"queue_depth": 128},
         right={"queue_depth": 1},
-        when={"the_latency_was": lambda left, right, bench: bench.base["latency_s"] < 0.004},
+        when={"the_latency_was": lambda left, right, study: study.base["latency_s"] < 0.004},
     ),
     "flat_alone": Sides(
         left={"queue_depth": 128, "read_ahead": ALONE},
         right={"queue_depth": 16, "read_ahead": ALONE},
-        when={"with_many_workers": lambda left, right, bench: bench.base["threads"] > 4},
+        when={"with_many_workers": lambda left, right, study: study.base["threads"] > 4},
     ),
-    "model_holds": Sides(left={"queue_depth": 8}, right=lambda bench: bench.model.seconds(queue_depth=8)),
+    "model_holds": Sides(left={"queue_depth": 8}, right=lambda study: study.model.seconds(queue_depth=8)),
     "in_memory": Sides(
-        left=lambda bench: gain(bench.measured, NATIVE, latency_s=20e-6),
-        right=lambda bench: gain(bench.measured, NATIVE),
+        left=lambda study: gain(study.measured, NATIVE, latency_s=20e-6),
+        right=lambda study: gain(study.measured, NATIVE),
     ),
 }
 

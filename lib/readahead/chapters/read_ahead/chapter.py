@@ -13,7 +13,7 @@ from readahead.experiments.figure import Axis, Line, Picture
 from readahead.experiments.knobs import DISK_COLD, DISK_WARM
 from readahead.experiments.law import Applied
 from readahead.experiments.residuals import against_print
-from readahead.experiments.round import Bench, Round, along, traces
+from readahead.experiments.round import Round, Study, along, traces
 from readahead.storage import page_cache
 from readahead.units import GB, KiB, MiB
 
@@ -45,16 +45,16 @@ def gain(see: Any, stored: str, **more: Any) -> Any:
     return see.seconds(**{**switched(OFF, stored), **more}) / see.seconds(**{**switched(ON, stored), **more})
 
 
-def limit_reads(bench: Bench, depth: int) -> float:
+def limit_reads(study: Study, depth: int) -> float:
     """Return the reads of a query that stops after ten rows: the footer's, and a window of row groups."""
-    case = EXPERIMENT.case(bench.settings(query=LIMIT, queue_depth=depth))
+    case = EXPERIMENT.case(study.settings(query=LIMIT, queue_depth=depth))
     case.build()
     return float(case.scan().count)
 
 
-def limit_reads_seen(bench: Bench, depth: int) -> float:
+def limit_reads_seen(study: Study, depth: int) -> float:
     """Return how many reads DuckDB sent for it."""
-    return float(len(bench.measured.sample(query=LIMIT, queue_depth=depth).reads))
+    return float(len(study.measured.sample(query=LIMIT, queue_depth=depth).reads))
 
 
 # -- in print --------------------------------------------------------------------------------------------
@@ -107,33 +107,33 @@ def residuals() -> Sequence[tuple[str, float, float]]:
     return [(name, model, printed(name)) for name, model in modeled.items()]
 
 
-def _total(bench: Bench, changes: dict[str, Any], *terms: str) -> float:
+def _total(study: Study, changes: dict[str, Any], *terms: str) -> float:
     """Return the model's time for some terms, hidden behind others or not."""
-    estimate = bench.model.estimate(**changes)
+    estimate = study.model.estimate(**changes)
     return sum(part.get(term, 0.0) for part in (estimate.terms_s, estimate.overlapped_s) for term in terms)
 
 
-def _gain_law(bench: Bench, without: dict[str, Any], ahead: dict[str, Any]) -> Applied:
+def _gain_law(study: Study, without: dict[str, Any], ahead: dict[str, Any]) -> Applied:
     """Return the law of a scan with read-ahead against one without."""
     device, reads = (
-        EXPERIMENT.device(bench.settings(**ahead)),
-        EXPERIMENT.case(bench.settings(**ahead)).scan(),
+        EXPERIMENT.device(study.settings(**ahead)),
+        EXPERIMENT.case(study.settings(**ahead)).scan(),
     )
     return Applied(
         laws.gain,
-        open_s=_total(bench, ahead, "open"),
-        waits_s=_total(bench, without, "seek", "latency", "transfer", "engine"),
-        decode_s=_total(bench, without, "cpu"),
+        open_s=_total(study, ahead, "open"),
+        waits_s=_total(study, without, "seek", "latency", "transfer", "engine"),
+        decode_s=_total(study, without, "cpu"),
         first_s=device.latency_s + reads.bytes_read / reads.count / device.channel_bandwidth_bytes_per_s,
-        ahead_s=_total(bench, ahead, "seek", "latency", "transfer"),
-        hand_out_s=_total(bench, ahead, "engine"),
+        ahead_s=_total(study, ahead, "seek", "latency", "transfer"),
+        hand_out_s=_total(study, ahead, "engine"),
     )
 
 
-def _hole_law(bench: Bench) -> Applied:
+def _hole_law(study: Study) -> Applied:
     """Return what a hole costs in one row group, on average."""
-    apart, through = (EXPERIMENT.case(bench.settings(**holed(gap))).scan() for gap in (1 * KiB, 1 * MiB))
-    device, groups = EXPERIMENT.device(bench.base), len(through.groups)
+    apart, through = (EXPERIMENT.case(study.settings(**holed(gap))).scan() for gap in (1 * KiB, 1 * MiB))
+    device, groups = EXPERIMENT.device(study.base), len(through.groups)
     return Applied(
         laws.jump_cost,
         wanted_bytes=apart.bytes_read / groups,
@@ -143,8 +143,8 @@ def _hole_law(bench: Bench) -> Applied:
     )
 
 
-def _waste_law(bench: Bench) -> Applied:
-    scan = EXPERIMENT.case(bench.settings(queue_depth=LIMIT_DEPTH)).scan()
+def _waste_law(study: Study) -> Applied:
+    scan = EXPERIMENT.case(study.settings(queue_depth=LIMIT_DEPTH)).scan()
     return Applied(
         laws.asked_for, first_reads=len(scan.footer), row_groups=len(scan.groups), depth=LIMIT_DEPTH
     )
@@ -168,27 +168,27 @@ ROUNDS = {
         ),
     ),
     "switch": Round(
-        ask=lambda see: gain(see, PARQUET), law=lambda bench: _gain_law(bench, switched(OFF), switched(ON))
+        ask=lambda see: gain(see, PARQUET), law=lambda study: _gain_law(study, switched(OFF), switched(ON))
     ),
     "switch_native": Round(
         ask=lambda see: gain(see, NATIVE),
-        law=lambda bench: _gain_law(bench, switched(OFF, NATIVE), switched(ON, NATIVE)),
+        law=lambda study: _gain_law(study, switched(OFF, NATIVE), switched(ON, NATIVE)),
     ),
     "switch_here": Round(
         ask=lambda see: see.seconds(**switched_here(OFF)) / see.seconds(**switched_here(ON)),
-        law=lambda bench: _gain_law(bench, switched_here(OFF), switched_here(ON)),
+        law=lambda study: _gain_law(study, switched_here(OFF), switched_here(ON)),
     ),
     "depth": Round(
         ask=lambda see: see.seconds(queue_depth=1) / see.seconds(queue_depth=128),
-        law=lambda bench: _gain_law(bench, {"queue_depth": 1}, {"queue_depth": 128}),
+        law=lambda study: _gain_law(study, {"queue_depth": 1}, {"queue_depth": 128}),
     ),
     "alone": Round(
         ask=lambda see: see.seconds(queue_depth=1) / see.seconds(queue_depth=128, read_ahead=ALONE),
-        law=lambda bench: _gain_law(bench, {"queue_depth": 1}, {"queue_depth": 128, "read_ahead": ALONE}),
+        law=lambda study: _gain_law(study, {"queue_depth": 1}, {"queue_depth": 128, "read_ahead": ALONE}),
     ),
     "waste": Round(
-        model=lambda bench: limit_reads(bench, LIMIT_DEPTH),
-        measured=lambda bench: limit_reads_seen(bench, LIMIT_DEPTH),
+        model=lambda study: limit_reads(study, LIMIT_DEPTH),
+        measured=lambda study: limit_reads_seen(study, LIMIT_DEPTH),
         law=_waste_law,
     ),
     "hole": Round(
@@ -202,19 +202,19 @@ _DEPTH = Axis(label="queue depth", kind="count")
 _RATE = Axis(label="throughput", kind="bytes_per_s")
 
 
-def _depth(bench: Bench) -> Picture:
-    both = along(bench, "queue_depth", seen=DEPTHS, label="both settings")
-    alone = along(bench, "queue_depth", seen=(16, 128), label="async_threads alone", read_ahead=ALONE)
-    device = EXPERIMENT.device(bench.base)
+def _depth(study: Study) -> Picture:
+    both = along(study, "queue_depth", seen=DEPTHS, label="both settings")
+    alone = along(study, "queue_depth", seen=(16, 128), label="async_threads alone", read_ahead=ALONE)
+    device = EXPERIMENT.device(study.base)
     enough = laws.depth_to_ask_for(
-        EXPERIMENT.work(bench.base) / EXPERIMENT.case(bench.base).recipe.row_groups,
+        EXPERIMENT.work(study.base) / EXPERIMENT.case(study.base).recipe.row_groups,
         latency_s=device.latency_s,
         bandwidth_bytes_per_s=device.bandwidth_bytes_per_s,
     )
     return Picture(x=_DEPTH, y=_RATE, lines=(*both, *alone), marks={"bandwidth × delay": enough})
 
 
-def _window(_: Bench) -> Picture:
+def _window(_: Study) -> Picture:
     small, large = printed("read_bytes.off"), printed("read_bytes.on")
     said = [(small, printed("scan_bytes_per_s.off"))]
     said += [(large, printed(f"scan_bytes_per_s.{end}")) for end in ("on_low", "on_high")]
@@ -233,9 +233,9 @@ def _window(_: Bench) -> Picture:
     )
 
 
-def _waste(bench: Bench) -> Picture:
-    modeled = [(depth, limit_reads(bench, depth)) for depth in DEPTHS]
-    seen = [(depth, limit_reads_seen(bench, depth)) for depth in (1, 8, LIMIT_DEPTH, 128)]
+def _waste(study: Study) -> Picture:
+    modeled = [(depth, limit_reads(study, depth)) for depth in DEPTHS]
+    seen = [(depth, limit_reads_seen(study, depth)) for depth in (1, 8, LIMIT_DEPTH, 128)]
     return Picture(
         x=_DEPTH,
         y=Axis(label="reads", kind="count"),
@@ -249,12 +249,12 @@ def _waste(bench: Bench) -> Picture:
 FIGURES = {
     "window": _window,
     "printed": lambda _: against_print(residuals(), FITTED),
-    "asked": lambda bench: traces(
-        bench, runs={"read-ahead on": switched(ON), "read-ahead off": switched(OFF)}
+    "asked": lambda study: traces(
+        study, runs={"read-ahead on": switched(ON), "read-ahead off": switched(OFF)}
     ),
     "depth": _depth,
-    "deep": lambda bench: traces(
-        bench, runs={f"queue depth {depth}": {"queue_depth": depth} for depth in (1, 8, 128)}
+    "deep": lambda study: traces(
+        study, runs={f"queue depth {depth}": {"queue_depth": depth} for depth in (1, 8, 128)}
     ),
     "waste": _waste,
 }

@@ -9,7 +9,7 @@ from readahead.datasets import expected, store
 from readahead.devices import device
 from readahead.experiments.experiment import Knob, Settings
 from readahead.experiments.knobs import knob, powers
-from readahead.experiments.scanning import Scanning, once
+from readahead.experiments.table_experiment import TableExperiment, once
 from readahead.measure.case import Case
 from readahead.measure.engine import Setting
 from readahead.measure.run import Query
@@ -95,7 +95,7 @@ def page_reads(group: RowGroup, columns: Collection[str], pages: Mapping[str, in
     return reads
 
 
-class ReadAhead(Scanning):
+class ReadAhead(TableExperiment):
     """A scan with the engine's read-ahead switches."""
 
     @once

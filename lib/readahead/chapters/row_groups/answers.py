@@ -17,24 +17,24 @@ from readahead.questions.exercise import Computed
 
 CLAIMS: dict[str, Sides] = {
     "far_hurts_more": Sides(
-        left=lambda bench: against_one_each(SMALL_ROWS, FAR)(bench.measured),
-        right=lambda bench: against_one_each(SMALL_ROWS, NEAR)(bench.measured),
+        left=lambda study: against_one_each(SMALL_ROWS, FAR)(study.measured),
+        right=lambda study: against_one_each(SMALL_ROWS, NEAR)(study.measured),
         when={
-            "with_so_many": lambda left, right, bench: bench.base["queue_depth"] > 16,
+            "with_so_many": lambda left, right, study: study.base["queue_depth"] > 16,
         },
     ),
     "too_large_idles": Sides(
-        left=lambda bench: bench.measured.seconds(**on(FAR), row_group_rows=one_each(bench.base)),
-        right=lambda bench: bench.measured.seconds(**on(FAR), row_group_rows=LARGE_ROWS),
+        left=lambda study: study.measured.seconds(**on(FAR), row_group_rows=one_each(study.base)),
+        right=lambda study: study.measured.seconds(**on(FAR), row_group_rows=LARGE_ROWS),
         when={
-            "with_a_queue": lambda left, right, bench: bench.base["queue_depth"] == 1,
+            "with_a_queue": lambda left, right, study: study.base["queue_depth"] == 1,
         },
     ),
     "trips_not_bytes": Sides(
-        left=lambda bench: packed(bench.measured, "uncompressed"),
-        right=lambda bench: packed(bench.measured, "zstd"),
+        left=lambda study: packed(study.measured, "uncompressed"),
+        right=lambda study: packed(study.measured, "zstd"),
         when={
-            "unpacking_zstd_took": lambda left, right, bench: left.median < right.median,
+            "unpacking_zstd_took": lambda left, right, study: left.median < right.median,
         },
     ),
 }

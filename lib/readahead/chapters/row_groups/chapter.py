@@ -20,7 +20,7 @@ from readahead.experiments.experiment import Settings
 from readahead.experiments.figure import Axis, Line, Picture, Traces
 from readahead.experiments.knobs import DISK_COLD, DISK_WARM
 from readahead.experiments.residuals import against_print
-from readahead.experiments.round import Bench, Question, Round, along, traces
+from readahead.experiments.round import Question, Round, Study, along, traces
 from readahead.measure import calibrate
 from readahead.measure.case import Case
 from readahead.measure.engine import EngineSettings
@@ -32,7 +32,7 @@ SMALL_ROWS, LITTLE_ROWS, LARGE_ROWS = 2_048, 8_192, 1_048_576
 
 
 def on(name: str) -> dict[str, Any]:
-    """Return the knobs that put the bench on a device of the catalogue, its own numbers on the sliders."""
+    """Return the knobs that put the study on a device of the catalogue, its own numbers on the sliders."""
     there = EXPERIMENT.follow(EXPERIMENT.settings(device=name), "device")
     return {
         knob: there[knob] for knob in ("device", "latency_s", "bandwidth_bytes_per_s", "channels", "seek_s")
@@ -52,7 +52,7 @@ def against_one_each(rows: int, name: str) -> Question:
     def ask(see: Any) -> Any:
         there = on(name)
         return see.seconds(**there, row_group_rows=rows) / see.seconds(
-            **there, row_group_rows=one_each(see.bench.base)
+            **there, row_group_rows=one_each(see.study.base)
         )
 
     return ask
@@ -99,15 +99,15 @@ def here(see: Any) -> Any:
     """
     own = {"where": DISK_COLD if page_cache.can_evict() else DISK_WARM, "size": "small"}
     return see.seconds(**own, row_group_rows=SMALL_ROWS) / see.seconds(
-        **own, row_group_rows=one_each(see.bench.base)
+        **own, row_group_rows=one_each(see.study.base)
     )
 
 
 # -- the rounds ------------------------------------------------------------------------------------------
 ROUNDS = {
-    "groups": Round(model=lambda bench: columnstore.full_groups(), measures=False),
+    "groups": Round(model=lambda study: columnstore.full_groups(), measures=False),
     "text": Round(
-        model=lambda bench: columnstore.wide_groups() / columnstore.full_groups(),
+        model=lambda study: columnstore.wide_groups() / columnstore.full_groups(),
         measures=False,
         published=lambda: (figure("row_groups", "row_group_number_factor"),),
     ),
@@ -117,12 +117,12 @@ ROUNDS = {
     ),
     "near": Round(ask=against_one_each(SMALL_ROWS, NEAR)),
     "far": Round(ask=against_one_each(SMALL_ROWS, FAR)),
-    "moves": Round(model=lambda bench: latency_moves(), measures=False),
+    "moves": Round(model=lambda study: latency_moves(), measures=False),
     "too_large": Round(ask=against_one_each(LARGE_ROWS, FAR)),
     "packed": Round(ask=lambda see: packed(see, "uncompressed") / packed(see, "zstd")),
     "here": Round(ask=here),
     "counter": Round(
-        model=lambda bench: columnstore.delivered_bytes_per_s(),
+        model=lambda study: columnstore.delivered_bytes_per_s(),
         measures=False,
         published=lambda: (figure("row_groups", "narrow_columnstore_counted_bytes_per_s"),),
     ),
@@ -134,18 +134,18 @@ _ROWS = Axis(label="rows in a row group", kind="rows")
 _SPEED = Axis(label="throughput", kind="bytes_per_s")
 
 
-def _sizes(bench: Bench, name: str, label: str, *sizes: int, **changes: Any) -> tuple[Line, ...]:
+def _sizes(study: Study, name: str, label: str, *sizes: int, **changes: Any) -> tuple[Line, ...]:
     """Return the model's line over the row-group sizes on a device, and DuckDB's points at some of them."""
-    rows = EXPERIMENT.case(bench.base).recipe.rows
+    rows = EXPERIMENT.case(study.base).recipe.rows
     seen = sorted({min(size, rows) for size in sizes})
-    return along(bench, "row_group_rows", seen=seen, label=label, **on(name), **changes)
+    return along(study, "row_group_rows", seen=seen, label=label, **on(name), **changes)
 
 
-def _sweet_spots(bench: Bench) -> Picture:
+def _sweet_spots(study: Study) -> Picture:
     lines: list[Line] = []
     marks = {}
     for name, label in ((NEAR, "NVMe"), (FAR, "store")):
-        model, seen = _sizes(bench, name, label, SMALL_ROWS, one_each(bench.base), LARGE_ROWS)
+        model, seen = _sizes(study, name, label, SMALL_ROWS, one_each(study.base), LARGE_ROWS)
         lines += [model, seen]
         marks[label] = laws.smallest_good(*np.array([(x, 1 / y) for x, y in model.points]).T)
     return Picture(
@@ -157,7 +157,7 @@ def _sweet_spots(bench: Bench) -> Picture:
     )
 
 
-def _latency(_: Bench) -> Picture:
+def _latency(_: Study) -> Picture:
     latencies = np.geomspace(20e-6, 0.05, 30).tolist()
     depths = (1, 8, 32)
     return Picture(
@@ -175,18 +175,18 @@ def _latency(_: Bench) -> Picture:
     )
 
 
-def _in_flight(bench: Bench) -> Picture:
-    lines = [line for d in (1, 8, 64) for line in _sizes(bench, FAR, f"queue depth {d}", queue_depth=d)]
+def _in_flight(study: Study) -> Picture:
+    lines = [line for d in (1, 8, 64) for line in _sizes(study, FAR, f"queue depth {d}", queue_depth=d)]
     return Picture(x=_ROWS, y=_SPEED, lines=tuple(lines))
 
 
-def _formats(bench: Bench) -> Picture:
-    sizes = (one_each(bench.base), LARGE_ROWS)
-    model, parquet = _sizes(bench, FAR, "Parquet", *sizes)
-    _, native = _sizes(bench, FAR, "DuckDB's own format", *sizes, format="native")
+def _formats(study: Study) -> Picture:
+    sizes = (one_each(study.base), LARGE_ROWS)
+    model, parquet = _sizes(study, FAR, "Parquet", *sizes)
+    _, native = _sizes(study, FAR, "DuckDB's own format", *sizes, format="native")
     values: dict[str, object] = {"rows": sizes[0]}
     for form in ("parquet", "native"):
-        sample = bench.sample(**on(FAR), row_group_rows=sizes[0], format=form)
+        sample = study.sample(**on(FAR), row_group_rows=sizes[0], format=form)
         values |= {
             f"{form}_reads": len(sample.reads),
             f"{form}_bytes": units.text(sample.bytes_read, "bytes"),
@@ -194,9 +194,9 @@ def _formats(bench: Bench) -> Picture:
     return Picture(x=_ROWS, y=_SPEED, lines=(model, parquet, replace(native, joined=True)), values=values)
 
 
-def _trips(bench: Bench) -> Traces:
-    sizes = (SMALL_ROWS, one_each(bench.base), LARGE_ROWS)
-    return traces(bench, runs={f"{n:,} rows a group": {**on(FAR), "row_group_rows": n} for n in sizes})
+def _trips(study: Study) -> Traces:
+    sizes = (SMALL_ROWS, one_each(study.base), LARGE_ROWS)
+    return traces(study, runs={f"{n:,} rows a group": {**on(FAR), "row_group_rows": n} for n in sizes})
 
 
 FIGURES = {

@@ -6,7 +6,7 @@ from readahead.chapters.row_groups.laws import Column, chunk_bytes
 from readahead.datasets import inspect, store
 from readahead.datasets.recipe import Recipe
 from readahead.experiments.figure import Axis, Line, Picture
-from readahead.experiments.round import Bench
+from readahead.experiments.round import Study
 
 USUAL_ROWS, LITTLE_ROWS = 122_880, 8_192
 NONE, ANY = 1, 1_000_000
@@ -56,7 +56,7 @@ def written_bytes(most_values: int | None, group_rows: int = USUAL_ROWS) -> floa
     return float(sum(group.size_bytes for group in inspect.shape(store.path(recipe)).row_groups))
 
 
-def figure(_: Bench) -> Picture:
+def figure(_: Study) -> Picture:
     """Draw the length of the file against the largest dictionary a column may have."""
     limits = [10.0 ** (n / 4) for n in range(25)]
     lines = [

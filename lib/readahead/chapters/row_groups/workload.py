@@ -11,14 +11,14 @@ from readahead.chapters.row_groups import columnstore
 from readahead.devices import device
 from readahead.experiments.experiment import Settings
 from readahead.experiments.knobs import knob
-from readahead.experiments.scanning import Scanning
+from readahead.experiments.table_experiment import TableExperiment
 from readahead.measure.engine import spare_threads
 from readahead.published import Figure, figure
 
 NEAR, FAR = "nvme", "object-store"
 
 
-class RowGroups(Scanning):
+class RowGroups(TableExperiment):
     """A scan, with the published points of Neugebauer's drive."""
 
     def published(self, settings: Settings, name: str) -> Sequence[tuple[float, float, Figure]]:

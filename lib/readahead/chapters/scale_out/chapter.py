@@ -14,7 +14,7 @@ from readahead.experiments.experiment import Knob, Settings
 from readahead.experiments.figure import Axis, Line, Picture, Traces
 from readahead.experiments.knobs import knob, powers
 from readahead.experiments.residuals import against_print
-from readahead.experiments.round import Bench, Round, Witness, along
+from readahead.experiments.round import Round, Source, Study, along
 from readahead.measure.value import Value
 from readahead.units import GB, MB, GiB, KiB, MiB
 
@@ -96,17 +96,17 @@ LARGE_SMALL, SMALL_SMALL = 3 * MiB, 64 * KiB
 DEFAULT_REQUESTS, RAISED_REQUESTS = 20, 32
 
 
-def speedup(see: Witness, **changes: Any) -> Value:
+def speedup(see: Source, **changes: Any) -> Value:
     """Return how many times as fast two nodes are as one."""
     return see.seconds(**{**changes, "nodes": 1}) / see.seconds(**{**changes, "nodes": 2})
 
 
-def outstanding(see: Witness, requests: int) -> Value:
+def outstanding(see: Source, requests: int) -> Value:
     """Return how long one node takes with so many requests outstanding."""
     return see.seconds(nodes=1, latency_s=0.02, queue_depth=requests)
 
 
-def joined(see: Witness, way: str, small_bytes: int) -> Value:
+def joined(see: Source, way: str, small_bytes: int) -> Value:
     """Return how long two nodes take for a join of which little time is reading."""
     return see.seconds(**JOINED, join=way, small_bytes=small_bytes)
 
@@ -114,7 +114,7 @@ def joined(see: Witness, way: str, small_bytes: int) -> Value:
 ROUNDS = {
     "warm": Round(published=(published.figure("scale_out", "speedup.warm.unsorted"),), measures=False),
     "anomaly": Round(
-        model=lambda bench: anomaly()[0][1],
+        model=lambda study: anomaly()[0][1],
         measures=False,
         published=(published.figure("scale_out", "total_s.cold.unsorted"),),
     ),
@@ -136,7 +136,7 @@ ROUNDS = {
 }
 
 
-def _laws(bench: Bench) -> Picture:
+def _laws(study: Study) -> Picture:
     """Draw what the law of scaling makes of two printed speed-ups and the measured ones."""
     counts = [1.0, 1.25, 1.5, 1.75, 2.0, 2.25, 2.5]
     lines = [Line(name="twice the nodes, twice as fast", points=[(n, n) for n in counts], source="other")]
@@ -147,8 +147,8 @@ def _laws(bench: Bench) -> Picture:
             Line(name=f"law through {state}, unsorted", points=list(zip(counts, curve, strict=True))),
             Line(name=f"MariaDB, {state}, unsorted", points=[(2.0, said)], source="published", joined=False),
         ]
-    one, more = bench.measured.seconds(nodes=1), sorted({2, bench.base["nodes"]} - {1})
-    seen = [(1.0, 1.0), *((float(n), (one / bench.measured.seconds(nodes=n)).median) for n in more)]
+    one, more = study.measured.seconds(nodes=1), sorted({2, study.base["nodes"]} - {1})
+    seen = [(1.0, 1.0), *((float(n), (one / study.measured.seconds(nodes=n)).median) for n in more)]
     lines.append(Line(name="DuckDB on Dask", points=seen, source="measured", joined=False))
     return Picture(
         x=Axis(label="nodes", kind="count", log=False),
@@ -157,7 +157,7 @@ def _laws(bench: Bench) -> Picture:
     )
 
 
-def _caches(_bench: Bench) -> Picture:
+def _caches(_study: Study) -> Picture:
     """Draw what a second cache does to a repeated query, by how much of the data one cache holds."""
     warmer = printed("total_s.cold.unsorted", "elimination") / printed("total_s.warm.unsorted", "elimination")
     said = printed("speedup.warm.unsorted")
@@ -177,7 +177,7 @@ def _caches(_bench: Bench) -> Picture:
     )
 
 
-def _outlier(_bench: Bench) -> Picture:
+def _outlier(_study: Study) -> Picture:
     """Draw each printed time against the product that was fitted to the eight without an anomaly."""
     odd = {name: (model, said) for name, model, said in anomaly()}
     plain = sorted((model, said) for name, model, said in residuals() if name not in odd)
@@ -194,21 +194,21 @@ def _outlier(_bench: Bench) -> Picture:
     )
 
 
-def _joins(bench: Bench) -> Picture:
+def _joins(study: Study) -> Picture:
     """Draw both ways to join against the size of the small side, and the limit between them."""
-    draw = functools.partial(along, bench, "small_bytes", seconds=True, **JOINED)
+    draw = functools.partial(along, study, "small_bytes", seconds=True, **JOINED)
     pushed = draw(seen=(SMALL_SMALL, LARGE_SMALL), label="pushed down", join="pushed")
     return Picture(
         x=Axis(label="small side", kind="bytes"),
         y=Axis(label="time", kind="s"),
         lines=(*pushed, *draw(seen=(LARGE_SMALL,), label="shuffled", join="shuffled")),
-        marks={"large side / nodes²": laws.push_limit_bytes(EXPERIMENT.large_bytes(bench.base), 2)},
+        marks={"large side / nodes²": laws.push_limit_bytes(EXPERIMENT.large_bytes(study.base), 2)},
     )
 
 
-def _nodes(bench: Bench) -> Traces:
+def _nodes(study: Study) -> Traces:
     """Draw the reads of both nodes, with one of them slow."""
-    reads = bench.sample(**NEAR, slow_times=SLOW).reads
+    reads = study.sample(**NEAR, slow_times=SLOW).reads
     first, slow = ([read for read in reads if read.thread // NODE_THREADS == node] for node in (0, 1))
     return Traces(runs=(("first node", first), ("slow node", slow)))
 

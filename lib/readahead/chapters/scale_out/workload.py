@@ -16,7 +16,7 @@ import numpy as np
 from readahead.chapters.scale_out import cluster, laws
 from readahead.chapters.scale_out.cluster import LOCAL, POLL_S, Columns, Part
 from readahead.experiments.experiment import Settings
-from readahead.experiments.scanning import Scanning
+from readahead.experiments.table_experiment import TableExperiment
 from readahead.measure import calibrate
 from readahead.measure.machine import this_machine
 from readahead.measure.sample import Sample
@@ -59,7 +59,7 @@ def small_side(settings: Settings) -> Columns | None:
     return None if settings["join"] == "none" else {"user_id": users, "reputation": users % 100}
 
 
-class ScaleOut(Scanning):
+class ScaleOut(TableExperiment):
     """The scan of a table whose parts lie on several nodes."""
 
     # -- who does what -------------------------------------------------------------------------------

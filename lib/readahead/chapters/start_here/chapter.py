@@ -8,13 +8,13 @@ from readahead import published
 from readahead.devices import device
 from readahead.experiments.experiment import Settings
 from readahead.experiments.knobs import knob
-from readahead.experiments.scanning import Scanning
+from readahead.experiments.table_experiment import TableExperiment
 from readahead.measure.engine import spare_threads
 
 _DEFAULT = device("object-store")
 
 
-class StartHere(Scanning):
+class StartHere(TableExperiment):
     """The scan or lookup of a Parquet file, with the published points of the devices on which they were measured."""
 
     def published(self, settings: Settings, name: str) -> Sequence[tuple[float, float, published.Figure]]:

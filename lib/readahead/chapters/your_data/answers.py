@@ -9,17 +9,17 @@ from readahead.questions.exercise import Computed
 
 CLAIMS: dict[str, Sides] = {
     "promise_groups": Sides(
-        left=lambda bench: bench.measured.seconds(**advised(bench.base, REGROUPED)),
-        right=lambda bench: bench.model.seconds(**advised(bench.base, REGROUPED)),
+        left=lambda study: study.measured.seconds(**advised(study.base, REGROUPED)),
+        right=lambda study: study.model.seconds(**advised(study.base, REGROUPED)),
         when={
-            "the_query_takes": lambda left, right, bench: right.median < 0.02,
+            "the_query_takes": lambda left, right, study: right.median < 0.02,
         },
     ),
     "order_pays": Sides(
-        left=lambda bench: bench.measured.seconds(**advised(bench.base, SORTED)),
-        right=lambda bench: bench.measured.seconds(**advised(bench.base, REGROUPED)),
+        left=lambda study: study.measured.seconds(**advised(study.base, SORTED)),
+        right=lambda study: study.measured.seconds(**advised(study.base, REGROUPED)),
         when={
-            "the_filter_keeps": lambda left, right, bench: bench.base["selectivity"] > 0.5,
+            "the_filter_keeps": lambda left, right, study: study.base["selectivity"] > 0.5,
         },
     ),
 }

@@ -10,7 +10,7 @@ from readahead.experiments.experiment import Knob, Settings
 from readahead.experiments.figure import Axis, Line, Picture, Traces
 from readahead.experiments.knobs import knob
 from readahead.experiments.law import Applied
-from readahead.experiments.round import Bench, Round, Witness, traces
+from readahead.experiments.round import Round, Source, Study, traces
 from readahead.measure.value import Value
 from readahead.models import table_layout
 from readahead.units import MB
@@ -57,21 +57,21 @@ def advised(settings: Settings, layout: str) -> dict[str, Any]:
     return {"layout": layout, "row_group_rows": EXPERIMENT.best({**settings, "layout": TODAY}, layout)}
 
 
-def gain(see: Witness, layout: str) -> Value:
+def gain(see: Source, layout: str) -> Value:
     """Return how many times as long the sample takes as it lies as in a layout."""
-    return see.seconds(layout=TODAY) / see.seconds(**advised(see.bench.base, layout))
+    return see.seconds(layout=TODAY) / see.seconds(**advised(see.study.base, layout))
 
 
-def amplification(bench: Bench) -> Applied:
+def amplification(study: Study) -> Applied:
     """Return the law with the row groups that the metadata cannot rule out."""
-    reads, share = EXPERIMENT.plan(bench.settings(layout=TODAY)), float(bench.base["selectivity"])
+    reads, share = EXPERIMENT.plan(study.settings(layout=TODAY)), float(study.base["selectivity"])
     groups = {"read_groups": reads.read_groups, "groups": len(reads.rows)}
     return Applied(laws.amplification, **groups, selectivity=share)
 
 
-def seen_amplification(bench: Bench) -> float:
+def seen_amplification(study: Study) -> float:
     """Return the same of the row groups that DuckDB went through."""
-    sample, share = bench.sample(layout=TODAY), float(bench.base["selectivity"])
+    sample, share = study.sample(layout=TODAY), float(study.base["selectivity"])
     scanned, groups = sample.row_groups_scanned, sample.row_groups_total
     return laws.amplification(scanned, groups=groups, selectivity=share)
 
@@ -84,21 +84,21 @@ ROUNDS = {
 
 
 # -- the pictures ----------------------------------------------------------------------------------------
-def _layouts(bench: Bench) -> Picture:
-    table, high = EXPERIMENT.case(bench.base).table, EXPERIMENT.knob("row_group_rows").high
+def _layouts(study: Study) -> Picture:
+    table, high = EXPERIMENT.case(study.base).table, EXPERIMENT.knob("row_group_rows").high
     grid = [float(rows) for rows in table_layout.sizes(table, points=40) if rows <= high]
-    usual, now = EXPERIMENT.survey(bench.base).table.usual_rows, bench.measured.throughput(layout=TODAY)
+    usual, now = EXPERIMENT.survey(study.base).table.usual_rows, study.measured.throughput(layout=TODAY)
     lines, today = [], (float(usual), now.median)
     for layout in (REGROUPED, SORTED):
-        speeds = EXPERIMENT.curve(bench.settings(layout=layout), "row_group_rows", grid)
+        speeds = EXPERIMENT.curve(study.settings(layout=layout), "row_group_rows", grid)
         lines.append(
             Line(name=f"{LAYOUTS[layout]}, model", points=list(zip(grid, speeds.tolist(), strict=True)))
         )
-        chosen = advised(bench.base, layout)
-        point = (float(chosen["row_group_rows"]), bench.measured.throughput(**chosen).median)
+        chosen = advised(study.base, layout)
+        point = (float(chosen["row_group_rows"]), study.measured.throughput(**chosen).median)
         lines.append(_seen(layout, point))
     return Picture(
-        values={"device": bench.base["device"], "mb_per_s": today[1] / MB},
+        values={"device": study.base["device"], "mb_per_s": today[1] / MB},
         x=Axis(label="rows in a row group", kind="rows"),
         y=Axis(label="throughput", kind="bytes_per_s"),
         lines=(*lines, _seen(TODAY, today)),
@@ -110,10 +110,10 @@ def _seen(layout: str, point: tuple[float, float]) -> Line:
     return Line(name=f"{LAYOUTS[layout]}, measured", points=[point], source="measured", joined=False)
 
 
-def _reads(bench: Bench) -> Traces:
-    chosen = {layout: advised(bench.base, layout) for layout in (REGROUPED, SORTED)}
+def _reads(study: Study) -> Traces:
+    chosen = {layout: advised(study.base, layout) for layout in (REGROUPED, SORTED)}
     runs = {TODAY: {"layout": TODAY}, **chosen}
-    return traces(bench, runs={LAYOUTS[layout]: changes for layout, changes in runs.items()})
+    return traces(study, runs={LAYOUTS[layout]: changes for layout, changes in runs.items()})
 
 
 FIGURES = {"layouts": _layouts, "reads": _reads}

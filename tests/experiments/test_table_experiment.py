@@ -1,4 +1,4 @@
-"""The common bench: knobs become cases, curves pass through their points, refusals name the knob."""
+"""The common study: knobs become cases, curves pass through their points, refusals name the knob."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import pytest
 
 from readahead.chapters.start_here.chapter import EXPERIMENT
 from readahead.errors import BadValue
-from readahead.experiments.scanning import Scanning
+from readahead.experiments.table_experiment import TableExperiment
 
 NUMBERS = [knob.name for knob in EXPERIMENT.knobs if knob.kind != "choice" and knob.name != "time_scale"]
 
@@ -71,10 +71,10 @@ def test_a_device_never_moves_faster_on_one_channel_than_on_its_link() -> None:
 
 
 def test_a_topic_without_a_knob_fixes_its_setting() -> None:
-    bench = Scanning(
+    study = TableExperiment(
         topic="t", title="T", knobs=EXPERIMENT.knobs[2:4], fixed={"device": "sas-15k", "size": "tiny"}
     )
-    case = bench.case(bench.settings())
+    case = study.case(study.settings())
     assert (case.device.name, case.recipe.size) == ("sas-15k", "tiny")
 
 

@@ -1,5 +1,5 @@
-"""The common bench: a Parquet table, a query over it, a device. Most topics turn knobs of this one bench; what a
-topic adds is which knobs, with which defaults, and what was published.
+"""The common experiment: a table, a query over it, a device. Most topics turn knobs of this one; what a topic adds is
+which knobs, with which defaults, and what was published.
 
 Knobs by these names mean the same everywhere (see `knobs`); a topic that means something else overrides `case`.
 """
@@ -47,8 +47,8 @@ def once(case: Callable[[Any, Settings], CaseT]) -> Callable[[Any, Settings], Ca
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Scanning(Experiment):
-    """An experiment whose query scans a Parquet dataset or looks rows up in it."""
+class TableExperiment(Experiment):
+    """An experiment whose query scans a table or looks rows up in it."""
 
     fixed: Mapping[str, Any] = field(default_factory=dict)
     """What a setting is when the topic has no knob for it."""
