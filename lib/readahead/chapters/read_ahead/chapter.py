@@ -9,11 +9,13 @@ from typing import Any
 from readahead import published
 from readahead.chapters.read_ahead import laws
 from readahead.chapters.read_ahead.workload import ALONE, EXPERIMENT, LIMIT, NATIVE, OFF, ON, PARQUET, TWO
+from readahead.experiments.claim import Sides
 from readahead.experiments.figure import Axis, Line, Picture
 from readahead.experiments.knobs import DISK_COLD, DISK_WARM
 from readahead.experiments.law import Applied
 from readahead.experiments.residuals import against_print
 from readahead.experiments.round import Round, Study, along, traces
+from readahead.questions.exercise import Computed
 from readahead.storage import page_cache
 from readahead.units import GB, KiB, MiB
 
@@ -257,4 +259,43 @@ FIGURES = {
         study, runs={f"queue depth {depth}": {"queue_depth": depth} for depth in (1, 8, 128)}
     ),
     "waste": _waste,
+}
+
+
+# -- claims and computed answers -------------------------------------------------------------------------
+CLAIMS: dict[str, Sides] = {
+    "both_settings": Sides(
+        left={"queue_depth": 128},
+        right={"queue_depth": 1},
+        when={"the_latency_was": lambda left, right, study: study.base["latency_s"] < 0.004},
+    ),
+    "flat_alone": Sides(
+        left={"queue_depth": 128, "read_ahead": ALONE},
+        right={"queue_depth": 16, "read_ahead": ALONE},
+        when={"with_many_workers": lambda left, right, study: study.base["threads"] > 4},
+    ),
+    "model_holds": Sides(left={"queue_depth": 8}, right=lambda study: study.model.seconds(queue_depth=8)),
+    "in_memory": Sides(
+        left=lambda study: gain(study.measured, NATIVE, latency_s=20e-6),
+        right=lambda study: gain(study.measured, NATIVE),
+    ),
+}
+
+ANSWERS: dict[str, Computed] = {
+    "latency": Computed(
+        answer=lambda _: sheas_device()[0],
+        equivalents=lambda _: (
+            f"{sheas_device()[0] * 1e6:.4g} µs",
+            f"{sheas_device()[0] * 1e3:.4g} ms",
+            f"{sheas_device()[0]:.6f} s",
+        ),
+        examples={
+            "all_of_the": lambda _: f"{210 / 2e6 * 1e6:.0f} µs",
+            "read_ahead_makes": lambda _: f"{80 / 2e6 * 1e6:.0f} µs",
+        },
+    ),
+    "longest_hole": Computed(
+        answer=lambda _: laws.bytes_to_ask_for(latency_s=0.005, bandwidth_bytes_per_s=200e6),
+        matches={"never_read_what": lambda given: given < 1e5, "a_second_s": lambda given: given > 1e7},
+    ),
 }
