@@ -16,7 +16,6 @@ def belonging(place: Place, root: Path) -> list[Path]:
     topic = place.topic
     files = [
         root / "lib" / "readahead" / "chapters" / topic / "chapter.py",
-        root / "lib" / "readahead" / "chapters" / topic / "answers.py",
         root / "tests" / "chapters" / topic / "test_chapter.py",
     ]
     return files if topic in NO_PUBLICATION else [*files, root / "data" / "published" / f"{topic}.csv"]
@@ -54,7 +53,6 @@ def test_a_lonely_notebook_is_caught(tmp_path: Path) -> None:
     [place] = [place for place in CONTENTS if place.topic == "read_ahead"]
     assert missing(place, tmp_path) == [
         "lib/readahead/chapters/read_ahead/chapter.py",
-        "lib/readahead/chapters/read_ahead/answers.py",
         "tests/chapters/read_ahead/test_chapter.py",
         "data/published/read_ahead.csv",
     ]

@@ -132,7 +132,7 @@ def chapter(topic: str) -> Chapter:
         raise BadValue(f"topic={topic!r} is not written yet. Written are: {written}.")
     folder = f"readahead.chapters.{topic}"
     told: Any = importlib.import_module(f"{folder}.chapter")
-    answers: Any = told if hasattr(told, "ANSWERS") else importlib.import_module(f"{folder}.answers")
+    answers: Any = told if hasattr(told, "CLAIMS") else importlib.import_module(f"{folder}.answers")
     entries = words.load(_questions(topic))
     return Chapter(
         place=row,
@@ -141,7 +141,7 @@ def chapter(topic: str) -> Chapter:
         figures=getattr(told, "FIGURES", {}),
         predictions=words.predictions(entries["predictions"], told.ROUNDS),
         claims=words.claims(entries["claims"], answers.CLAIMS),
-        exercises=words.exercises(entries["exercises"], answers.ANSWERS),
+        exercises=words.exercises(entries["exercises"], getattr(answers, "ANSWERS", {})),
         captions=entries["figures"],
         agendas=entries["agendas"],
     )

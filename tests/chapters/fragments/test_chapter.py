@@ -8,7 +8,7 @@ import pytest
 
 from readahead.chapters import chapter
 from readahead.chapters.fragments.chapter import EXPERIMENT, FIGURES, READERS, ROUNDS, on, plain
-from readahead.chapters.fragments.readers import Readers
+from readahead.chapters.fragments.workload import Readers
 from readahead.errors import Cancelled
 from readahead.experiments.round import Study
 from readahead.models.queue import DeviceQueue

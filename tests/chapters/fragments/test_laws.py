@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from readahead import published
 from readahead.chapters.fragments import laws
-from readahead.chapters.fragments.readers import Readers
+from readahead.chapters.fragments.workload import Readers
 from readahead.devices import Device, device
 from readahead.units import KiB, MiB
 
@@ -42,10 +42,6 @@ def test_half_speed_is_half() -> None:
 def test_longer_pieces_never_yield_less(size: float, longer: float) -> None:
     assert laws.yield_share(size, **DISK) < laws.yield_share(size * longer, **DISK) < 1
     assert 1 < laws.rebuild_gain(size, size * longer, **DISK) < longer
-
-
-def test_a_hole_of_200_kb_is_worth_reading_from_two_milliseconds_on() -> None:
-    assert laws.hole_worth_reading_bytes(latency_s=0.002, bandwidth_bytes_per_s=1e8) == pytest.approx(200e3)
 
 
 def test_on_one_head_eight_readers_seek_at_every_request_and_alone_on_eight_they_seek_once_each() -> None:

@@ -1,4 +1,4 @@
-"""Row groups: how many there are, who idles, and from which size on a scan is fast."""
+"""Row groups: how many there are, and from which size on a scan is fast."""
 
 from __future__ import annotations
 
@@ -35,19 +35,6 @@ def test_the_limit_is_found_again_from_the_groups(rows: int, count: int, text: f
     limit = laws.dictionary_bytes(rows, count, text)
     again = laws.rows_per_group(text, limit, largest_rows=10**9)
     assert again == pytest.approx(max(1, rows / count), abs=1.001)
-
-
-def test_nobody_idles_when_groups_come_in_whole_waves() -> None:
-    assert laws.idle_share([8, 16], 8) == pytest.approx([0, 0])
-    assert laws.idle_share(1, 8) == pytest.approx(7 / 8)
-    assert laws.idle_share(9, 8) == pytest.approx(7 / 16)
-
-
-@given(count=st.integers(1, 10_000), threads=st.integers(1, 256))
-def test_more_than_half_is_lost_only_below_one_wave(count: int, threads: int) -> None:
-    idle = float(laws.idle_share(count, threads))
-    assert -1e-12 <= idle < 1
-    assert count < threads or idle < 0.5
 
 
 def test_below_the_smallest_good_size_every_scan_is_slower() -> None:

@@ -8,13 +8,15 @@ from typing import Any
 
 from readahead import published
 from readahead.chapters.fragments import laws
-from readahead.chapters.fragments.readers import REQUEST_BYTES, SHARED_BYTES
-from readahead.chapters.fragments.workload import EXPERIMENT, READERS
+from readahead.chapters.fragments.workload import EXPERIMENT, READERS, REQUEST_BYTES, SHARED_BYTES
 from readahead.devices import device
+from readahead.experiments.claim import Sides
 from readahead.experiments.figure import Axis, Line, Picture
 from readahead.experiments.law import Applied
 from readahead.experiments.residuals import against_print
 from readahead.experiments.round import Round, Study, along, traces
+from readahead.measure.value import Value
+from readahead.questions.exercise import Computed
 from readahead.units import KiB, MiB
 
 figure = functools.partial(published.figure, "fragments")
@@ -119,6 +121,39 @@ ROUNDS = {
             seek_s=0.0,
             bandwidth_bytes_per_s=FLASH["bandwidth_bytes_per_s"],
         ),
+    ),
+}
+
+
+# -- claims and exercises --------------------------------------------------------------------------------
+def _at_half_speed(study: Study) -> Value:
+    size = min(max(half_speed_bytes(study), 64 * KiB), ONE_PIECE)
+    return study.measured.seconds(fragment_bytes=int(size))
+
+
+CLAIMS = {
+    "half_is_half": Sides(
+        left=_at_half_speed,
+        right=WHOLE,
+        when={"opening_the_file": lambda left, right, study: left.median < 2 * right.median},
+    ),
+    "model_holds": Sides(
+        left=IN_PIECES,
+        right=lambda study: study.model.seconds(**IN_PIECES),
+        when={"reads_that_came": lambda left, right, study: left.median > right.median},
+    ),
+    "eight_heads_help": Sides(left=ON_EIGHT, right=ALONE),
+    "flash_does_not_mind": Sides(left=FLASH, right=FLASH_WHOLE),
+}
+ANSWERS = {
+    "hole": Computed(
+        matches={
+            "a_hole_is": lambda given: given >= 0.05,
+            "the_seek_of": lambda given: 0.005 <= given <= 0.015,
+        }
+    ),
+    "small_reads": Computed(
+        matches={"ssds_have_no": lambda given: given > 0.5, "the_size_of": lambda given: given < 0.02}
     ),
 }
 

@@ -1,4 +1,4 @@
-"""What a seek costs: the yield of a fragment, the size at which half of it is lost, the hole worth reading through."""
+"""What a seek costs: the yield of a fragment, the size at which half of it is lost, and readers that share a head."""
 
 from __future__ import annotations
 
@@ -26,19 +26,6 @@ def half_speed_bytes(*, seek_s: float, bandwidth_bytes_per_s: float) -> float:
     where B (`bandwidth_bytes_per_s`) is how fast the disk reads and s (`seek_s`) how long a seek takes.
     """
     return bandwidth_bytes_per_s * seek_s
-
-
-def hole_worth_reading_bytes(*, latency_s: float, bandwidth_bytes_per_s: float) -> float:
-    r"""Return the longest hole between two wanted pieces that is faster read through than jumped.
-
-    .. math:: h = L B
-
-    where L (`latency_s`) is what a read of its own costs, and reading h bytes for nothing takes h / B, with B
-    (`bandwidth_bytes_per_s`) how fast the device reads.
-
-    Source: the rule by which DuckDB merges reads, ParquetPrefetchCostModel, DuckDB 2.0.
-    """
-    return latency_s * bandwidth_bytes_per_s
 
 
 def rebuild_gain(

@@ -10,7 +10,6 @@ import numpy as np
 
 from readahead import devices, published
 from readahead.chapters.io_cpu import laws
-from readahead.chapters.io_cpu.cpu_time import Run, cpu_more, cpu_value
 from readahead.chapters.io_cpu.laws import PAGE_BYTES
 from readahead.chapters.io_cpu.page_costs import (
     FITTED,
@@ -18,13 +17,15 @@ from readahead.chapters.io_cpu.page_costs import (
     aggregated,
     column,
     extrapolated,
+    printed,
     residuals,
     scanned,
     sigma,
 )
-from readahead.chapters.io_cpu.workload import EVERY, QUERY_1, SUM, Reports
+from readahead.chapters.io_cpu.workload import EVERY, QUERY_1, SUM, Reports, Way, cpu_more, cpu_value
 from readahead.datasets import store
 from readahead.datasets.recipe import Recipe
+from readahead.experiments.claim import Sides
 from readahead.experiments.experiment import Knob
 from readahead.experiments.figure import Axis, Line, Picture
 from readahead.experiments.knobs import DISK_WARM, knob
@@ -35,6 +36,7 @@ from readahead.measure.engine import EngineSettings
 from readahead.measure.machine import this_machine
 from readahead.measure.run import Query
 from readahead.measure.value import Value
+from readahead.questions.exercise import Computed
 from readahead.storage import page_cache
 from readahead.units import GB, MB, MiB
 
@@ -85,7 +87,7 @@ def _more(*, cold: bool, memory_bytes: int) -> Value:
         EngineSettings(threads=1, more={"memory_limit": f"{limit}B"}) for limit in (memory_bytes, AMPLE)
     )
     share = PAGE_BYTES / path.stat().st_size
-    return cpu_more(query, Run(engine=dear, cold=cold), Run(engine=cheap), share)
+    return cpu_more(query, Way(engine=dear, cold=cold), Way(engine=cheap), share)
 
 
 def loading(_: Study) -> Value:
@@ -160,6 +162,38 @@ ROUNDS = {
     "tenfold": Round(
         ask=lambda see: see.seconds(**on_bandwidth(500 * MB)) / see.seconds(**on_bandwidth(5 * GB))
     ),
+}
+
+
+CLAIMS = {
+    "sums_differ": Sides(
+        left=lambda study: cpu_value(study.sample(report=QUERY_1, where=DISK_WARM)),
+        right=lambda study: cpu_value(study.sample(report=SUM, where=DISK_WARM)),
+    ),
+    "more_workers": Sides(
+        left=lambda study: study.measured.seconds(report=QUERY_1, where=DISK_WARM, threads=cores()),
+        right=lambda study: study.measured.seconds(report=QUERY_1, where=DISK_WARM, threads=1),
+        when={"this_machine_has": lambda left, right, study: cores() == 1},
+    ),
+    "slope": Sides(
+        left=lambda study: study.measured.seconds(**on_bandwidth(200 * MB, EVERY)),
+        right=lambda study: study.measured.seconds(**on_bandwidth(50 * MB, EVERY)),
+    ),
+    "model_holds": Sides(
+        left=lambda study: study.measured.seconds(**on_bandwidth(200 * MB)),
+        right=lambda study: study.model.seconds(**on_bandwidth(200 * MB)),
+    ),
+}
+
+ANSWERS = {
+    "evict": Computed(
+        answer=lambda _: printed("load_and_evict_cpu_per_page_s") - printed("cpu_per_page_s.disk.r1"),
+        matches={
+            "the_whole_is": lambda given: given > 6e-6,
+            "fetching_is_evicting": lambda given: 4e-6 < given < 5e-6,
+        },
+    ),
+    "upgrade": Computed(answer=lambda _: laws.cores_for(4 * GB, 360 * MB, sigma())),
 }
 
 

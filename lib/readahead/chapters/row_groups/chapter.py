@@ -11,11 +11,21 @@ from typing import Any
 import numpy as np
 
 from readahead import units
-from readahead.chapters.row_groups import columnstore, dictionaries, laws
+from readahead.chapters.row_groups import columnstore, laws
 from readahead.chapters.row_groups.columnstore import FITTED, residuals
-from readahead.chapters.row_groups.workload import EXPERIMENT, FAR, NEAR
+from readahead.chapters.row_groups.workload import (
+    ANY,
+    EXPERIMENT,
+    FAR,
+    NEAR,
+    NONE,
+    USUAL_ROWS,
+    modeled_bytes,
+    written_bytes,
+)
 from readahead.datasets.recipe import VECTOR_ROWS, Recipe
 from readahead.devices import device
+from readahead.experiments.claim import Sides
 from readahead.experiments.experiment import Settings
 from readahead.experiments.figure import Axis, Line, Picture, Traces
 from readahead.experiments.knobs import DISK_COLD, DISK_WARM
@@ -26,6 +36,7 @@ from readahead.measure.case import Case
 from readahead.measure.engine import EngineSettings
 from readahead.models.schedule import Costs
 from readahead.published import figure
+from readahead.questions.exercise import Computed
 from readahead.storage import page_cache
 
 SMALL_ROWS, LITTLE_ROWS, LARGE_ROWS = 2_048, 8_192, 1_048_576
@@ -112,8 +123,8 @@ ROUNDS = {
         published=lambda: (figure("row_groups", "row_group_number_factor"),),
     ),
     "dictionary": Round(
-        model=lambda _: dictionaries.modeled_bytes(dictionaries.NONE) / dictionaries.modeled_bytes(None),
-        measured=lambda _: dictionaries.written_bytes(dictionaries.NONE) / dictionaries.written_bytes(None),
+        model=lambda _: modeled_bytes(NONE) / modeled_bytes(None),
+        measured=lambda _: written_bytes(NONE) / written_bytes(None),
     ),
     "near": Round(ask=against_one_each(SMALL_ROWS, NEAR)),
     "far": Round(ask=against_one_each(SMALL_ROWS, FAR)),
@@ -125,6 +136,41 @@ ROUNDS = {
         model=lambda study: columnstore.delivered_bytes_per_s(),
         measures=False,
         published=lambda: (figure("row_groups", "narrow_columnstore_counted_bytes_per_s"),),
+    ),
+}
+
+
+CLAIMS = {
+    "far_hurts_more": Sides(
+        left=lambda study: against_one_each(SMALL_ROWS, FAR)(study.measured),
+        right=lambda study: against_one_each(SMALL_ROWS, NEAR)(study.measured),
+        when={
+            "with_so_many": lambda left, right, study: study.base["queue_depth"] > 16,
+        },
+    ),
+    "too_large_idles": Sides(
+        left=lambda study: study.measured.seconds(**on(FAR), row_group_rows=one_each(study.base)),
+        right=lambda study: study.measured.seconds(**on(FAR), row_group_rows=LARGE_ROWS),
+        when={
+            "with_a_queue": lambda left, right, study: study.base["queue_depth"] == 1,
+        },
+    ),
+    "trips_not_bytes": Sides(
+        left=lambda study: packed(study.measured, "uncompressed"),
+        right=lambda study: packed(study.measured, "zstd"),
+        when={
+            "unpacking_zstd_took": lambda left, right, study: left.median < right.median,
+        },
+    ),
+}
+
+ANSWERS = {
+    "dictionary": Computed(
+        answer=lambda _: columnstore.dictionary_from_groups(),
+        matches={"all_text_over": lambda given: given > 100e6},
+    ),
+    "difference": Computed(
+        matches={"a_factor_not": lambda given: given > 0.5},
     ),
 }
 
@@ -194,6 +240,28 @@ def _formats(study: Study) -> Picture:
     return Picture(x=_ROWS, y=_SPEED, lines=(model, parquet, replace(native, joined=True)), values=values)
 
 
+def _dictionaries(_: Study) -> Picture:
+    """Draw the length of the file against the largest dictionary a column may have."""
+    limits = [10.0 ** (n / 4) for n in range(25)]
+    lines = [
+        Line(
+            name=f"model, groups of {rows:,} rows",
+            points=[(limit, modeled_bytes(int(limit), rows)) for limit in limits],
+        )
+        for rows in (USUAL_ROWS, LITTLE_ROWS)
+    ]
+    written = [(float(limit), written_bytes(limit)) for limit in (NONE, 100, 10_000, ANY)]
+    seen = Line(
+        name=f"DuckDB, groups of {USUAL_ROWS:,} rows", points=written, source="measured", joined=False
+    )
+    return Picture(
+        x=Axis(label="most values in a dictionary", kind="count"),
+        y=Axis(label="bytes of all column chunks", kind="bytes", log=False),
+        lines=(*lines, seen),
+        marks={"DuckDB's own rule": USUAL_ROWS / 5},
+    )
+
+
 def _trips(study: Study) -> Traces:
     sizes = (SMALL_ROWS, one_each(study.base), LARGE_ROWS)
     return traces(study, runs={f"{n:,} rows a group": {**on(FAR), "row_group_rows": n} for n in sizes})
@@ -205,7 +273,7 @@ FIGURES = {
     "in_flight": _in_flight,
     "formats": _formats,
     "trips": _trips,
-    "dictionaries": dictionaries.figure,
+    "dictionaries": _dictionaries,
     "printed": lambda _: against_print(residuals(), FITTED),
 }
 

@@ -55,15 +55,6 @@ def dictionary_bytes(rows: float, row_groups: float, new_text_bytes_per_row: flo
     return rows / row_groups * new_text_bytes_per_row
 
 
-def idle_share(row_groups: ArrayLike, threads: ArrayLike) -> Array:
-    """Return the share of the workers' time, 0 to 1, that is lost because a row group is never split among them.
-
-    The groups are worked off in ⌈g / t⌉ waves, of which the last is part empty: 1 − g / (t · ⌈g / t⌉).
-    """
-    g, t = np.asarray(row_groups, float), np.asarray(threads, float)
-    return np.asarray(1.0 - g / (t * np.ceil(g / t)))
-
-
 # -- which sizes scan fast -----------------------------------------------------------------------------
 def sizes(low: int = VECTOR_ROWS, high: int = LARGEST_GROUP_ROWS, points: int = 60) -> Array:
     """Return row-group sizes from `low` to `high`, evenly on a log scale, in whole vectors of 2,048 rows."""

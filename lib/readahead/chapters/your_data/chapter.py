@@ -6,6 +6,7 @@ from typing import Any
 
 from readahead.chapters.your_data import laws
 from readahead.chapters.your_data.workload import OURS, REGROUPED, SORTED, TODAY, YourData
+from readahead.experiments.claim import Sides
 from readahead.experiments.experiment import Knob, Settings
 from readahead.experiments.figure import Axis, Line, Picture, Traces
 from readahead.experiments.knobs import knob
@@ -80,6 +81,20 @@ ROUNDS = {
     "touched": Round(law=amplification, measured=seen_amplification),
     "other_groups": Round(ask=lambda see: gain(see, REGROUPED)),
     "other_order": Round(ask=lambda see: gain(see, SORTED)),
+}
+
+
+CLAIMS = {
+    "promise_groups": Sides(
+        left=lambda study: study.measured.seconds(**advised(study.base, REGROUPED)),
+        right=lambda study: study.model.seconds(**advised(study.base, REGROUPED)),
+        when={"the_query_takes": lambda left, right, study: right.median < 0.02},
+    ),
+    "order_pays": Sides(
+        left=lambda study: study.measured.seconds(**advised(study.base, SORTED)),
+        right=lambda study: study.measured.seconds(**advised(study.base, REGROUPED)),
+        when={"the_filter_keeps": lambda left, right, study: study.base["selectivity"] > 0.5},
+    ),
 }
 
 
