@@ -11,8 +11,8 @@ import pytest
 
 from readahead.advisor import advice, report, verify
 from readahead.datasets.build import literal
+from readahead.datasets.metadata import ranks
 from readahead.datasets.survey import Survey, survey
-from readahead.datasets.value_ranks import ranks
 from readahead.devices import device
 from readahead.errors import BadValue
 from readahead.measure import sample_run

@@ -17,9 +17,8 @@ import pytest
 
 from readahead.__main__ import run
 from readahead.datasets.build import literal
-from readahead.datasets.locate import MOST_LOOKED_AT
 from readahead.datasets.metadata import StoredColumn
-from readahead.datasets.survey import survey
+from readahead.datasets.survey import MOST_LOOKED_AT, survey
 from readahead.errors import DataError
 from readahead.measure import sample_run
 from readahead.models.table_layout import Workload
@@ -173,7 +172,7 @@ def test_a_folder_that_may_not_be_read_is_no_empty_one(tmp_path: Path) -> None:
     folder.mkdir()
     write(folder / "good.parquet")
     folder.chmod(0)
-    code = "import sys; from readahead.datasets.locate import find; find(sys.argv[1])"
+    code = "import sys; from readahead.datasets.survey import find; find(sys.argv[1])"
     command = [sys.executable, "-c", code, str(folder)]
     if os.geteuid() == 0:
         command = ["setpriv", "--bounding-set=-all", "--inh-caps=-all", *command]

@@ -1,4 +1,4 @@
-"""Writes the file of a recipe: DuckDB does all the work, and the file itself is asked whether it came out right.
+"""Writes the file of a recipe with DuckDB, and checks what the file then holds.
 
 One thread writes, in order, so that every row group but the last is full. A Parquet file comes out the same to the
 byte each time; a native file has the same rows in the same groups, but DuckDB gives each a new identity.
@@ -6,16 +6,20 @@ byte each time; a native file has the same rows in the same groups, but DuckDB g
 
 from __future__ import annotations
 
+import subprocess
 import sys
 import sysconfig
+import time
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
 from pathlib import Path
 
 import duckdb
 
-from readahead.datasets import stoppable
 from readahead.datasets.recipe import Recipe
 from readahead.datasets.tables import comments_sql, lineorder_sql
 from readahead.errors import DataError
+from readahead.running import check, tell
 
 IN_ORDER = "SET threads = 1; SET preserve_insertion_order = true; SET enable_progress_bar = false"
 """What a connection is told that writes a file, so that the same rows give the same bytes, silently."""
@@ -84,7 +88,7 @@ def build(recipe: Recipe, folder: Path) -> Path:
         connection.execute(IN_ORDER)
         connection.execute(f"SET temp_directory = {literal(folder / 'spill')}")
         for statement in statements:
-            stoppable.query(connection, statement, note, rows=recipe.rows)
+            run_statement(connection, statement, note, rows=recipe.rows)
         _check(connection, recipe, target)
     return target
 
@@ -107,7 +111,7 @@ def _generate(recipe: Recipe, folder: Path) -> Path:
         f"--output-dir={folder}",
     ]
     note = f"generating {recipe.table} at scale factor {scale}"
-    stoppable.program(command, folder / "generator.log", note, rows=recipe.rows)
+    run_program(command, folder / "generator.log", note, rows=recipe.rows)
     return folder / f"{names[0]}.parquet"
 
 
@@ -124,7 +128,7 @@ def _check(connection: duckdb.DuckDBPyConnection, recipe: Recipe, target: Path) 
     else:
         table = f"read_parquet({name})"
         groups = f"SELECT DISTINCT row_group_id, row_group_num_rows FROM parquet_metadata({name})"
-    found = stoppable.query(
+    found = run_statement(
         connection,
         f"SELECT (SELECT count(*) FROM {table}), (SELECT sum({key}) FROM {table}), count(*), max(n)"
         f" FROM ({groups}) g(id, n)",
@@ -143,3 +147,49 @@ def _check(connection: duckdb.DuckDBPyConnection, recipe: Recipe, target: Path) 
             f"{target.name} came out with (rows, sum of keys, row groups, rows of the largest) {found}, not {want}."
             " Nothing of it was kept: try again, and report it if it stays so."
         )
+
+
+# -- work that tells how far it is and ends as soon as it is asked to stop ---------------------------------
+POLL_S = 0.05
+"""How long an order to stop may go unheard."""
+
+
+def run_statement(
+    connection: duckdb.DuckDBPyConnection, sql: str, note: str, *, rows: int
+) -> list[tuple[object, ...]]:
+    """Run one statement about so many rows and return what it answers. Raises what DuckDB raises, or `Cancelled`."""
+    check()
+    tell(0, rows, note)
+    told = 0
+    with ThreadPoolExecutor(max_workers=1, thread_name_prefix="readahead-build") as pool:
+        answer = pool.submit(lambda: connection.execute(sql).fetchall())
+        try:
+            while not wait([answer], timeout=POLL_S).done:
+                check()
+                done = round(rows * max(0.0, min(connection.query_progress() / 100, 1.0)))
+                if done > told:
+                    told = done
+                    tell(done, rows, note)
+        finally:
+            while not wait([answer], timeout=POLL_S).done:
+                connection.interrupt()  # again and again: one that comes before the query has begun is lost
+        return answer.result()
+
+
+def run_program(command: Sequence[str | Path], log: Path, note: str, *, rows: int) -> None:
+    """Run another program to its end. Raises `Cancelled`, or OSError with the program's last words."""
+    check()
+    tell(0, rows, note)
+    with log.open("w+b") as words, subprocess.Popen(command, stdout=words, stderr=words) as process:
+        try:
+            while process.poll() is None:
+                check()
+                time.sleep(POLL_S)
+        finally:
+            process.kill()
+            process.wait()
+        if process.returncode != 0:
+            words.seek(0)
+            said = words.read().decode(errors="replace").strip()[-300:]
+            name = Path(command[0]).name
+            raise OSError(f"{name} ended with code {process.returncode}: {said or 'it said nothing'}")

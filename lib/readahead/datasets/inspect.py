@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import os
 from collections.abc import Callable, Sequence
 from itertools import groupby
 from operator import itemgetter
@@ -12,7 +13,6 @@ from typing import Any, ParamSpec, TypeVar
 import duckdb
 
 from readahead.datasets.build import literal
-from readahead.datasets.locate import footer_length
 from readahead.datasets.recipe import VECTOR_ROWS
 from readahead.errors import DataError
 from readahead.models.native_reads import Segments
@@ -21,6 +21,7 @@ from readahead.models.shapes import ColumnChunk, FileShape, RowGroup
 
 P = ParamSpec("P")
 T = TypeVar("T")
+MAGIC = b"PAR1"
 
 
 def _kept(read: Callable[P, T]) -> Callable[P, T]:
@@ -44,6 +45,37 @@ def _kept(read: Callable[P, T]) -> Callable[P, T]:
 
 
 # -- Parquet files ---------------------------------------------------------------------------------------
+def footer_length(path: Path) -> int:
+    """Return the length of a Parquet file's metadata, from its last eight bytes.
+
+    Raises `DataError` that says why a file is no Parquet file to be read.
+    """
+    try:
+        with path.open("rb") as file:
+            head, size = file.read(4), file.seek(0, os.SEEK_END)
+            file.seek(max(0, size - 8))
+            end = file.read()
+    except OSError as error:
+        raise DataError(
+            f"{path} cannot be read: {error.strerror}. Change its rights, or give another file."
+        ) from error
+    length, tail = int.from_bytes(end[:4], "little"), end[-4:]
+    says = f"({size} bytes) does not end as a Parquet file does. Build or copy it again."
+    if not size:
+        says = "is empty (0 bytes). Give a file that was written to its end."
+    elif b"PARE" in (head, tail):
+        says = "is an encrypted Parquet file, whose metadata cannot be read. Give a decrypted copy."
+    elif tail != MAGIC and head == MAGIC:
+        says = "is cut off: it begins as a Parquet file and has no footer. Copy or write it again."
+    elif tail != MAGIC:
+        says = (
+            "is neither a Parquet file nor a DuckDB database. Give one of these, or a folder of the former."
+        )
+    elif length + 12 <= size:
+        return length
+    raise DataError(f"{path} {says}")
+
+
 @functools.cache
 def _engine() -> duckdb.DuckDBPyConnection:
     """Return an engine that is kept: to start one takes twice as long as to ask it about a file."""

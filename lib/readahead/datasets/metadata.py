@@ -1,4 +1,4 @@
-"""Loads what Parquet files, or a DuckDB database, keep about a table's column chunks into one temporary table.
+"""Loads the metadata of Parquet files, or of a table of a DuckDB database, into one temporary table of column chunks.
 
 The table `chunks` has a row for each column of each row group: f (file), g (row group), c and p (number and name of the
 column), n (rows of the group), o (offset), z and u (bytes, and before compression), e (list of encodings), t (type),
@@ -8,14 +8,18 @@ of parts of it. Nothing is opened for writing, and of the data nothing is read.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 
 import duckdb
+import numpy as np
 
 from readahead.datasets.build import literal
 from readahead.errors import BadValue, DataError
+from readahead.models.table_layout import UNKNOWN, Ranges
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -189,3 +193,55 @@ def _choose(connection: duckdb.DuckDBPyConnection, path: Path, asked: str) -> tu
         if asked in ("", name, f"{schema}.{name}"):
             return schema, name
     raise BadValue(f"table={asked!r} must be one of: {', '.join(name for _, name in known[:12])}.")
+
+
+# -- the order of values ---------------------------------------------------------------------------------
+Ends = tuple[int, str | None, str | None]
+"""The number of a row group, and the smallest and largest value of it or of a part of it, as texts."""
+
+
+def ranks(ends: Sequence[Ends], rows: Sequence[int], *, words: bool = False) -> Ranges:
+    """Return each row group's smallest and largest value as ranks, or nothing if a group has none.
+
+    A value's rank is the share of the table's rows that lie below it, each group's rows spread evenly between its ends;
+    so a tenth of the rows is a tenth of the scale whatever the values are. `words` sorts numbers as text.
+    """
+    told = [(group, low, high) for group, low, high in ends if low is not None and high is not None]
+    groups = [group for group, _, _ in told]
+    if len(set(groups)) != len(rows):
+        return UNKNOWN
+    values = _numbers([text for _, low, high in told for text in (low, high)], words=words).reshape(-1, 2)
+    low, high = np.full(len(rows), np.inf), np.full(len(rows), -np.inf)
+    np.minimum.at(low, groups, values[:, 0])
+    np.maximum.at(high, groups, values[:, 1])
+    known = np.unique([low, high])
+    first, last = np.searchsorted(known, low), np.searchsorted(known, high)
+    wide, counts = last > first, np.array(rows, float)
+    lone = np.bincount(first[~wide], counts[~wide], len(known))  # rows that all have one value
+    each = counts[wide] / (high - low)[wide]
+    begun, ended = (np.bincount(place[wide], each, len(known)) for place in (first, last))
+    # rows between a value and the next one
+    between = np.maximum(np.cumsum(begun - ended), 0.0) * np.append(np.diff(known), 0.0)
+    above = np.cumsum(lone + between)
+    below = np.append(0.0, above[:-1])
+    return np.stack([below[first], below[last] + lone[last]], axis=1) / (above[-1] or 1.0)
+
+
+def _numbers(texts: Sequence[str], *, words: bool) -> np.ndarray:
+    """Return values as numbers that sort as they do: amounts and dates as they are, words by their first letters."""
+    if not words:
+        for read in (float, _moment):
+            try:
+                found = np.array([read(text) for text in texts])
+            except (ValueError, OverflowError):
+                continue
+            if np.isfinite(found).all():
+                return found
+    start = len(os.path.commonprefix(list(texts)))  # noqa: RUF071  # letters, not folders
+    letters = [text[start:].encode()[:8].ljust(8, b"\0") for text in texts]
+    return np.array([float(int.from_bytes(word, "big")) for word in letters])
+
+
+def _moment(text: str) -> float:
+    """Return a date or a time as seconds, of which only differences mean anything."""
+    return (datetime.fromisoformat(text).replace(tzinfo=None) - datetime(1970, 1, 1)).total_seconds()  # noqa: DTZ001

@@ -1,4 +1,4 @@
-"""A recipe: everything that decides what is in a dataset's file, so that its name is known before it is built.
+"""Everything that decides what is in a dataset's file, from which the name of the file follows before it is built.
 
 Two recipes that give the same bytes give the same name, even if they differ in what does not matter, such as the block
 size of a Parquet file; two that give different bytes never do.

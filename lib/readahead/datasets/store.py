@@ -23,9 +23,8 @@ import duckdb
 from filelock import FileLock, Timeout
 
 from readahead import paths, units
-from readahead.datasets.build import build
+from readahead.datasets.build import POLL_S, build
 from readahead.datasets.recipe import Recipe
-from readahead.datasets.stoppable import POLL_S
 from readahead.errors import Cancelled, DataError
 from readahead.running import check, stopped, tell
 

@@ -6,7 +6,9 @@ columns or 1,000 row groups are no more than a few lines.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import glob
+import os
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from operator import itemgetter
@@ -15,17 +17,22 @@ from pathlib import Path
 import duckdb
 import numpy as np
 
+from readahead import paths
 from readahead.datasets import metadata
 from readahead.datasets.build import literal
-from readahead.datasets.locate import Found, find, footer_length
-from readahead.datasets.metadata import StoredColumn
-from readahead.datasets.value_ranks import ranks
+from readahead.datasets.inspect import footer_length
+from readahead.datasets.metadata import StoredColumn, ranks
 from readahead.errors import BadValue, DataError
 from readahead.models.parquet_reads import footer_reads, group_reads
 from readahead.models.reads import Reads, Span
 from readahead.models.shapes import ColumnChunk, FileShape, RowGroup
 from readahead.models.table_layout import GAP_BYTES, MOST_GROUPS, UNKNOWN, Ranges, Table
 
+SUFFIXES = (".parquet", ".parq", ".pq")
+SAMPLE = ".readahead-"
+"""How the name of a folder begins in which a sample lies for a while: none of the learner's data."""
+MOST_LOOKED_AT = 64
+"""Files of a folder whose metadata is read; more are sampled evenly by name."""
 MOST_JUDGED = 32
 """Columns whose order is judged, in file order, beside the one that is filtered by."""
 MOST_ENDS = 1_000_000
@@ -38,6 +45,23 @@ DATABASE_HEAD = 3 * 4_096
 
 Group = tuple[str, int, int, int, int]
 """File, number, rows, offset and bytes of a row group."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Found:
+    """What lies at a path."""
+
+    kind: str
+    """parquet or duckdb."""
+    files: tuple[Path, ...]
+    """Those that are looked at."""
+    total_files: int
+    total_bytes: int
+    """Of all files."""
+    small_files: int
+    """Parquet files below 1 MiB, of all."""
+    damaged: tuple[str, ...] = ()
+    """Why some of the files cannot be looked at, a sentence each."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -199,3 +223,83 @@ def choose(columns: Sequence[StoredColumn], named: Sequence[str]) -> list[str]:
             )
         found += mine
     return list(dict.fromkeys(found))
+
+
+# -- which files are meant -------------------------------------------------------------------------------
+def find(asked: str) -> Found:
+    """Return what lies at a path, in a folder or behind a pattern. Raises `DataError` for what cannot be advised on."""
+    if not asked.strip():
+        raise DataError(
+            "The path is empty. Give a Parquet file, a folder or a pattern of them, or a DuckDB database."
+        )
+    try:
+        files = _listed(asked)
+        sizes = [path.stat().st_size for path in files]
+    except PermissionError as error:
+        raise DataError(
+            f"{error.filename} may not be read by you. Change its rights, or give a path that you may read."
+        ) from error
+    except (OSError, ValueError) as error:
+        raise DataError(f"{asked} cannot be read: {error}. Give a file, a folder or a pattern.") from error
+    total = len(files)
+    if total == 1 and _is_database(files[0]):
+        return Found(kind="duckdb", files=(files[0],), total_files=1, total_bytes=sizes[0], small_files=0)
+    step, good, bad = max(1.0, total / MOST_LOOKED_AT), [], []
+    for path in (files[int(n * step)] for n in range(min(total, MOST_LOOKED_AT))):
+        try:
+            footer_length(path)
+            good.append(path)
+        except DataError as error:
+            bad.append(str(error))
+    if not good:
+        raise DataError(
+            bad[0] if total == 1 else f"None of {len(bad)} files can be read. The first: {bad[0]}"
+        )
+    return Found(
+        kind="parquet",
+        files=tuple(good),
+        total_files=total,
+        total_bytes=sum(sizes),
+        small_files=sum(size < 2**20 for size in sizes),
+        damaged=tuple(bad),
+    )
+
+
+def _is_database(path: Path) -> bool:
+    try:
+        with path.open("rb") as file:
+            return file.read(12)[8:] == b"DUCK"
+    except OSError:
+        return False
+
+
+def _listed(asked: str) -> list[Path]:
+    """Return the files that are meant, by name. A name with a star in it may also be a real file."""
+    path = paths.expanded(asked)
+    if path.is_file():
+        return [path.absolute()]
+    if path.is_dir():
+        found = sorted(_inside(path.absolute()))
+        advice = f"The folder {path} holds no Parquet files ({', '.join(SUFFIXES)}). Give another."
+    else:
+        matches = sorted(glob.glob(str(path), recursive=True)) if glob.has_magic(asked) else []  # noqa: PTH207  # a pattern may be absolute
+        found = [match.absolute() for match in map(Path, matches) if match.is_file()]
+        advice = (
+            f"{asked} is not there. Give a Parquet file, a folder or a pattern of them, or a DuckDB database."
+        )
+    if not found:
+        raise DataError(advice)
+    return found
+
+
+def _inside(folder: Path) -> Iterator[Path]:
+    """Yield every Parquet file below a folder, but for our own samples. Raises OSError for one that may not be read."""
+
+    def refuse(error: OSError) -> None:
+        raise error
+
+    for place, folders, names in os.walk(folder, onerror=refuse):
+        folders[:] = [name for name in folders if not name.startswith(SAMPLE)]
+        for name in names:
+            if name.lower().endswith(SUFFIXES) and (path := Path(place, name)).is_file():
+                yield path

@@ -20,9 +20,8 @@ from filelock import FileLock
 from readahead import paths, units
 from readahead.datasets import store
 from readahead.datasets.build import IN_ORDER, literal
-from readahead.datasets.locate import SAMPLE
 from readahead.datasets.metadata import attach, escaped, identifier
-from readahead.datasets.survey import Survey, survey
+from readahead.datasets.survey import SAMPLE, Survey, survey
 from readahead.datasets.tables import TABLES
 from readahead.devices import Device
 from readahead.errors import Cancelled, DataError

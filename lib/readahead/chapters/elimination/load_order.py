@@ -16,8 +16,8 @@ from readahead import paths, published
 from readahead.chapters.elimination import laws
 from readahead.chapters.elimination.star_queries import BY_DATE, BY_YEAR, GENERATED, QUERIES
 from readahead.chapters.elimination.workload import EXPERIMENT, IN_ORDER
-from readahead.datasets import stoppable, store
-from readahead.datasets.build import literal
+from readahead.datasets import store
+from readahead.datasets.build import literal, run_statement
 from readahead.experiments.round import Study
 from readahead.measure.engine import quoted
 from readahead.measure.run import Query, run_emulated
@@ -111,7 +111,7 @@ def load_s(study: Study, load: str) -> Value:
         connection.execute("SET threads = 1")
         for _ in range(study.repeats):
             began = time.perf_counter()
-            stoppable.query(
+            run_statement(
                 connection,
                 f"COPY (SELECT * FROM read_parquet({literal(source)}){order})"
                 f" TO {literal(Path(folder) / 'loaded.parquet')}"
@@ -137,7 +137,7 @@ def in_folders(study: Study, *, named: bool) -> Sample:
     with _scratch() as folder:
         with duckdb.connect() as connection:
             connection.execute("SET threads = 1")
-            stoppable.query(
+            run_statement(
                 connection,
                 f"COPY (SELECT *, lo_orderdate // 10000 AS year FROM read_parquet({literal(source)}))"
                 f" TO {literal(folder)}"
