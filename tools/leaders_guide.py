@@ -12,7 +12,7 @@ from readahead import paths, published
 from readahead.chapters import CONTENTS, Chapter, chapter, is_written, place
 from readahead.chapters.start_here.chapter import EXPERIMENT as START_STUDY
 from readahead.questions.answers import Amount, Choice, Order, Several
-from readahead.questions.exercise import Exercise
+from readahead.questions.question import Exercise
 
 GUESS_MINUTES = 4
 """To read, guess, wait, look and talk about it."""

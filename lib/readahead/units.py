@@ -1,6 +1,6 @@
 """Turns numbers into words: inside the library a time is seconds and a size is bytes; only here do they become text.
 
-`questions.quantity` reads what a person writes. Sizes are written with KiB, MiB, GiB and rates with MB/s and GB/s, as
+`questions.answers` reads what a person writes. Sizes are written with KiB, MiB, GiB and rates with MB/s and GB/s, as
 the storage field does. 1 KiB = 1024 bytes and 1 kB = 1000 bytes.
 """
 

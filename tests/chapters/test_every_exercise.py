@@ -10,7 +10,7 @@ from toybox import CHAPTER as TOY
 
 from readahead.chapters import CONTENTS, Chapter, chapter, is_written
 from readahead.experiments.round import Study
-from readahead.questions.exercise import Exercise, Misconception, Outcome
+from readahead.questions.question import Exercise, Misconception, Outcome
 
 CHAPTERS: tuple[Chapter, ...] = (TOY, *(chapter(row.topic) for row in CONTENTS if is_written(row.topic)))
 

@@ -9,7 +9,7 @@ from toybox import CHAPTER, study
 
 from readahead.errors import BadValue
 from readahead.questions.answers import Amount, Several
-from readahead.questions.exercise import Misconception, Outcome
+from readahead.questions.question import Misconception, Outcome
 
 HALF, CHOICE, SET, RANK = (
     CHAPTER.exercise(name) for name in ("half_bucket", "bottleneck", "what_helps", "rank")

@@ -4,7 +4,7 @@ import pytest
 from toybox import CHAPTER
 
 from readahead.errors import BadValue
-from readahead.questions.prediction import Prediction
+from readahead.questions.question import Prediction
 
 
 def test_a_guess_is_read_in_its_unit_and_a_bare_number_in_the_shown_one() -> None:

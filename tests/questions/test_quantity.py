@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from readahead import units
 from readahead.errors import BadValue
-from readahead.questions import quantity
+from readahead.questions.answers import read_amount
 
 
 @pytest.mark.parametrize(
@@ -58,7 +58,7 @@ from readahead.questions import quantity
     ],
 )
 def test_each_spelling_is_read(words: str, kind: str, value: float) -> None:
-    assert quantity.read(words, kind, "s" if words == "0.008" else "") == pytest.approx(value, rel=1e-12)
+    assert read_amount(words, kind, "s" if words == "0.008" else "") == pytest.approx(value, rel=1e-12)
 
 
 @pytest.mark.parametrize(
@@ -85,7 +85,7 @@ def test_each_spelling_is_read(words: str, kind: str, value: float) -> None:
 )
 def test_what_is_not_understood_is_asked_back(words: object, kind: str, asked_for: str) -> None:
     with pytest.raises(BadValue, match=asked_for):
-        quantity.read(words, kind)
+        read_amount(words, kind)
 
 
 @given(
@@ -93,4 +93,4 @@ def test_what_is_not_understood_is_asked_back(words: object, kind: str, asked_fo
     st.sampled_from(["s", "bytes", "bytes_per_s", "rows_per_s", "rows", "count", "times"]),
 )
 def test_whatever_the_house_writes_the_ear_understands(value: float, kind: str) -> None:
-    assert quantity.read(units.text(value, kind, digits=17), kind) == pytest.approx(value, rel=1e-9)
+    assert read_amount(units.text(value, kind, digits=17), kind) == pytest.approx(value, rel=1e-9)

@@ -14,7 +14,7 @@ from readahead.errors import BadValue, DataError
 from readahead.experiments.claim import Sides
 from readahead.experiments.round import Round
 from readahead.questions import words
-from readahead.questions.exercise import Computed
+from readahead.questions.question import Computed
 
 WRITTEN = [row.topic for row in CONTENTS if is_written(row.topic)]
 EXERCISE = {

@@ -21,8 +21,7 @@ from readahead.measure.sample import Sample
 from readahead.models.estimate import Estimate
 from readahead.published import Figure
 from readahead.questions.answers import Amount, Choice, Order, Several
-from readahead.questions.exercise import Exercise, Misconception
-from readahead.questions.prediction import Prediction
+from readahead.questions.question import Exercise, Misconception, Prediction
 from readahead.running import check, tell
 
 WATER = {"tiny": 1e6, "small": 1e7, "full": 1e8}

@@ -21,8 +21,7 @@ from readahead.experiments.experiment import Experiment
 from readahead.experiments.figure import Drawing, captioned
 from readahead.experiments.round import Round, Study
 from readahead.questions import words
-from readahead.questions.exercise import Exercise
-from readahead.questions.prediction import Prediction
+from readahead.questions.question import Exercise, Prediction
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

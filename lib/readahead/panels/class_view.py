@@ -18,8 +18,8 @@ from readahead.experiments.figure import Axis, Line, Picture
 from readahead.panels.computed_view import drawing_html
 from readahead.panels.guesses import scored_guesses
 from readahead.panels.markup import bullets, paragraphs, show, table
-from readahead.questions.exercise import Outcome
 from readahead.questions.progress import Facts, read_result
+from readahead.questions.question import Outcome
 
 MOST_BYTES = 1024 * units.TiB
 """More memory than any laptop has: a file that says more is not believed."""

@@ -8,7 +8,7 @@ import numpy as np
 
 from readahead import units
 from readahead.experiments.experiment import Experiment, Knob, Settings
-from readahead.questions import quantity
+from readahead.questions.answers import read_amount
 
 STEPS = 96
 """Places at which a slider without steps of its own stops."""
@@ -52,7 +52,7 @@ def read(knob: Knob, said: Settings) -> Any:
     if "stop" in said:
         number = float(places(knob)[said["stop"]])
     else:
-        typed = quantity.read(said["text"], knob.kind, units.base_word(knob.kind))
+        typed = read_amount(said["text"], knob.kind, units.base_word(knob.kind))
         number = float(f"{typed:.12g}")  # 4.1 × 0.001 is not quite 0.0041
     return knob.check(round(number) if knob.whole else number)
 

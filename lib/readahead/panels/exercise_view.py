@@ -12,8 +12,8 @@ from readahead.panels.background import button
 from readahead.panels.markup import box, bullets, error_box, folded, paragraphs
 from readahead.panels.theme import COLOURS
 from readahead.questions.answers import Amount, Choice, Order, Several
-from readahead.questions.exercise import Exercise, Outcome, Verdict
 from readahead.questions.progress import Facts, Progress
+from readahead.questions.question import Exercise, Outcome, Verdict
 
 _MARKS = {
     Outcome.RIGHT: ("✓", COLOURS["measured"]),

@@ -13,8 +13,8 @@ from readahead import units
 from readahead.errors import ReadaheadError
 from readahead.panels.background import button
 from readahead.panels.markup import error_box, paragraphs
-from readahead.questions.prediction import Prediction
 from readahead.questions.progress import Progress
+from readahead.questions.question import Prediction
 
 STEP = 0.02
 """Of the slider, as a power of ten."""

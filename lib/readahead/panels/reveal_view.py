@@ -21,8 +21,8 @@ from readahead.panels.markup import bullets, error_box, paragraphs, table
 from readahead.panels.prediction_view import PredictionView
 from readahead.panels.science import folds
 from readahead.published import Figure
-from readahead.questions.prediction import Prediction
 from readahead.questions.progress import Facts
+from readahead.questions.question import Prediction
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -21,8 +21,7 @@ from readahead.errors import BadValue, DataError
 from readahead.experiments.claim import Claim, Reason, Sides
 from readahead.experiments.round import Round
 from readahead.questions.answers import Amount, Choice, Order, Several, Shape
-from readahead.questions.exercise import Computed, Exercise, Misconception
-from readahead.questions.prediction import Prediction
+from readahead.questions.question import Computed, Exercise, Misconception, Prediction
 
 SCHEMA = Path(__file__).with_name("questions.schema.json")
 Entries = Mapping[str, Mapping[str, Any]]

@@ -6,7 +6,7 @@ from readahead.chapters.cache_tiers import laws
 from readahead.chapters.cache_tiers.chapter import FAST_S, SLOW_S, counted, far, replayed, scanned, seen
 from readahead.chapters.cache_tiers.workload import DISK, DROP, ZIPF
 from readahead.experiments.claim import Sides
-from readahead.questions.exercise import Computed
+from readahead.questions.question import Computed
 from readahead.units import GiB, KiB
 
 _THIRTY = {"drive_price": 300.0, "reads_per_s": 1e5, "bytes_per_s": 1e15, "memory_price_per_byte": 3.0 / GiB}

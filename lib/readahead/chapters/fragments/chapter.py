@@ -16,7 +16,7 @@ from readahead.experiments.law import Applied
 from readahead.experiments.residuals import against_print
 from readahead.experiments.round import Round, Study, along, traces
 from readahead.measure.value import Value
-from readahead.questions.exercise import Computed
+from readahead.questions.question import Computed
 from readahead.units import KiB, MiB
 
 figure = functools.partial(published.figure, "fragments")

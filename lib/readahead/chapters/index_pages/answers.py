@@ -8,7 +8,7 @@ from readahead.chapters.index_pages.sampling import IN_ORDER, SHUFFLED
 from readahead.chapters.index_pages.workload import CHAIN, DEEP, EVERYTHING, LIST, SHALLOW
 from readahead.experiments.claim import Sides
 from readahead.measure.value import exactly
-from readahead.questions.exercise import Computed
+from readahead.questions.question import Computed
 
 
 def _waits_s() -> float:

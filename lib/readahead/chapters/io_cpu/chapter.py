@@ -36,7 +36,7 @@ from readahead.measure.engine import EngineSettings
 from readahead.measure.machine import this_machine
 from readahead.measure.run import Query
 from readahead.measure.value import Value
-from readahead.questions.exercise import Computed
+from readahead.questions.question import Computed
 from readahead.storage import page_cache
 from readahead.units import GB, MB, MiB
 

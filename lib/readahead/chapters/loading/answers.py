@@ -6,7 +6,7 @@ from readahead.chapters.loading import laws
 from readahead.chapters.loading.chapter import crashed, halves, per_row
 from readahead.chapters.loading.writers import DATABASE
 from readahead.experiments.claim import Sides
-from readahead.questions.exercise import Computed
+from readahead.questions.question import Computed
 
 
 def _whole_commits_rows() -> float:

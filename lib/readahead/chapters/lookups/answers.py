@@ -7,7 +7,7 @@ from readahead.chapters.lookups.array_of_disks import printed
 from readahead.chapters.lookups.chapter import AFTER, BEFORE, MANY, break_even, by_index, step
 from readahead.chapters.lookups.workload import EXPERIMENT, SHUFFLED, UNSORTED
 from readahead.experiments.claim import Sides
-from readahead.questions.exercise import Computed
+from readahead.questions.question import Computed
 
 _BEFORE, _AFTER = {"rows_per_lookup": BEFORE}, {"rows_per_lookup": AFTER}
 

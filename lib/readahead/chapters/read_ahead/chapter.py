@@ -15,7 +15,7 @@ from readahead.experiments.knobs import DISK_COLD, DISK_WARM
 from readahead.experiments.law import Applied
 from readahead.experiments.residuals import against_print
 from readahead.experiments.round import Round, Study, along, traces
-from readahead.questions.exercise import Computed
+from readahead.questions.question import Computed
 from readahead.storage import page_cache
 from readahead.units import GB, KiB, MiB
 

@@ -36,7 +36,7 @@ from readahead.measure.case import Case
 from readahead.measure.engine import EngineSettings
 from readahead.models.schedule import Costs
 from readahead.published import figure
-from readahead.questions.exercise import Computed
+from readahead.questions.question import Computed
 from readahead.storage import page_cache
 
 SMALL_ROWS, LITTLE_ROWS, LARGE_ROWS = 2_048, 8_192, 1_048_576

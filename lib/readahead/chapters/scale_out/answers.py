@@ -7,7 +7,7 @@ from readahead.chapters.scale_out.chapter import NEAR, SLOW, SMALL_SMALL, joined
 from readahead.chapters.scale_out.factors import printed
 from readahead.experiments.claim import Sides
 from readahead.experiments.round import Study
-from readahead.questions.exercise import Computed
+from readahead.questions.question import Computed
 from readahead.units import GB, GiB
 
 
