@@ -14,7 +14,7 @@ from readahead.__main__ import run
 from readahead.commands import sheet as command
 from readahead.commands import sheets
 from readahead.errors import BadValue, DataError
-from readahead.measure.machine import this_machine
+from readahead.measure.sample import this_machine
 
 CLAIM = {"claim": "warm", "says": "Tea is <warm>.", "verdict": "agrees", "seen": "60 °C."}
 

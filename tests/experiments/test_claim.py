@@ -7,7 +7,7 @@ from toybox import CHAPTER, study
 
 from readahead.errors import BadValue
 from readahead.experiments.claim import AGREES, DIFFERS, NOISY, Claim, Reason
-from readahead.measure.value import Value, exactly
+from readahead.measure.sample import Value, exactly
 
 
 def seen(median: float, spread: float = 0.0, repeats: int = 5, warnings: tuple[str, ...] = ()) -> Value:

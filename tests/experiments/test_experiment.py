@@ -7,8 +7,7 @@ import pytest
 
 from readahead.chapters import CONTENTS, chapter, is_written
 from readahead.errors import BadValue
-from readahead.experiments.experiment import Knob
-from readahead.experiments.knobs import knob
+from readahead.experiments.experiment import Knob, knob
 
 WRITTEN = [place.topic for place in CONTENTS if is_written(place.topic)]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from readahead.experiments.law import Applied
+from readahead.experiments.round import Applied
 
 
 def trips(length_bytes: float, request_bytes: float) -> float:

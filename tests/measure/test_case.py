@@ -14,9 +14,8 @@ from readahead.datasets.recipe import Recipe
 from readahead.devices import Device
 from readahead.errors import Cancelled, DataError
 from readahead.measure.case import Case
-from readahead.measure.engine import EngineSettings, engine
-from readahead.measure.run import Query, run_emulated, run_local
-from readahead.models import parquet_reads
+from readahead.measure.run import EngineSettings, Query, engine, run_emulated, run_local
+from readahead.models.reads import FOOTER_GUESS_HIGH, FOOTER_GUESS_LOW
 from readahead.models.schedule import Costs
 from readahead.running import Event, listening
 from readahead.storage.emulated import EmulatedFileSystem
@@ -177,4 +176,4 @@ def test_the_footer_is_asked_for_first(case: Case) -> None:
     sample = case.measure(repeats=1)
     footer = case.reads()[0]
     assert [(r.offset, r.size_bytes) for r in sample.reads[: len(footer)]] == footer
-    assert parquet_reads.FOOTER_GUESS_LOW <= sample.reads[0].size_bytes <= parquet_reads.FOOTER_GUESS_HIGH
+    assert FOOTER_GUESS_LOW <= sample.reads[0].size_bytes <= FOOTER_GUESS_HIGH

@@ -17,10 +17,9 @@ from readahead.__main__ import run
 from readahead.devices import Device
 from readahead.errors import Cancelled, DataError
 from readahead.measure import disk
-from readahead.measure.disk import Cell, Probe
+from readahead.measure.disk import Cell, Probe, RawFile
 from readahead.models.queue import DeviceQueue
 from readahead.running import listening
-from readahead.storage.raw import RawFile
 from readahead.units import KiB, MiB
 
 BLOCKS = (4 * KiB, 64 * KiB, 1 * MiB)

@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from readahead.measure.machine import this_machine
-from readahead.measure.sample import Sample
+from readahead.measure.sample import Sample, this_machine
 from readahead.storage.trace import Read
 
 SAMPLE = Sample(

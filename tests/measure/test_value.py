@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from readahead.errors import BadValue
-from readahead.measure.value import Value, exactly
+from readahead.measure.sample import Value, exactly
 
 amounts = st.floats(min_value=1e-6, max_value=1e6)
 widths = st.floats(min_value=1.0, max_value=3.0)

@@ -1,6 +1,6 @@
 """Blocks, and who asks for them twice."""
 
-from readahead.models.native_reads import FILE_HEADER_BYTES, block_reads, block_span
+from readahead.models.reads import FILE_HEADER_BYTES, block_reads, block_span
 from readahead.units import KiB
 
 

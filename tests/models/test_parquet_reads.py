@@ -9,8 +9,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from readahead.models.parquet_reads import even_reads, footer_reads, group_reads, scan_reads
-from readahead.models.shapes import ColumnChunk, FileShape, RowGroup
+from readahead.models.reads import (
+    ColumnChunk,
+    FileShape,
+    RowGroup,
+    even_reads,
+    footer_reads,
+    group_reads,
+    scan_reads,
+)
 
 SIZES = st.lists(st.integers(1, 10**6), min_size=1, max_size=8)
 

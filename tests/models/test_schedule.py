@@ -13,8 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from readahead.devices import Device
-from readahead.models.parquet_reads import even_reads
-from readahead.models.reads import Reads, spans_of
+from readahead.models.reads import Reads, even_reads, spans_of
 from readahead.models.schedule import Costs, Timeline, Window, simulate
 from tools.bench.models import scan_in_simpy
 
@@ -203,7 +202,7 @@ def test_the_bottleneck_follows_the_device(device: Device, costs: Costs, bottlen
 
 RUN = """
 from readahead.devices import device
-from readahead.models.parquet_reads import even_reads
+from readahead.models.reads import even_reads
 from readahead.models.schedule import Costs, Window, simulate
 
 reads = even_reads([("a", 20.0)], 200_000, 8_192, {"a"}, gap_bytes=0, footer_bytes_per_group=80)

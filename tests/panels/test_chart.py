@@ -15,8 +15,7 @@ from toybox import FIGURES, study
 
 from readahead import units
 from readahead.errors import BadValue
-from readahead.experiments.figure import Axis, Line, Picture, Traces
-from readahead.experiments.residuals import against_print
+from readahead.experiments.figure import Axis, Line, Picture, Traces, against_print
 from readahead.panels import markup
 from readahead.panels.chart import MOST_DASHES, MOST_STEPS, WIDTH, Mark, chart, strip, tick_texts, ticks
 from readahead.panels.computed_view import drawing_html

@@ -7,7 +7,7 @@ import pytest
 
 from readahead import panels
 from readahead.errors import BadValue, DataError
-from readahead.measure import result
+from readahead.experiments import run
 
 from .toy import FERRY
 
@@ -16,7 +16,7 @@ from .toy import FERRY
 def shown(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     pages: list[str] = []
     monkeypatch.setattr(panels, "show", pages.append)
-    monkeypatch.setattr(result, "_written", [])
+    monkeypatch.setattr(run, "_written", [])
     return pages
 
 
@@ -44,7 +44,7 @@ def test_it_prints_chart_sentence_and_table_and_writes_the_result(
 def test_nothing_is_written_without_a_folder(shown: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("READAHEAD_OUT", raising=False)
     panels.run(FERRY, measure=False)
-    assert len(shown) == 1 and result._written == []
+    assert len(shown) == 1 and run._written == []
 
 
 def test_a_folder_that_cannot_be_written_is_told(

@@ -11,8 +11,7 @@ from typing import Any
 
 from readahead.errors import BadValue
 from readahead.experiments.experiment import Experiment, Knob, Settings
-from readahead.measure.machine import this_machine
-from readahead.measure.sample import Sample
+from readahead.measure.sample import Sample, this_machine
 from readahead.models.estimate import Estimate
 from readahead.published import Figure
 from readahead.running import check, tell

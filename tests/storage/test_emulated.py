@@ -14,8 +14,7 @@ from fake_clock import FakeClock
 
 from readahead.devices import Device
 from readahead.errors import BadValue
-from readahead.measure.engine import EngineSettings
-from readahead.measure.run import Query, run_emulated
+from readahead.measure.run import EngineSettings, Query, run_emulated
 from readahead.models.queue import DeviceQueue
 from readahead.storage.emulated import EmulatedFileSystem
 

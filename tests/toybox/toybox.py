@@ -16,8 +16,7 @@ from readahead.experiments.claim import Claim, Reason
 from readahead.experiments.experiment import Experiment, Knob, Settings
 from readahead.experiments.figure import Axis, Line, Picture
 from readahead.experiments.round import Round, Study
-from readahead.measure.machine import this_machine
-from readahead.measure.sample import Sample
+from readahead.measure.sample import Sample, this_machine
 from readahead.models.estimate import Estimate
 from readahead.published import Figure
 from readahead.questions.answers import Amount, Choice, Order, Several

@@ -10,7 +10,7 @@ from pathlib import Path
 import click
 
 from readahead import paths
-from readahead.measure.machine import this_machine
+from readahead.measure.sample import this_machine
 from tools.bench.figure import Figure
 
 PARTS = {

@@ -11,8 +11,7 @@ import numpy as np
 from readahead.datasets import store
 from readahead.datasets.recipe import Recipe
 from readahead.devices import Device
-from readahead.measure.engine import EngineSettings, engine
-from readahead.measure.run import Query
+from readahead.measure.run import EngineSettings, Query, engine
 from readahead.storage.emulated import EmulatedFileSystem
 from tools.bench.figure import Figure
 

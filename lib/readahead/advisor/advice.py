@@ -11,7 +11,7 @@ from readahead.datasets.survey import Survey
 from readahead.devices import Device
 from readahead.errors import BadValue, require_range
 from readahead.measure import sample_run
-from readahead.measure.engine import spare_threads
+from readahead.measure.run import spare_threads
 from readahead.models import table_layout
 from readahead.models.estimate import Estimate
 from readahead.models.schedule import Costs

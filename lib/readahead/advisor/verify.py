@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from readahead import units
 from readahead.advisor.advice import Advice, advise
 from readahead.datasets.survey import Survey
-from readahead.measure.engine import EngineSettings
+from readahead.measure.run import EngineSettings
 from readahead.measure.sample import Sample
 from readahead.measure.sample_run import sample_of
 from readahead.models.table_layout import AS_IT_LIES, Layout

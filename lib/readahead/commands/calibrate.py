@@ -9,7 +9,7 @@ from readahead import devices, units
 from readahead.datasets.tables import TABLES
 from readahead.measure import disk
 from readahead.measure.calibrate import COLD, WARM, engine
-from readahead.measure.machine import this_machine
+from readahead.measure.sample import this_machine
 
 
 @click.command()

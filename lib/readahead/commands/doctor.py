@@ -22,9 +22,8 @@ from readahead import paths, units
 from readahead.datasets.build import literal
 from readahead.devices import Device
 from readahead.errors import ReadaheadError
-from readahead.measure.engine import EngineSettings
-from readahead.measure.machine import this_machine
-from readahead.measure.run import Query, run_emulated
+from readahead.measure.run import EngineSettings, Query, run_emulated
+from readahead.measure.sample import this_machine
 from readahead.storage import page_cache
 from readahead.storage.clock import RealClock
 from readahead.units import GiB, MiB

@@ -28,7 +28,7 @@ from readahead.commands.run import digest
 from readahead.commands.sheets import Sheet, load, names
 from readahead.errors import BadValue
 from readahead.experiments.claim import AGREES, DIFFERS, NOISY
-from readahead.measure.machine import Machine, this_machine
+from readahead.measure.sample import Machine, this_machine
 
 _TOLD = {"claim", "says", "verdict", "seen"}
 """What a claim leaves in the executed copy."""

@@ -12,11 +12,17 @@ import numpy as np
 
 from readahead.datasets import inspect, store
 from readahead.datasets.recipe import Recipe
-from readahead.models import native_reads
-from readahead.models.native_reads import Segments
-from readahead.models.parquet_reads import even_reads, scan_reads
-from readahead.models.reads import Ints, Reads
-from readahead.models.shapes import ColumnChunk, FileShape, RowGroup
+from readahead.models.reads import (
+    ColumnChunk,
+    FileShape,
+    Ints,
+    Reads,
+    RowGroup,
+    Segments,
+    even_reads,
+    packed,
+    scan_reads,
+)
 
 FOOTER_BYTES_A_CHUNK = 80
 """What the footer of a Parquet file says of a column chunk, roughly."""
@@ -117,4 +123,4 @@ def segments(recipe: Recipe) -> list[list[Segments]]:
 
 @functools.lru_cache(maxsize=128)
 def _segments(recipe: Recipe) -> list[list[Segments]]:
-    return native_reads.packed(group_rows(recipe), _widths(recipe), recipe.block_bytes)
+    return packed(group_rows(recipe), _widths(recipe), recipe.block_bytes)

@@ -15,9 +15,7 @@ import duckdb
 from readahead.datasets.build import literal
 from readahead.datasets.recipe import VECTOR_ROWS
 from readahead.errors import DataError
-from readahead.models.native_reads import Segments
-from readahead.models.reads import Ints, spans_of
-from readahead.models.shapes import ColumnChunk, FileShape, RowGroup
+from readahead.models.reads import ColumnChunk, FileShape, Ints, RowGroup, Segments, spans_of
 
 P = ParamSpec("P")
 T = TypeVar("T")

@@ -23,9 +23,7 @@ from readahead.datasets.build import literal
 from readahead.datasets.inspect import footer_length
 from readahead.datasets.metadata import StoredColumn, ranks
 from readahead.errors import BadValue, DataError
-from readahead.models.parquet_reads import footer_reads, group_reads
-from readahead.models.reads import Reads, Span
-from readahead.models.shapes import ColumnChunk, FileShape, RowGroup
+from readahead.models.reads import ColumnChunk, FileShape, Reads, RowGroup, Span, footer_reads, group_reads
 from readahead.models.table_layout import GAP_BYTES, MOST_GROUPS, UNKNOWN, Ranges, Table
 
 SUFFIXES = (".parquet", ".parq", ".pq")

@@ -11,8 +11,7 @@ from typing import Any
 
 from readahead import units
 from readahead.errors import require_choice, require_range
-from readahead.measure.sample import FEW, Sample
-from readahead.measure.value import Value, value
+from readahead.measure.sample import FEW, Sample, Value, value
 
 RELATIONS = ("at least", "at most", "within", "faster than")
 AGREES, DIFFERS, NOISY = "agrees", "differs", "too noisy to say"

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import html
+import json
+import math
+import os
 import re
 from collections.abc import Iterable, Mapping
+from dataclasses import asdict
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from readahead import units
+from readahead import paths, units
+from readahead.errors import DataError
 from readahead.experiments.experiment import Experiment, Settings
-from readahead.measure.sample import Sample
-from readahead.measure.value import Value, seconds
+from readahead.measure.sample import Sample, Value, seconds, this_machine
 from readahead.models.estimate import Estimate
 from readahead.running import quietly, tell
 from readahead.storage.emulated import PROTOCOL, REMOTE_PROTOCOL
@@ -139,3 +144,72 @@ def sweep(study: Study, knob: str, values: Iterable[float], **changes: Any) -> p
 
 def _literal(value: object) -> str:
     return f"'{value}'" if isinstance(value, str) else str(value).lower()
+
+
+_MEASURED = (
+    "seconds", "median_s", "cpu_s", "bytes_read", "max_in_flight", "row_groups_scanned", "row_groups_total", "where",
+    "time_scale",
+)  # fmt: skip
+_written: list[Path] = []
+"""The files of this process."""
+
+
+def write_down(experiment: Experiment, settings: Settings, sample: Sample | None, name: str) -> Path | None:
+    """Write a measurement beside its prediction as JSON, for a machine to read, and return the file's path.
+
+    It is named after notebook `name`, in the folder that READAHEAD_OUT names; a second one of the same run gets a
+    number. None where no folder is named. Raises `DataError` if the folder cannot be written.
+    """
+    folder = os.environ.get("READAHEAD_OUT")
+    if not folder:
+        return None
+    number = len(_written) + 1
+    path = Path(folder) / (f"{name}.json" if number == 1 else f"{name}.{number}.json")
+    found = _plain(_facts(experiment, settings, sample))
+    try:
+        paths.write_whole(path, json.dumps(found, indent=1, ensure_ascii=False) + "\n")
+    except OSError as error:
+        raise DataError(
+            f"The result {path} cannot be written: {error}. Give a folder that can be."
+        ) from error
+    _written.append(path)
+    return path
+
+
+def _facts(experiment: Experiment, settings: Settings, sample: Sample | None) -> dict[str, Any]:
+    """Return everything as plain values: seconds, bytes, and the throughput in `throughput_unit`."""
+    estimate, work = experiment.model(settings), experiment.work(settings)
+    measured = None
+    if sample is not None:
+        measured = {name: getattr(sample, name) for name in _MEASURED} | {
+            "interval_s": sample.interval_s(),
+            "throughput": work / sample.median_s,
+            "reads": len(sample.reads),
+            "warnings": sample.warnings(),
+        }
+    return {
+        "topic": experiment.topic,
+        "settings": dict(settings),
+        "throughput_unit": experiment.unit(settings),
+        "work": work,
+        "modeled": {
+            "seconds": estimate.seconds,
+            "throughput": work / estimate.seconds,
+            "terms_s": dict(estimate.terms_s),
+            "overlapped_s": dict(estimate.overlapped_s),
+            "bottleneck": estimate.bottleneck,
+        },
+        "measured": measured,
+        "machine": asdict(this_machine()),
+    }
+
+
+def _plain(thing: Any) -> Any:
+    """Return it as JSON has it: numpy's numbers as Python's, and no infinity."""
+    if isinstance(thing, Mapping):
+        return {str(key): _plain(value) for key, value in thing.items()}
+    if isinstance(thing, (list, tuple)):
+        return [_plain(value) for value in thing]
+    if hasattr(thing, "item"):
+        thing = thing.item()
+    return None if isinstance(thing, float) and not math.isfinite(thing) else thing

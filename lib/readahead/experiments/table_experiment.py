@@ -13,12 +13,11 @@ from typing import Any, TypeVar
 
 from readahead.datasets.recipe import Recipe
 from readahead.devices import THIS_MACHINE, Device, calibrated, device
-from readahead.experiments.experiment import Experiment, Settings
-from readahead.experiments.knobs import DISK_COLD, DISK_WARM, EMULATED, USUAL
+from readahead.experiments.experiment import DISK_COLD, DISK_WARM, EMULATED, USUAL, Experiment, Settings
 from readahead.measure import calibrate
 from readahead.measure.calibrate import MEMORY
 from readahead.measure.case import Case
-from readahead.measure.engine import EngineSettings
+from readahead.measure.run import EngineSettings
 from readahead.measure.sample import Sample
 from readahead.models.estimate import Estimate
 from readahead.models.schedule import Costs

@@ -20,7 +20,7 @@ from readahead.devices import Device
 from readahead.experiments.experiment import Experiment
 from readahead.measure import calibrate
 from readahead.measure.case import Case
-from readahead.measure.engine import EngineSettings
+from readahead.measure.run import EngineSettings
 from readahead.measure.sample import Sample
 from readahead.models.estimate import Estimate
 from readahead.running import quietly, tell

@@ -24,9 +24,8 @@ from readahead.datasets.recipe import Recipe
 from readahead.devices import Device, calibrated
 from readahead.errors import require_range
 from readahead.measure.case import Case
-from readahead.measure.engine import EngineSettings, spare_threads
-from readahead.measure.machine import this_machine
-from readahead.measure.sample import Sample
+from readahead.measure.run import EngineSettings, spare_threads
+from readahead.measure.sample import Sample, this_machine
 from readahead.models.schedule import Costs
 from readahead.running import quietly, tell
 from readahead.storage import page_cache

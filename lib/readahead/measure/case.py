@@ -15,8 +15,7 @@ from readahead import units
 from readahead.datasets import expected, store
 from readahead.datasets.recipe import Recipe
 from readahead.devices import Device
-from readahead.measure.engine import EngineSettings
-from readahead.measure.run import Query, run_emulated, run_local
+from readahead.measure.run import EngineSettings, Query, run_emulated, run_local
 from readahead.measure.sample import Sample
 from readahead.models.reads import Reads, Span
 from readahead.models.schedule import Costs, Timeline, Window, simulate

@@ -1,24 +1,138 @@
-"""Runs the same query again and again, on an emulated device or on this machine's own disk, and keeps everything seen
-in a `Sample`."""
+"""Runs the same query again and again in DuckDB, on an emulated device or on this machine's own disk, and keeps
+everything seen in a `Sample`."""
 
 from __future__ import annotations
 
+import json
+import tempfile
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import duckdb
 
+from readahead import paths
 from readahead.devices import Device
 from readahead.errors import Cancelled, DataError
-from readahead.measure.engine import EngineSettings, Profile, engine, profile, quoted
-from readahead.measure.sample import Sample
+from readahead.measure.sample import Sample, this_machine
 from readahead.running import check, interrupts, turns
 from readahead.storage import page_cache
-from readahead.storage.emulated import REMOTE_PROTOCOL, EmulatedFileSystem, RemoteFileSystem
+from readahead.storage.emulated import PROTOCOL, REMOTE_PROTOCOL, EmulatedFileSystem, RemoteFileSystem
 from readahead.storage.trace import Read
+
+Setting = str | int | bool
+
+
+def spare_threads() -> int:
+    """Return how many threads DuckDB may use while a learner watches: all cores but one."""
+    return max(1, this_machine().cores - 1)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EngineSettings:
+    """How DuckDB is set up for a run."""
+
+    threads: int = field(default_factory=spare_threads)
+    queue_depth: int = 8
+    """Sets `async_threads` and `read_ahead_depth` together: either alone goes flat."""
+    column_gap_bytes: int = 16_384
+    """Column chunks with a smaller hole between them are read as one. DuckDB fits it from its own reads
+    unless it is pinned, so the number of reads could differ between two runs."""
+    more: Mapping[str, Setting] = field(default_factory=dict, hash=False)
+    """Any other DuckDB settings, by name."""
+
+    @property
+    def in_flight(self) -> int:
+        """Return how many reads DuckDB keeps under way: the asynchronous threads, and every worker but one."""
+        return self.queue_depth + self.threads - 1
+
+    def values(self) -> dict[str, Setting]:
+        """Return every DuckDB setting by name."""
+        return {
+            "threads": self.threads,
+            "async_threads": self.queue_depth,
+            "read_ahead_depth": self.queue_depth,
+            "parquet_prefetch_column_gap": self.column_gap_bytes,
+            **self.more,
+        }
+
+    def statements(self) -> list[str]:
+        """Return the SQL that puts these settings in force."""
+        return [f"SET {name} = {_literal(value)}" for name, value in self.values().items()]
+
+
+def _literal(value: Setting) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    return str(value) if isinstance(value, int) else "'" + value.replace("'", "''") + "'"
+
+
+@contextmanager
+def engine(
+    settings: EngineSettings, filesystem: EmulatedFileSystem | None = None
+) -> Iterator[duckdb.DuckDBPyConnection]:
+    """Open a DuckDB in memory with `settings`, reading `dev://` paths through `filesystem`; close it after."""
+    connection = duckdb.connect()
+    try:
+        if filesystem is not None:
+            connection.register_filesystem(filesystem)
+        for statement in settings.statements():
+            connection.execute(statement)
+        connection.execute("PRAGMA enable_profiling = 'no_output'")
+        connection.execute("SET enable_progress_bar = false")  # after two seconds it would print among ours
+        yield connection
+    finally:
+        if filesystem is not None:
+            connection.unregister_filesystem(filesystem.protocol)
+        connection.close()
+
+
+def quoted(path: Path | str, *, emulated: bool = False) -> str:
+    """Return a path as an SQL string literal."""
+    return _literal(f"{PROTOCOL}://{path}" if emulated else str(path))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Profile:
+    """What DuckDB says of its own last query."""
+
+    bytes_read: int
+    row_groups_scanned: int
+    row_groups_total: int
+    operators: tuple[tuple[str, float, int], ...] = ()
+    """(name, seconds of all threads, rows it passed on) of each operator, the topmost first."""
+
+
+def profile(connection: duckdb.DuckDBPyConnection) -> Profile:
+    """Return DuckDB's own account of the last query: an independent check of our trace.
+
+    Row groups are those of the Parquet files, if any were read, and not of small tables in memory beside them.
+    """
+    told = json.loads(connection.get_profiling_information(format="json"))
+    nodes = list(_nodes(told.get("operator", [])))
+    scans = [node for node in nodes if "total_row_groups_to_scan" in node]
+    files = [node for node in scans if "PARQUET" in str(node.get("extra_info", {}).get("Function", ""))]
+    scans = files or scans
+    return Profile(
+        bytes_read=int(told.get("io", {}).get("total_bytes_read", 0)),
+        row_groups_scanned=sum(int(node.get("row_groups_scanned", 0)) for node in scans),
+        row_groups_total=sum(int(node["total_row_groups_to_scan"]) for node in scans),
+        operators=tuple(
+            (str(node["type"]), float(node.get("timing", 0.0)), int(node.get("intermediate_rows", 0)))
+            for node in nodes
+            if "type" in node
+        ),
+    )
+
+
+def _nodes(tree: Any) -> Iterator[dict[str, Any]]:
+    for node in tree:
+        yield node
+        yield from _nodes(node.get("children", []))
+
 
 WARM_UPS = 2
 """Untimed runs before the first that counts: after one, a short scan still takes up to a third longer than later on."""
@@ -215,3 +329,53 @@ def _explained(error: duckdb.Error, query: Query, settings: EngineSettings) -> E
         f"DuckDB could not run the query on {query.path}: {error}."
         " Delete the file so that it is built again, or give another."
     )
+
+
+class Stopwatch:
+    """Seconds, processor seconds and reads of repeats; the device's own waiting is not the work's processor time."""
+
+    def __init__(self, filesystem: EmulatedFileSystem) -> None:
+        self.filesystem = filesystem
+        self.seconds: list[float] = []
+        self.cpu_s: list[float] = []
+        self.reads: tuple[Read, ...] = ()
+        """Of the last repeat."""
+
+    @contextmanager
+    def repeat(self) -> Iterator[None]:
+        """Time the block, on a device that has been idle."""
+        self.filesystem.fresh()
+        start_s, cpu_s = time.perf_counter(), time.process_time()
+        yield
+        self.seconds.append(time.perf_counter() - start_s)
+        self.cpu_s.append(max(0.0, time.process_time() - cpu_s - self.filesystem.spun_s))
+        self.reads = self.filesystem.trace.reads(start_s=start_s)
+
+    def sample(self, **more: Any) -> Sample:
+        """Return the repeats as a sample; `more` are its other fields, or others instead of these."""
+        found: dict[str, Any] = {
+            "seconds": tuple(self.seconds),
+            "cpu_s": tuple(self.cpu_s),
+            "reads": self.reads,
+            "bytes_read": sum(read.size_bytes for read in self.reads),
+            "where": "emulated device",
+        }
+        return Sample(**found | more)
+
+
+@contextmanager
+def work_folder(prefix: str) -> Iterator[Path]:
+    """Give a folder of one's own, which is removed in any case.
+
+    Raises `DataError` if it cannot be made, and for any OSError inside the block: a disk that is full, most often.
+    """
+    parent = paths.work_dir()
+    try:
+        parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(prefix=prefix, dir=parent, ignore_cleanup_errors=True) as folder:
+            yield Path(folder)
+    except OSError as error:
+        raise DataError(
+            f"The files of a measurement could not be written to {parent}: {error.strerror or error}."
+            " Free some space there, or set READAHEAD_CACHE to another folder that can be written."
+        ) from error

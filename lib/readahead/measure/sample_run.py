@@ -26,8 +26,7 @@ from readahead.datasets.tables import TABLES
 from readahead.devices import Device
 from readahead.errors import Cancelled, DataError
 from readahead.measure.calibrate import MEMORY, engine
-from readahead.measure.engine import EngineSettings
-from readahead.measure.run import Query, run_emulated, run_local
+from readahead.measure.run import EngineSettings, Query, run_emulated, run_local
 from readahead.measure.sample import Sample
 from readahead.models.schedule import Costs
 from readahead.models.table_layout import AS_IT_LIES, VECTOR_ROWS, Case, Layout, Workload

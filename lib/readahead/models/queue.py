@@ -10,14 +10,52 @@ M. Walker, 1959) is known when the last one comes.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+import hashlib
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from readahead import paths
 from readahead.devices import Device
 from readahead.errors import require_range
-from readahead.models.compiled import compiled
+
+
+def _folder() -> Path:
+    """Return where machine code is kept: beside the built files, for the package may stand where none can be written.
+
+    Numba looks whether a function's own file has changed, but not those of the functions it calls; hence the digest.
+    """
+    digest = hashlib.sha256()
+    for source in sorted(Path(__file__).parent.glob("*.py")):
+        digest.update(source.read_bytes())
+    return paths.work_dir() / "compiled" / digest.hexdigest()[:12]
+
+
+os.environ.setdefault("NUMBA_CACHE_DIR", str(_folder()))
+
+try:
+    import numba
+except (ImportError, OSError):  # not installed, or its compiler cannot be loaded here
+    numba = None  # type: ignore[assignment]
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+def compiled(function: Function) -> Function:
+    """Return a function over numbers and arrays, compiled at its first call and kept on the disk."""
+    if numba is None:
+        return function
+    quick: Any
+    try:
+        quick = numba.njit(cache=True)(function)
+    except RuntimeError:  # there is no folder to keep it in
+        quick = numba.njit(function)
+    return quick  # type: ignore[no-any-return]
+
 
 TIME, SEEK, LATENCY, TRANSFER, ENGINE, CPU = range(6)
 """The places in a moment: when it is, and the seconds of its chain that were spent on each term."""

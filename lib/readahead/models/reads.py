@@ -1,13 +1,17 @@
-"""What a scan reads, as arrays: offsets and sizes, and which row group each read belongs to."""
+"""The very reads that DuckDB 2.0 will issue to scan a file, Parquet or its own, from where the file's parts lie."""
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Sequence
+import math
+from collections import deque
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
+
+from readahead.units import KiB
 
 Ints = NDArray[np.int64]
 Span = tuple[int, int]
@@ -112,3 +116,210 @@ class Reads:
             rows=self.rows[:groups],
             probes=self.probes[:groups],
         )
+
+
+def distinct(places: float, rows: float) -> float:
+    r"""Return how many places random rows are expected to fall in, when a row may come twice.
+
+    .. math:: m \left(1 - \left(1 - 1/m\right)^k\right)
+
+    where m (`places`) are pages, row groups or values of a dictionary, and k (`rows`) the rows: a place is missed by
+    one row with 1 - 1/m, and by all k of them with (1 - 1/m)^k.
+
+    Source: A. F. Cardenas, Analysis and Performance of Inverted Data Base Structures, 1975.
+    """
+    if places <= 1:
+        return min(float(rows), 1.0)
+    return -places * math.expm1(rows * math.log1p(-1.0 / places))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ColumnChunk:
+    """One column of one row group: a run of bytes in the file."""
+
+    column: str
+    offset: int
+    """First byte in the file."""
+    size_bytes: int
+    """Compressed length."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RowGroup:
+    """The unit of a scan: so many rows, one chunk per column, in file order."""
+
+    rows: int
+    chunks: tuple[ColumnChunk, ...]
+
+    @property
+    def size_bytes(self) -> int:
+        """Return the compressed bytes of all columns."""
+        return sum(chunk.size_bytes for chunk in self.chunks)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileShape:
+    """A Parquet file as a reader sees it."""
+
+    size_bytes: int
+    footer_bytes: int
+    """Length of the metadata at the end, without its 8 closing bytes."""
+    row_groups: tuple[RowGroup, ...]
+
+
+WHOLE_GROUP_SHARE = 0.95
+"""A group is read in one piece when more than this share of its bytes is wanted."""
+FOOTER_GUESS_LOW, FOOTER_GUESS_HIGH = 16 * KiB, 256 * KiB
+
+
+def footer_reads(shape: FileShape) -> list[Span]:
+    """Return the reads, one after the other, that fetch the footer.
+
+    DuckDB guesses a thousandth of the file, between 16 and 256 KiB, rounded up to a power of two; if the footer
+    is longer than the guess, it is read again at its true length (DuckDB 2.0, parquet_reader.cpp).
+    """
+    guess = min(max(shape.size_bytes // 1000, FOOTER_GUESS_LOW), FOOTER_GUESS_HIGH)
+    guess = min(1 << (guess - 1).bit_length(), shape.size_bytes)
+    reads = [(shape.size_bytes - guess, guess)]
+    if shape.footer_bytes + 8 > guess:
+        reads.append((shape.size_bytes - 8 - shape.footer_bytes, shape.footer_bytes))
+    return reads
+
+
+def group_reads(group: RowGroup, columns: Collection[str], gap_bytes: int) -> list[Span]:
+    """Return the reads of one row group for the wanted columns, in file order.
+
+    `gap_bytes` is the longest hole that is read through rather than jumped.
+    """
+    wanted = sorted((c for c in group.chunks if c.column in columns), key=lambda chunk: chunk.offset)
+    if not wanted:
+        return []
+    if sum(chunk.size_bytes for chunk in wanted) > WHOLE_GROUP_SHARE * group.size_bytes:
+        return [_span(sorted(group.chunks, key=lambda chunk: chunk.offset))]
+    runs: list[list[ColumnChunk]] = [[wanted[0]]]
+    for chunk in wanted[1:]:
+        hole = chunk.offset - (runs[-1][-1].offset + runs[-1][-1].size_bytes)
+        if hole <= gap_bytes:
+            runs[-1].append(chunk)
+        else:
+            runs.append([chunk])
+    return [_span(run) for run in runs]
+
+
+def scan_reads(shape: FileShape, columns: Collection[str], gap_bytes: int = 16_384) -> Reads:
+    """Return the reads of a scan of the wanted columns; a test holds them to the trace of the real engine.
+
+    First the footer, which says where everything lies; then, for each row group, one read per run of wanted column
+    chunks. One case is left out: for a single key DuckDB compares with `=`, and where the key column is under a
+    twentieth of the group it reads that first and the rest when a row was found, in two reads instead of one.
+    """
+    groups = [group_reads(group, columns, gap_bytes) for group in shape.row_groups]
+    return Reads.of(footer_reads(shape), groups, [group.rows for group in shape.row_groups])
+
+
+def even_reads(
+    widths: Sequence[tuple[str, float]],
+    rows: int,
+    group_rows: int,
+    columns: Collection[str],
+    *,
+    gap_bytes: int,
+    footer_bytes_per_group: float,
+) -> Reads:
+    """Return the reads of a file that is not there: row groups alike, of columns with so many bytes a row.
+
+    Every row group has `group_rows` rows but the last, which has what is left.
+    """
+    count = max(1, -(-rows // group_rows))
+    left = rows - group_rows * (count - 1)
+
+    def one(group_rows: int) -> tuple[list[Span], int]:
+        chunks, offset = [], 4
+        for name, width in widths:
+            size = max(1, round(width * group_rows))
+            chunks.append(ColumnChunk(column=name, offset=offset, size_bytes=size))
+            offset += size
+        return group_reads(RowGroup(rows=group_rows, chunks=tuple(chunks)), columns, gap_bytes), offset
+
+    full, end = one(group_rows)
+    last, _ = one(left)
+    step, footer = end - 4, int(count * footer_bytes_per_group)
+    shape = FileShape(size_bytes=end + (count - 1) * step + footer + 12, footer_bytes=footer, row_groups=())
+    starts = step * np.arange(count)
+    groups = spans_of(full)[None] + np.stack([starts, np.zeros_like(starts)], axis=1)[:-1, None]
+    return Reads(
+        footer=spans_of(footer_reads(shape)),
+        spans=np.concatenate([groups.reshape(-1, 2), spans_of(last) + np.array([starts[-1], 0])]),
+        ends=np.append(len(full) * np.arange(1, count), len(full) * (count - 1) + len(last)),
+        rows=np.append(np.full(count - 1, group_rows), left),
+    )
+
+
+def _span(run: Sequence[ColumnChunk]) -> Span:
+    end = max(chunk.offset + chunk.size_bytes for chunk in run)
+    return run[0].offset, end - run[0].offset
+
+
+FILE_HEADER_BYTES = 3 * 4096
+"""What comes before the first block of a native DuckDB file."""
+
+
+Segments = list[tuple[int, int]]
+"""Of one column of a row group: (first row, block), in order of rows."""
+AT_ONCE = 5
+"""Row groups that DuckDB writes at once, column by column."""
+
+
+def packed(rows: Sequence[int], widths: Sequence[float], block_bytes: int) -> list[list[Segments]]:
+    """Return, for each row group and column, its segments, in a native file with columns of so many bytes a row.
+
+    Columns of `AT_ONCE` row groups follow one another; a column that would not fit into what is left of a block begins
+    the next one. An approximation: DuckDB also fills the holes it left.
+    """
+    found: list[list[Segments]] = [[[] for _ in widths] for _ in rows]
+    at = 0.0
+    for first in range(0, len(rows), AT_ONCE):
+        for column, width in enumerate(widths):
+            for group in range(first, min(first + AT_ONCE, len(rows))):
+                size = max(1.0, rows[group] * width)
+                if at % block_bytes + size > block_bytes and at % block_bytes:
+                    at += block_bytes - at % block_bytes
+                found[group][column] = [
+                    (int((block * block_bytes - at) / width) if block * block_bytes > at else 0, block)
+                    for block in range(int(at // block_bytes), int((at + size - 1) // block_bytes) + 1)
+                ]
+                at += size
+        at += -at % block_bytes
+    return found
+
+
+def block_span(block: int, block_bytes: int, count: int = 1) -> Span:
+    """Return where `count` blocks from this one on lie in the file."""
+    return FILE_HEADER_BYTES + block * block_bytes, count * block_bytes
+
+
+def block_reads(
+    groups: Sequence[Collection[int]], block_bytes: int, *, ahead: bool, depth: int
+) -> list[list[Span]]:
+    """Return the reads of a native scan whose row groups lie in these blocks.
+
+    Without read-ahead every block is a read of its own, the first time it is needed. With it, neighbours are one read,
+    and `depth` groups are under way: a block that two of them share is asked for once for each, because when the
+    second asks, the first has not arrived.
+    """
+    reads: list[list[Span]] = []
+    there: set[int] = set()
+    under_way: deque[list[int]] = deque()
+    for group in groups:
+        if len(under_way) >= (depth if ahead else 1):
+            there |= set(under_way.popleft())
+        wanted = sorted(set(group) - there)
+        runs: list[list[int]] = []
+        for block in wanted:
+            if ahead and runs and block == runs[-1][-1] + 1:
+                runs[-1].append(block)
+            else:
+                runs.append([block])
+        reads.append([block_span(run[0], block_bytes, len(run)) for run in runs])
+        under_way.append(wanted)
+    return reads

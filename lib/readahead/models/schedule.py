@@ -19,7 +19,6 @@ import numpy as np
 
 from readahead.devices import Device
 from readahead.errors import require_range
-from readahead.models.compiled import compiled
 from readahead.models.estimate import Estimate
 from readahead.models.queue import (
     CPU,
@@ -31,6 +30,7 @@ from readahead.models.queue import (
     Moment,
     book,
     book_at,
+    compiled,
     put,
     requeue,
     spend,

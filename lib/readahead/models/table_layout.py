@@ -14,8 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from readahead.devices import Device
 from readahead.models.estimate import Estimate
-from readahead.models.parquet_reads import even_reads
-from readahead.models.reads import Ints, Reads
+from readahead.models.reads import Ints, Reads, even_reads
 from readahead.models.schedule import Costs, Window, simulate
 
 VECTOR_ROWS = 2_048

@@ -12,7 +12,7 @@ from typing import Any
 from readahead.chapters import CONTENTS
 from readahead.errors import require_repeats
 from readahead.experiments.experiment import Experiment, Settings
-from readahead.measure import result
+from readahead.experiments.run import write_down
 from readahead.measure.sample import FEW
 from readahead.models.schedule import warm_meanwhile
 from readahead.panels.markup import show
@@ -52,13 +52,9 @@ def run(experiment: Experiment, *, measure: bool = True, repeats: int = FEW, **s
     sample = experiment.measure(now, repeats=repeats) if measure else None
     points = [] if sample is None else [measured_point(experiment, now, sample)]
     state = panel_state(experiment, now, first_knob(experiment, now), points)
-    found = result.facts(
-        topic=experiment.topic, settings=now, estimate=state.estimate, sample=sample,
-        throughput_unit=state.unit, work=experiment.work(now),
-    )  # fmt: skip
     topic = experiment.topic
     notebooks = (f"{row.number:02d}_{row.topic}" for row in CONTENTS if row.topic == topic)
-    result.write(found, next(notebooks, topic))
+    write_down(experiment, now, sample, next(notebooks, topic))
     show(static_html(state, is_open=True))
 
 

@@ -8,7 +8,7 @@ from readahead import units
 from readahead.devices import CatalogueEntry, calibrated
 from readahead.errors import ReadaheadError
 from readahead.measure import calibrate
-from readahead.measure.machine import Machine, this_machine
+from readahead.measure.sample import Machine, this_machine
 from readahead.panels.markup import table
 from readahead.questions.progress import Facts
 

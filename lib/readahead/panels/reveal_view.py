@@ -14,7 +14,7 @@ import ipywidgets as widgets
 
 from readahead.errors import ReadaheadError
 from readahead.experiments.round import Round, Study
-from readahead.measure.value import Value
+from readahead.measure.sample import Value
 from readahead.panels.background import Background, button
 from readahead.panels.chart import Mark, strip
 from readahead.panels.markup import bullets, error_box, paragraphs, table

@@ -8,7 +8,7 @@ from typing import Any
 
 from readahead import units
 from readahead.experiments.figure import Traces
-from readahead.experiments.law import Applied
+from readahead.experiments.round import Applied
 from readahead.experiments.run import Run
 from readahead.panels.chart import chart
 from readahead.panels.markup import code, folded, formula, paragraphs, table

@@ -15,8 +15,7 @@ import numpy as np
 from readahead import units
 from readahead.experiments.experiment import Experiment, Knob, Settings
 from readahead.experiments.figure import Axis, Line, Picture
-from readahead.measure.sample import Sample
-from readahead.measure.value import Value, seconds
+from readahead.measure.sample import Sample, Value, seconds
 from readahead.models.estimate import Estimate
 from readahead.panels.chart import chart
 from readahead.panels.markup import bullets, folded, table

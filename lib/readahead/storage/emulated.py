@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from fsspec import AbstractFileSystem
 
@@ -22,8 +22,33 @@ from readahead.errors import require_range
 from readahead.models.queue import DeviceQueue
 from readahead.models.schedule import warm
 from readahead.storage.clock import Clock, RealClock
-from readahead.storage.descriptor import Descriptor
 from readahead.storage.trace import Trace
+
+
+class Descriptor:
+    """An open file's number; closing twice is fine."""
+
+    _fd = -1
+
+    def __init__(self, number: int) -> None:
+        self._fd = number
+
+    def close(self) -> None:
+        """Give the file back to the system."""
+        if self._fd >= 0:
+            number, self._fd = self._fd, -1
+            os.close(number)
+
+    def __del__(self) -> None:
+        """Give the file back when nobody holds it any more: DuckDB drops its handles without closing them."""
+        self.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
 
 PROTOCOL = "dev"
 REMOTE_PROTOCOL = "s3"

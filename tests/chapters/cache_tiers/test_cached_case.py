@@ -17,8 +17,8 @@ from readahead.datasets import inspect, store
 from readahead.datasets.recipe import Recipe
 from readahead.devices import Device
 from readahead.errors import Cancelled
-from readahead.measure.engine import EngineSettings, engine
-from readahead.models.shapes import RowGroup
+from readahead.measure.run import EngineSettings, engine
+from readahead.models.reads import RowGroup
 from readahead.running import Event, listening
 from readahead.storage.emulated import EmulatedFileSystem, RemoteFileSystem
 from readahead.units import MiB

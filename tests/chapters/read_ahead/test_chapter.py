@@ -20,7 +20,7 @@ from readahead.chapters.read_ahead.chapter import (
 )
 from readahead.chapters.read_ahead.workload import ALONE, LIMIT, NATIVE, OFF, ON, PARQUET
 from readahead.experiments.round import Study
-from readahead.measure.engine import spare_threads
+from readahead.measure.run import spare_threads
 from readahead.units import KiB, MiB
 
 

@@ -29,8 +29,7 @@ from readahead.chapters.scale_out.cluster import (
 from readahead.datasets.recipe import Recipe
 from readahead.devices import Device
 from readahead.errors import Cancelled, DataError
-from readahead.measure.engine import EngineSettings
-from readahead.measure.run import Query, run_emulated
+from readahead.measure.run import EngineSettings, Query, run_emulated
 from readahead.measure.sample import Sample
 from readahead.running import listening
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from readahead.chapters.cache_tiers import laws
-from readahead.experiments.law import Applied
+from readahead.experiments.round import Applied
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

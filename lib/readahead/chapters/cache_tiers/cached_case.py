@@ -17,8 +17,7 @@ from readahead.chapters.cache_tiers.access_trace import AccessTrace
 from readahead.datasets import store
 from readahead.devices import Device
 from readahead.measure.case import Case
-from readahead.measure.engine import Setting
-from readahead.measure.run import Query, run_emulated
+from readahead.measure.run import Query, Setting, run_emulated
 from readahead.measure.sample import Sample
 from readahead.models.estimate import Estimate
 from readahead.models.reads import Reads

@@ -16,8 +16,8 @@ from readahead.datasets import inspect, store
 from readahead.datasets.recipe import Recipe
 from readahead.devices import Device
 from readahead.measure.calibrate import Calibration, line
-from readahead.measure.engine import EngineSettings
-from readahead.models.shapes import RowGroup
+from readahead.measure.run import EngineSettings
+from readahead.models.reads import RowGroup
 from readahead.units import MiB
 
 RECIPES = tuple(Recipe(table="comments", size="tiny", row_group_rows=rows) for rows in (4_096, 8_192))

@@ -12,12 +12,9 @@ import numpy as np
 from readahead import devices, published
 from readahead.chapters.cache_tiers import laws
 from readahead.chapters.cache_tiers.workload import DISK, DROP, SCAN, UNIFORM, ZIPF, CachedQueries
-from readahead.experiments.experiment import Knob
-from readahead.experiments.figure import Axis, Line, Picture
-from readahead.experiments.knobs import knob, powers
-from readahead.experiments.law import Applied
-from readahead.experiments.residuals import against_print
-from readahead.experiments.round import Round, Study, along, traces
+from readahead.experiments.experiment import Knob, knob, powers
+from readahead.experiments.figure import Axis, Line, Picture, against_print
+from readahead.experiments.round import Applied, Round, Study, along, traces
 from readahead.units import GiB, KiB, MiB
 
 

@@ -7,7 +7,7 @@ import math
 from readahead.chapters.elimination.chapter import FEW, MANY
 from readahead.chapters.elimination.star_queries import BY_DATE, BY_YEAR, GENERATED, QUERIES
 from readahead.experiments.claim import Sides
-from readahead.measure.value import exactly
+from readahead.measure.sample import exactly
 from readahead.questions.question import Computed
 
 CLAIMS: dict[str, Sides] = {

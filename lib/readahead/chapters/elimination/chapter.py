@@ -24,10 +24,8 @@ from readahead.chapters.elimination.load_order import (
 )
 from readahead.chapters.elimination.star_queries import BY_DATE, BY_QUANTITY, BY_YEAR, GENERATED, QUERIES
 from readahead.chapters.elimination.workload import EXPERIMENT, IN_ORDER
-from readahead.experiments.figure import Axis, Line, Picture, Traces
-from readahead.experiments.law import Applied
-from readahead.experiments.residuals import against_print
-from readahead.experiments.round import Round, Study, along, traces
+from readahead.experiments.figure import Axis, Line, Picture, Traces, against_print
+from readahead.experiments.round import Applied, Round, Study, along, traces
 from readahead.published import Figure
 
 LATE = 0.1

@@ -19,10 +19,8 @@ from readahead.chapters.elimination.workload import EXPERIMENT, IN_ORDER
 from readahead.datasets import store
 from readahead.datasets.build import literal, run_statement
 from readahead.experiments.round import Study
-from readahead.measure.engine import quoted
-from readahead.measure.run import Query, run_emulated
-from readahead.measure.sample import Sample
-from readahead.measure.value import Value
+from readahead.measure.run import Query, quoted, run_emulated
+from readahead.measure.sample import Sample, Value
 from readahead.running import quietly, tell
 
 MONTH, YEAR = "Q1.2", "Q1.1"

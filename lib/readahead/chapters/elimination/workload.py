@@ -26,13 +26,11 @@ from readahead.chapters.elimination.star_queries import (
     dimensions,
 )
 from readahead.datasets import inspect, store
-from readahead.experiments.experiment import Knob, Settings
-from readahead.experiments.knobs import knob, powers
+from readahead.experiments.experiment import Knob, Settings, knob, powers
 from readahead.experiments.table_experiment import TableExperiment, once
 from readahead.measure import calibrate
 from readahead.measure.case import Case
-from readahead.measure.engine import EngineSettings, engine
-from readahead.measure.run import Query
+from readahead.measure.run import EngineSettings, Query, engine
 from readahead.measure.sample import Sample
 from readahead.models.reads import Reads
 from readahead.models.schedule import Costs

@@ -11,11 +11,9 @@ from readahead.chapters.fragments import laws
 from readahead.chapters.fragments.workload import EXPERIMENT, READERS, REQUEST_BYTES, SHARED_BYTES
 from readahead.devices import device
 from readahead.experiments.claim import Sides
-from readahead.experiments.figure import Axis, Line, Picture
-from readahead.experiments.law import Applied
-from readahead.experiments.residuals import against_print
-from readahead.experiments.round import Round, Study, along, traces
-from readahead.measure.value import Value
+from readahead.experiments.figure import Axis, Line, Picture, against_print
+from readahead.experiments.round import Applied, Round, Study, along, traces
+from readahead.measure.sample import Value
 from readahead.questions.question import Computed
 from readahead.units import KiB, MiB
 

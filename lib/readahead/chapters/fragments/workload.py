@@ -13,11 +13,10 @@ from pathlib import Path
 from typing import Any
 
 from readahead.devices import Device, device
-from readahead.experiments.experiment import Knob, Settings
-from readahead.experiments.knobs import knob, powers
+from readahead.experiments.experiment import Knob, Settings, knob, powers
 from readahead.experiments.table_experiment import TableExperiment
+from readahead.measure.run import Stopwatch
 from readahead.measure.sample import Sample
-from readahead.measure.stopwatch import Stopwatch
 from readahead.models.estimate import Estimate
 from readahead.models.queue import DeviceQueue
 from readahead.running import carried, check, interrupts, tell

@@ -7,7 +7,7 @@ from readahead.chapters.index_pages.chapter import LEAVES, half_width, printed
 from readahead.chapters.index_pages.sampling import IN_ORDER, SHUFFLED
 from readahead.chapters.index_pages.workload import CHAIN, DEEP, EVERYTHING, LIST, SHALLOW
 from readahead.experiments.claim import Sides
-from readahead.measure.value import exactly
+from readahead.measure.sample import exactly
 from readahead.questions.question import Computed
 
 

@@ -13,10 +13,8 @@ from readahead.chapters.index_pages.laws import PAGE_BYTES
 from readahead.chapters.index_pages.page_chain import reads_of
 from readahead.chapters.index_pages.sampling import CHOSEN, IN_ORDER, SHUFFLED, PartCase, table
 from readahead.chapters.index_pages.workload import CHAIN, DEEP, EVERYTHING, EXPERIMENT, LIST, SHALLOW, WIDE
-from readahead.experiments.figure import Axis, Line, Picture
-from readahead.experiments.law import Applied
-from readahead.experiments.residuals import against_print
-from readahead.experiments.round import Model, Round, Source, Study, traces
+from readahead.experiments.figure import Axis, Line, Picture, against_print
+from readahead.experiments.round import Applied, Model, Round, Source, Study, traces
 
 figure = functools.partial(published.figure, "index_pages")
 

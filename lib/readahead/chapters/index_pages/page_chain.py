@@ -20,14 +20,13 @@ import numpy as np
 from readahead.chapters.index_pages.laws import DISPATCH_S, PAGE_BYTES, READER_S, leaves_to_sample
 from readahead.devices import Device
 from readahead.errors import DataError
+from readahead.measure.run import Stopwatch, work_folder
 from readahead.measure.sample import Sample
-from readahead.measure.stopwatch import Stopwatch
 from readahead.models.estimate import Estimate
 from readahead.models.reads import Ints, Reads, Span, spans_of
 from readahead.models.schedule import Costs, Window, simulate
 from readahead.running import carried, check, interrupts, tell, turns
 from readahead.storage.emulated import EmulatedFile, EmulatedFileSystem
-from readahead.storage.work_folder import work_folder
 
 LIMITED, MAP, SAMPLED, DETAILED, COUNT = "limited", "map", "sampled", "detailed", "count"
 INDEX_WAYS = {

@@ -17,8 +17,7 @@ from readahead.devices import device
 from readahead.measure.case import Case
 from readahead.measure.run import Query
 from readahead.measure.sample import Sample
-from readahead.models.native_reads import block_reads
-from readahead.models.reads import Reads
+from readahead.models.reads import Reads, block_reads
 from readahead.models.schedule import Costs, Window
 from readahead.units import KiB
 

@@ -10,8 +10,7 @@ from readahead.chapters.index_pages.laws import PAGE_BYTES
 from readahead.chapters.index_pages.page_chain import INDEX_WAYS, Inspection, PageIndex
 from readahead.chapters.index_pages.sampling import TABLE_WAYS, PartCase, part_case
 from readahead.devices import device
-from readahead.experiments.experiment import Knob, Settings
-from readahead.experiments.knobs import knob, powers
+from readahead.experiments.experiment import Knob, Settings, knob, powers
 from readahead.experiments.table_experiment import TableExperiment, once
 from readahead.measure.sample import Sample
 from readahead.models.estimate import Estimate

@@ -26,16 +26,11 @@ from readahead.chapters.io_cpu.workload import EVERY, QUERY_1, SUM, Reports, Way
 from readahead.datasets import store
 from readahead.datasets.recipe import Recipe
 from readahead.experiments.claim import Sides
-from readahead.experiments.experiment import Knob
-from readahead.experiments.figure import Axis, Line, Picture
-from readahead.experiments.knobs import DISK_WARM, knob
-from readahead.experiments.law import Applied
-from readahead.experiments.residuals import against_print
-from readahead.experiments.round import Round, Study, along, traces
-from readahead.measure.engine import EngineSettings
-from readahead.measure.machine import this_machine
-from readahead.measure.run import Query
-from readahead.measure.value import Value
+from readahead.experiments.experiment import DISK_WARM, Knob, knob
+from readahead.experiments.figure import Axis, Line, Picture, against_print
+from readahead.experiments.round import Applied, Round, Study, along, traces
+from readahead.measure.run import EngineSettings, Query
+from readahead.measure.sample import Value, this_machine
 from readahead.questions.question import Computed
 from readahead.storage import page_cache
 from readahead.units import GB, MB, MiB

@@ -15,7 +15,7 @@ from readahead import published
 from readahead.chapters.io_cpu import laws
 from readahead.chapters.io_cpu.laws import PAGE_BYTES
 from readahead.errors import BadValue
-from readahead.experiments.law import Applied
+from readahead.experiments.round import Applied
 
 ROWS = (1, 2, 5, 10, 20, 40, 80, 158, 323)
 """Rows on a page in Chang's table."""

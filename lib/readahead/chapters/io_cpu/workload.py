@@ -15,11 +15,8 @@ from readahead.experiments.experiment import Settings
 from readahead.experiments.table_experiment import TableExperiment, once
 from readahead.measure import calibrate
 from readahead.measure.case import Case
-from readahead.measure.engine import EngineSettings
-from readahead.measure.machine import this_machine
-from readahead.measure.run import Query, run_local
-from readahead.measure.sample import Sample
-from readahead.measure.value import Value
+from readahead.measure.run import EngineSettings, Query, run_local
+from readahead.measure.sample import Sample, Value, this_machine
 from readahead.models.schedule import Costs
 from readahead.running import quietly, tell
 

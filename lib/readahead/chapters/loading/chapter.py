@@ -13,12 +13,9 @@ from readahead.chapters.loading import laws
 from readahead.chapters.loading.crash_test import Crash, crash_test
 from readahead.chapters.loading.workload import EXPERIMENT
 from readahead.chapters.loading.writers import DATABASE, EMULATED_FILES, FILES, load_calibration
-from readahead.experiments.figure import Axis, Line, Picture
-from readahead.experiments.law import Applied
-from readahead.experiments.residuals import against_print
-from readahead.experiments.round import Round, Study, along, traces
-from readahead.measure.sample import Sample
-from readahead.measure.value import Value
+from readahead.experiments.figure import Axis, Line, Picture, against_print
+from readahead.experiments.round import Applied, Round, Study, along, traces
+from readahead.measure.sample import Sample, Value
 from readahead.models import scalability
 
 COUNTS = (1, 2, 4, 8, 16, 32)

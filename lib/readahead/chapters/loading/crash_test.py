@@ -14,8 +14,7 @@ import duckdb
 
 from readahead.chapters.loading.writers import ROWS_SQL
 from readahead.errors import DataError
-from readahead.measure.engine import quoted
-from readahead.storage.work_folder import work_folder
+from readahead.measure.run import quoted, work_folder
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

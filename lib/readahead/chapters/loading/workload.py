@@ -8,8 +8,7 @@ from typing import Any
 from readahead import devices
 from readahead.chapters.loading import laws
 from readahead.chapters.loading.writers import EMULATED_FILES, TARGETS, load_calibration, run_writers
-from readahead.experiments.experiment import Experiment, Knob, Settings
-from readahead.experiments.knobs import knob, powers
+from readahead.experiments.experiment import Experiment, Knob, Settings, knob, powers
 from readahead.measure.sample import Sample
 from readahead.models.estimate import Estimate
 

@@ -18,12 +18,10 @@ from readahead.chapters.loading.laws import LoadCosts
 from readahead.devices import Device
 from readahead.errors import DataError
 from readahead.measure.calibrate import Calibration
-from readahead.measure.engine import quoted
+from readahead.measure.run import Stopwatch, quoted, work_folder
 from readahead.measure.sample import Sample
-from readahead.measure.stopwatch import Stopwatch
 from readahead.running import carried, check, interrupts, stopped, turns
 from readahead.storage.emulated import PROTOCOL
-from readahead.storage.work_folder import work_folder
 
 EMULATED_FILES, FILES, DATABASE = "emulated_files", "files", "database"
 TARGETS = {

@@ -11,9 +11,8 @@ from readahead.chapters.lookups import array_of_disks, laws
 from readahead.chapters.lookups.array_of_disks import DISKS, FITTED, UNEXPLAINED, printed, residuals
 from readahead.chapters.lookups.workload import EXPERIMENT, PARQUET, STRIPE_BYTES
 from readahead.experiments.figure import Axis, Line, Picture
-from readahead.experiments.law import Applied
-from readahead.experiments.round import Round, Study, along, traces
-from readahead.measure.value import Value
+from readahead.experiments.round import Applied, Round, Study, along, traces
+from readahead.measure.sample import Value
 from readahead.published import figure
 from readahead.units import KiB
 

@@ -15,7 +15,7 @@ from statistics import NormalDist
 import numpy as np
 
 from readahead.errors import require_range
-from readahead.models.occupancy import distinct as distinct  # noqa: PLC0414 (a law of this chapter and of others)
+from readahead.models.reads import distinct as distinct  # noqa: PLC0414 (a law of this chapter and of others)
 
 EXACT = 400
 """Up to so many reads the fullest disk is worked out exactly; beyond, by the normal law."""

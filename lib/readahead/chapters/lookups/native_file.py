@@ -13,7 +13,7 @@ import numpy as np
 from readahead.chapters.lookups import laws
 from readahead.datasets import expected, inspect, store
 from readahead.datasets.recipe import Recipe
-from readahead.models.native_reads import Segments
+from readahead.models.reads import Segments
 
 INDEX_BYTES_A_ROW = 9
 """Of DuckDB's index on a whole number: a pointer, and a little of the nodes above."""

@@ -16,13 +16,11 @@ import numpy as np
 from readahead.chapters.lookups import native_file
 from readahead.datasets import expected, store
 from readahead.devices import Device, device
-from readahead.experiments.experiment import Knob, Settings
-from readahead.experiments.knobs import EMULATED, knob, powers
+from readahead.experiments.experiment import EMULATED, Knob, Settings, knob, powers
 from readahead.experiments.table_experiment import TableExperiment, once
 from readahead.measure.case import Case
 from readahead.models.estimate import Estimate
-from readahead.models.native_reads import block_reads, block_span
-from readahead.models.reads import Reads
+from readahead.models.reads import Reads, block_reads, block_span
 from readahead.models.schedule import Costs
 from readahead.published import Figure, series
 from readahead.units import MB, KiB

@@ -10,11 +10,9 @@ from readahead import published
 from readahead.chapters.read_ahead import laws
 from readahead.chapters.read_ahead.workload import ALONE, EXPERIMENT, LIMIT, NATIVE, OFF, ON, PARQUET, TWO
 from readahead.experiments.claim import Sides
-from readahead.experiments.figure import Axis, Line, Picture
-from readahead.experiments.knobs import DISK_COLD, DISK_WARM
-from readahead.experiments.law import Applied
-from readahead.experiments.residuals import against_print
-from readahead.experiments.round import Round, Study, along, traces
+from readahead.experiments.experiment import DISK_COLD, DISK_WARM
+from readahead.experiments.figure import Axis, Line, Picture, against_print
+from readahead.experiments.round import Applied, Round, Study, along, traces
 from readahead.questions.question import Computed
 from readahead.storage import page_cache
 from readahead.units import GB, KiB, MiB

@@ -7,16 +7,12 @@ from dataclasses import dataclass, replace
 
 from readahead.datasets import expected, store
 from readahead.devices import device
-from readahead.experiments.experiment import Knob, Settings
-from readahead.experiments.knobs import knob, powers
+from readahead.experiments.experiment import Knob, Settings, knob, powers
 from readahead.experiments.table_experiment import TableExperiment, once
 from readahead.measure.case import Case
-from readahead.measure.engine import Setting
-from readahead.measure.run import Query
-from readahead.models.native_reads import block_reads
-from readahead.models.reads import Reads, Span
+from readahead.measure.run import Query, Setting
+from readahead.models.reads import Reads, RowGroup, Span, block_reads
 from readahead.models.schedule import Costs, Timeline, Window, simulate
-from readahead.models.shapes import RowGroup
 from readahead.units import KiB, MiB
 
 ON, OFF, ALONE = "on", "off", "alone"

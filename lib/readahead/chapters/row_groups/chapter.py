@@ -26,14 +26,12 @@ from readahead.chapters.row_groups.workload import (
 from readahead.datasets.recipe import VECTOR_ROWS, Recipe
 from readahead.devices import device
 from readahead.experiments.claim import Sides
-from readahead.experiments.experiment import Settings
-from readahead.experiments.figure import Axis, Line, Picture, Traces
-from readahead.experiments.knobs import DISK_COLD, DISK_WARM
-from readahead.experiments.residuals import against_print
+from readahead.experiments.experiment import DISK_COLD, DISK_WARM, Settings
+from readahead.experiments.figure import Axis, Line, Picture, Traces, against_print
 from readahead.experiments.round import Question, Round, Study, along, traces
 from readahead.measure import calibrate
 from readahead.measure.case import Case
-from readahead.measure.engine import EngineSettings
+from readahead.measure.run import EngineSettings
 from readahead.models.schedule import Costs
 from readahead.published import figure
 from readahead.questions.question import Computed

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from readahead.errors import require_range
-from readahead.models.occupancy import distinct
+from readahead.models.reads import distinct
 from readahead.units import MiB
 
 LARGEST_GROUP_ROWS = 2**20

@@ -12,10 +12,9 @@ from readahead.chapters.row_groups.laws import Column, chunk_bytes
 from readahead.datasets import inspect, store
 from readahead.datasets.recipe import Recipe
 from readahead.devices import device
-from readahead.experiments.experiment import Settings
-from readahead.experiments.knobs import knob
+from readahead.experiments.experiment import Settings, knob
 from readahead.experiments.table_experiment import TableExperiment
-from readahead.measure.engine import spare_threads
+from readahead.measure.run import spare_threads
 from readahead.published import Figure, figure
 
 NEAR, FAR = "nvme", "object-store"

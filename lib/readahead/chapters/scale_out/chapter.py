@@ -10,12 +10,10 @@ from readahead.chapters.scale_out import laws
 from readahead.chapters.scale_out.cluster import LOCAL, NODE_THREADS
 from readahead.chapters.scale_out.factors import FITTED, anomaly, printed, residuals
 from readahead.chapters.scale_out.workload import ScaleOut
-from readahead.experiments.experiment import Knob, Settings
-from readahead.experiments.figure import Axis, Line, Picture, Traces
-from readahead.experiments.knobs import knob, powers
-from readahead.experiments.residuals import against_print
+from readahead.experiments.experiment import Knob, Settings, knob, powers
+from readahead.experiments.figure import Axis, Line, Picture, Traces, against_print
 from readahead.experiments.round import Round, Source, Study, along
-from readahead.measure.value import Value
+from readahead.measure.sample import Value
 from readahead.units import GB, MB, GiB, KiB, MiB
 
 _NETWORK = devices.device("object-store")

@@ -30,8 +30,7 @@ from readahead.datasets.recipe import Recipe
 from readahead.devices import device
 from readahead.errors import Cancelled, DataError, ReadaheadError
 from readahead.measure.case import Case
-from readahead.measure.engine import engine
-from readahead.measure.run import Query, once
+from readahead.measure.run import Query, engine, once
 from readahead.measure.sample import Sample
 from readahead.running import check, tell
 from readahead.storage.emulated import EmulatedFileSystem

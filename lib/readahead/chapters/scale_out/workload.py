@@ -18,8 +18,7 @@ from readahead.chapters.scale_out.cluster import LOCAL, POLL_S, Columns, Part
 from readahead.experiments.experiment import Settings
 from readahead.experiments.table_experiment import TableExperiment
 from readahead.measure import calibrate
-from readahead.measure.machine import this_machine
-from readahead.measure.sample import Sample
+from readahead.measure.sample import Sample, this_machine
 from readahead.models.estimate import Estimate
 from readahead.models.schedule import Timeline
 from readahead.running import turns

@@ -6,10 +6,9 @@ from collections.abc import Sequence
 
 from readahead import published
 from readahead.devices import device
-from readahead.experiments.experiment import Settings
-from readahead.experiments.knobs import knob
+from readahead.experiments.experiment import Settings, knob
 from readahead.experiments.table_experiment import TableExperiment
-from readahead.measure.engine import spare_threads
+from readahead.measure.run import spare_threads
 
 _DEFAULT = device("object-store")
 

@@ -7,12 +7,10 @@ from typing import Any
 from readahead.chapters.your_data import laws
 from readahead.chapters.your_data.workload import OURS, REGROUPED, SORTED, TODAY, YourData
 from readahead.experiments.claim import Sides
-from readahead.experiments.experiment import Knob, Settings
+from readahead.experiments.experiment import Knob, Settings, knob
 from readahead.experiments.figure import Axis, Line, Picture, Traces
-from readahead.experiments.knobs import knob
-from readahead.experiments.law import Applied
-from readahead.experiments.round import Round, Source, Study, traces
-from readahead.measure.value import Value
+from readahead.experiments.round import Applied, Round, Source, Study, traces
+from readahead.measure.sample import Value
 from readahead.models import table_layout
 from readahead.units import MB
 

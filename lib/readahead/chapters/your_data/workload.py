@@ -16,7 +16,7 @@ from readahead.devices import THIS_MACHINE, Device, calibrated, device
 from readahead.errors import BadValue
 from readahead.experiments.experiment import Experiment, Settings
 from readahead.measure import sample_run
-from readahead.measure.engine import EngineSettings, spare_threads
+from readahead.measure.run import EngineSettings, spare_threads
 from readahead.measure.sample import Sample
 from readahead.models import table_layout
 from readahead.models.estimate import Estimate
