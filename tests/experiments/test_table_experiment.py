@@ -7,6 +7,7 @@ import pytest
 
 from readahead.chapters.start_here.chapter import EXPERIMENT
 from readahead.errors import BadValue
+from readahead.experiments.round import Study
 from readahead.experiments.table_experiment import TableExperiment
 
 NUMBERS = [knob.name for knob in EXPERIMENT.knobs if knob.kind != "choice" and knob.name != "time_scale"]
@@ -48,6 +49,15 @@ def test_both_ends_of_every_knob_can_be_modeled() -> None:
 def test_a_wrong_setting_is_refused_with_its_knob_and_range(given: dict, message: str) -> None:
     with pytest.raises(BadValue, match=message):
         EXPERIMENT.settings(**given)
+
+
+def test_a_study_turns_knobs_as_the_panel_does() -> None:
+    study = Study(EXPERIMENT, size="tiny")
+    near = study.settings(device="nvme", channels=4)
+    assert (near["latency_s"], near["channels"], near["size"]) == (45e-6, 4, "tiny")
+    for rows in (EXPERIMENT.knob("rows_per_lookup").default, 7):
+        assert study.settings(rows_per_lookup=rows)["query"] == "lookup"
+    assert study.settings(**{**study.base, "rows_per_lookup": 7}) == {**study.base, "rows_per_lookup": 7}
 
 
 def test_the_device_menu_moves_the_sliders_and_a_slider_moves_only_itself() -> None:

@@ -13,7 +13,7 @@ from readahead.errors import BadValue
 from readahead.panels import plots
 from readahead.panels.controls import places
 from readahead.panels.panel import Panel
-from readahead.panels.state import first_settings, panel_state, static_html
+from readahead.panels.state import panel_state, static_html
 from readahead.panels.theme import CYCLE, TERMS, term_key
 from readahead.storage.trace import Read
 
@@ -284,12 +284,12 @@ def test_sliders_stop_at_their_ends_and_at_round_values() -> None:
 
 
 def test_settings_begin_with_the_device_unless_a_number_is_given() -> None:
-    assert first_settings(FERRY, device="bridge", latency_s=None)["latency_s"] == 1e-5
-    assert first_settings(FERRY, device="bridge", latency_s=0.002)["latency_s"] == 0.002
+    assert FERRY.turned(device="bridge", latency_s=None)["latency_s"] == 1e-5
+    assert FERRY.turned(device="bridge", latency_s=0.002)["latency_s"] == 0.002
     with pytest.raises(BadValue, match=r"latency_s=9 must be from 1e-05 to 0\.05"):
-        first_settings(FERRY, latency_s=9)
+        FERRY.turned(latency_s=9)
     with pytest.raises(BadValue, match="'speed' is not a knob"):
-        first_settings(FERRY, speed=9)
+        FERRY.turned(speed=9)
 
 
 def test_the_numbers_are_written_when_they_are_unfolded(panel: Panel) -> None:

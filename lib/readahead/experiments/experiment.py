@@ -122,6 +122,24 @@ class Experiment(ABC):
         checked = {name: self.knob(name).check(value) for name, value in given.items()}
         return {knob.name: checked.get(knob.name, knob.default) for knob in self.knobs}
 
+    def turned(self, begin: Settings | None = None, **given: Any) -> dict[str, Any]:
+        """Return the settings, the defaults where none are given to begin with, after some knobs were turned.
+
+        A choice may set other knobs (a device its numbers), and so may a number that else would do nothing (rows to
+        look up turn to lookups); what is given itself wins over that, and None leaves a knob as it is. Raises
+        `BadValue` for an unknown knob and a value out of its range.
+        """
+        settings = self.settings() if begin is None else dict(begin)
+        told = {name: self.knob(name).check(value) for name, value in given.items() if value is not None}
+        for knob in self.knobs:
+            name = knob.name
+            if name not in told:
+                continue
+            chosen = knob.kind == "choice" and told[name] != settings[name]
+            if chosen or name in self.disabled({**settings, **told}):
+                settings = self.follow({**settings, name: told[name]}, name)
+        return {**settings, **told}
+
     def follow(self, settings: Settings, changed: str) -> dict[str, Any]:
         """Return the settings after `changed` was turned, where one knob sets others (a device its numbers)."""
         return dict(settings)

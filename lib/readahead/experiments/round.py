@@ -136,7 +136,7 @@ class Study:
     def __init__(self, experiment: Experiment, *, repeats: int = FEW, **base: Any) -> None:
         self.experiment = experiment
         self.repeats = require_repeats(repeats)
-        self.base = experiment.settings(**base)
+        self.base = experiment.turned(**base)
         self.model = Model(self)
         self.measured = Measurement(self)
         self._samples: dict[str, Sample] = {}
@@ -144,8 +144,8 @@ class Study:
         self._noted: list[dict[str, dict[str, Any]]] = []
 
     def settings(self, **changes: Any) -> dict[str, Any]:
-        """Return the value of every knob with some changed. Raises `BadValue` as the experiment does."""
-        return self.experiment.settings(**{**self.base, **changes})
+        """Return the value of every knob with some turned. Raises `BadValue` as the experiment does."""
+        return self.experiment.turned(self.base, **changes)
 
     def sample(self, **changes: Any) -> Sample:
         """Return the sample at these settings, measured once. Raises `Cancelled` when told to stop."""

@@ -45,10 +45,10 @@ def run(experiment: Experiment, *, measure: bool = True, repeats: int = FEW, **s
 
     Raises `BadValue` that names a setting out of its range.
     """
-    from readahead.panels.state import first_knob, first_settings, measured_point, panel_state, static_html
+    from readahead.panels.state import first_knob, measured_point, panel_state, static_html
 
     require_repeats(repeats)
-    now = first_settings(experiment, **settings)
+    now = experiment.turned(**settings)
     sample = experiment.measure(now, repeats=repeats) if measure else None
     points = [] if sample is None else [measured_point(experiment, now, sample)]
     state = panel_state(experiment, now, first_knob(experiment, now), points)

@@ -26,7 +26,6 @@ from readahead.panels.state import (
     MeasuredPoint,
     PanelState,
     first_knob,
-    first_settings,
     measured_point,
     numbers_html,
     panel_state,
@@ -87,7 +86,7 @@ class Panel:
     ) -> None:
         self.experiment = experiment
         self.repeats = repeats
-        self.settings: dict[str, Any] = first_settings(experiment, **settings)
+        self.settings: dict[str, Any] = experiment.turned(**settings)
         self.x_name = first_knob(experiment, self.settings)
         self.points: list[MeasuredPoint] = []
         self._on_settings = on_settings

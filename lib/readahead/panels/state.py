@@ -8,7 +8,6 @@ from __future__ import annotations
 import html
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -132,23 +131,6 @@ def curve_places(knob: Knob, here: float) -> np.ndarray:
             if len(places) >= min(POINTS, knob.high - knob.low + 1):
                 return np.union1d(places, here)
     return np.union1d(knob.grid(POINTS), here)
-
-
-def first_settings(experiment: Experiment, **given: Any) -> dict[str, Any]:
-    """Return the settings to begin with. None means the experiment's own, or that of the device given.
-
-    A choice may set other knobs (a device its numbers), and so may a number that else would do nothing (rows to
-    look up turn to lookups); what is given itself wins over that.
-    Raises `BadValue` for an unknown knob and a value out of its range.
-    """
-    told = {name: value for name, value in given.items() if value is not None}
-    checked = {name: experiment.knob(name).check(value) for name, value in told.items()}
-    settings = experiment.settings()
-    for knob in experiment.knobs:
-        turned = {**settings, **checked}
-        if knob.name in checked and (knob.kind == "choice" or knob.name in experiment.disabled(turned)):
-            settings = experiment.follow({**settings, knob.name: checked[knob.name]}, knob.name)
-    return experiment.settings(**{**settings, **checked})
 
 
 def first_knob(experiment: Experiment, settings: Settings) -> str:

@@ -7,7 +7,7 @@ import threading
 import pytest
 
 from readahead.chapters import chapter
-from readahead.chapters.fragments.chapter import EXPERIMENT, FIGURES, READERS, ROUNDS, on, plain
+from readahead.chapters.fragments.chapter import EXPERIMENT, FIGURES, READERS, ROUNDS, plain
 from readahead.chapters.fragments.workload import Readers
 from readahead.errors import Cancelled
 from readahead.experiments.round import Study
@@ -91,12 +91,6 @@ def test_every_figure_can_be_drawn(study: Study, name: str) -> None:
     picture = chapter("fragments").figure(name)(study)
     assert picture.sentence
     assert picture.rows
-
-
-def test_a_device_of_the_menu_brings_its_numbers() -> None:
-    settings = EXPERIMENT.settings(**on("sata-ssd"))
-    assert EXPERIMENT.device(settings).seek_s == 0
-    assert EXPERIMENT.device(settings).channels == 8
 
 
 def test_model_and_measurement_are_asked_the_same_of_the_disk() -> None:

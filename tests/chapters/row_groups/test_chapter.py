@@ -6,7 +6,7 @@ import pytest
 
 from readahead import chapters as book
 from readahead.chapters.row_groups import chapter
-from readahead.chapters.row_groups.chapter import FIGURES, latency_moves, on, one_each
+from readahead.chapters.row_groups.chapter import FIGURES, latency_moves, one_each
 from readahead.chapters.row_groups.workload import EXPERIMENT, FAR, NEAR
 from readahead.experiments.round import Study
 
@@ -46,23 +46,17 @@ def test_there_is_one_group_for_each_read_in_flight() -> None:
         assert case.recipe.row_groups <= case.window.slots
 
 
-def test_a_device_of_the_menu_brings_its_own_numbers() -> None:
-    near, far = (EXPERIMENT.device(EXPERIMENT.settings(**on(name))) for name in (NEAR, FAR))
-    assert (near.latency_s, far.latency_s) == (45e-6, 0.03)
-    assert far.channel_bandwidth_bytes_per_s == 90e6
-
-
 def test_small_groups_are_dearer_far_away_and_one_is_too_few() -> None:
     study = Study(EXPERIMENT)
     one = one_each(study.base)
     far, near = (
-        study.model.seconds(**on(name), row_group_rows=2_048).median
-        / study.model.seconds(**on(name), row_group_rows=one).median
+        study.model.seconds(device=name, row_group_rows=2_048).median
+        / study.model.seconds(device=name, row_group_rows=one).median
         for name in (FAR, NEAR)
     )
     assert far > near > 1
-    largest = study.model.seconds(**on(FAR), row_group_rows=1_048_576).median
-    assert largest > study.model.seconds(**on(FAR), row_group_rows=one).median
+    largest = study.model.seconds(device=FAR, row_group_rows=1_048_576).median
+    assert largest > study.model.seconds(device=FAR, row_group_rows=one).median
 
 
 def test_the_point_of_the_workbook() -> None:

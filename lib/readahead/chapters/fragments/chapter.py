@@ -17,22 +17,11 @@ from readahead.measure.sample import Value
 from readahead.questions.question import Computed
 from readahead.units import KiB, MiB
 
+__all__ = ["ANSWERS", "CLAIMS", "EXPERIMENT", "FIGURES", "FITTED", "ROUNDS", "residuals"]
+
 figure = functools.partial(published.figure, "fragments")
 PAGE_BYTES = 8 * KiB
 ONE_PIECE = 64 * MiB
-
-
-def on(name: str, **more: Any) -> dict[str, Any]:
-    """Return the knobs that put the study on a device of the catalogue."""
-    chosen = device(name)
-    return {
-        "device": name,
-        "latency_s": max(chosen.latency_s, EXPERIMENT.knob("latency_s").low),
-        "channels": min(chosen.channels, int(EXPERIMENT.knob("channels").high)),
-        "bandwidth_bytes_per_s": chosen.bandwidth_bytes_per_s,
-        **({"seek_s": chosen.seek_s} if chosen.seek_s else {}),
-        **more,
-    }
 
 
 def plain(**more: Any) -> dict[str, Any]:
@@ -82,7 +71,8 @@ BEFORE_BYTES, AFTER_BYTES = 225 * PAGE_BYTES, 1767 * PAGE_BYTES
 IN_PIECES, WHOLE = {"fragment_bytes": 512 * KiB}, {"fragment_bytes": ONE_PIECE}
 ALONE = plain(readers=1, channels=1)
 ON_ONE_HEAD, ON_EIGHT = plain(readers=8, channels=1), plain(readers=8, channels=8)
-FLASH, FLASH_WHOLE = on("sata-ssd", fragment_bytes=64 * KiB), on("sata-ssd", fragment_bytes=ONE_PIECE)
+FLASH = {"device": "sata-ssd", "fragment_bytes": 64 * KiB}
+FLASH_WHOLE = {**FLASH, "fragment_bytes": ONE_PIECE}
 
 ROUNDS = {
     "yield": Round(
@@ -117,7 +107,7 @@ ROUNDS = {
             before_bytes=FLASH["fragment_bytes"],
             after_bytes=FLASH_WHOLE["fragment_bytes"],
             seek_s=0.0,
-            bandwidth_bytes_per_s=FLASH["bandwidth_bytes_per_s"],
+            bandwidth_bytes_per_s=device("sata-ssd").bandwidth_bytes_per_s,
         ),
     ),
 }

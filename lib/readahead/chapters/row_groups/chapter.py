@@ -40,14 +40,6 @@ from readahead.storage import page_cache
 SMALL_ROWS, LITTLE_ROWS, LARGE_ROWS = 2_048, 8_192, 1_048_576
 
 
-def on(name: str) -> dict[str, Any]:
-    """Return the knobs that put the study on a device of the catalogue, its own numbers on the sliders."""
-    there = EXPERIMENT.follow(EXPERIMENT.settings(device=name), "device")
-    return {
-        knob: there[knob] for knob in ("device", "latency_s", "bandwidth_bytes_per_s", "channels", "seek_s")
-    }
-
-
 def one_each(settings: Settings) -> int:
     """Return the row-group size that gives every read in flight one group of the table."""
     case = EXPERIMENT.case(settings)
@@ -59,10 +51,8 @@ def against_one_each(rows: int, name: str) -> Question:
     """Return the question how many times longer a scan takes than with one group for each read in flight."""
 
     def ask(see: Any) -> Any:
-        there = on(name)
-        return see.seconds(**there, row_group_rows=rows) / see.seconds(
-            **there, row_group_rows=one_each(see.study.base)
-        )
+        best = one_each(see.study.base)
+        return see.seconds(device=name, row_group_rows=rows) / see.seconds(device=name, row_group_rows=best)
 
     return ask
 
@@ -98,7 +88,7 @@ def scan_s(latency_s: float, rows: int, queue_depth: int, table: str, costs: Cos
 
 def packed(see: Any, compression: str) -> Any:
     """Return the scan time of the table with text, in small groups on the far store, compressed in one way."""
-    return see.seconds(**on(FAR), dataset="comments", row_group_rows=LITTLE_ROWS, compression=compression)
+    return see.seconds(device=FAR, dataset="comments", row_group_rows=LITTLE_ROWS, compression=compression)
 
 
 def here(see: Any) -> Any:
@@ -147,8 +137,8 @@ CLAIMS = {
         },
     ),
     "too_large_idles": Sides(
-        left=lambda study: study.measured.seconds(**on(FAR), row_group_rows=one_each(study.base)),
-        right=lambda study: study.measured.seconds(**on(FAR), row_group_rows=LARGE_ROWS),
+        left=lambda study: study.measured.seconds(device=FAR, row_group_rows=one_each(study.base)),
+        right=lambda study: study.measured.seconds(device=FAR, row_group_rows=LARGE_ROWS),
         when={
             "with_a_queue": lambda left, right, study: study.base["queue_depth"] == 1,
         },
@@ -182,7 +172,7 @@ def _sizes(study: Study, name: str, label: str, *sizes: int, **changes: Any) -> 
     """Return the model's line over the row-group sizes on a device, and DuckDB's points at some of them."""
     rows = EXPERIMENT.case(study.base).recipe.rows
     seen = sorted({min(size, rows) for size in sizes})
-    return along(study, "row_group_rows", seen=seen, label=label, **on(name), **changes)
+    return along(study, "row_group_rows", seen=seen, label=label, device=name, **changes)
 
 
 def _sweet_spots(study: Study) -> Picture:
@@ -230,7 +220,7 @@ def _formats(study: Study) -> Picture:
     _, native = _sizes(study, FAR, "DuckDB's own format", *sizes, format="native")
     values: dict[str, object] = {"rows": sizes[0]}
     for form in ("parquet", "native"):
-        sample = study.sample(**on(FAR), row_group_rows=sizes[0], format=form)
+        sample = study.sample(device=FAR, row_group_rows=sizes[0], format=form)
         values |= {
             f"{form}_reads": len(sample.reads),
             f"{form}_bytes": units.text(sample.bytes_read, "bytes"),
@@ -262,7 +252,7 @@ def _dictionaries(_: Study) -> Picture:
 
 def _trips(study: Study) -> Traces:
     sizes = (SMALL_ROWS, one_each(study.base), LARGE_ROWS)
-    return traces(study, runs={f"{n:,} rows a group": {**on(FAR), "row_group_rows": n} for n in sizes})
+    return traces(study, runs={f"{n:,} rows a group": {"device": FAR, "row_group_rows": n} for n in sizes})
 
 
 FIGURES = {
