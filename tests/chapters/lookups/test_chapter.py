@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import re
 import threading
+from dataclasses import replace
 
 import pytest
 
@@ -18,10 +19,10 @@ from readahead.chapters.lookups.chapter import (
     FITTED,
     MANY,
     ROUNDS,
+    at_the_step,
     break_even,
     by_index,
     groups_hit,
-    reads_at_the_step,
     residuals,
     wait_s,
 )
@@ -189,9 +190,14 @@ def test_every_figure_can_be_drawn(study: Study, name: str) -> None:
 def test_the_reads_that_the_question_of_the_step_gives_are_the_planned_ones() -> None:
     here = Study(EXPERIMENT, channels=8, queue_depth=32)
     EXPERIMENT.case(here.base).build()  # of a file that is not there the reads are expected ones
-    reads = reads_at_the_step(here)
-    assert (reads["before"], reads["alone"], reads["together"]) == (143, 28, 136)
-    assert 1 < reads["under_way"] < 8  # so many that the walk is part of it, and never as many as disks
+    case = EXPERIMENT.case(here.settings(rows_per_lookup=AFTER))
+    reads, together = at_the_step(here), case.scan().count - len(case.scan().footer)
+    assert (reads["before"], reads["alone"], together) == (143, 28, 136)
+    free = replace(EXPERIMENT.costs(here.base), dispatch_s=0.0, group_s=0.0, row_s=0.0)
+    alone = case.predict(free)  # an engine that takes no time to hand out reads
+    device_s = alone.arrived_s - alone.opened_s
+    assert laws.in_flight(together / device_s, reads["service_s"]) == pytest.approx(4.45, rel=0.02)
+    assert device_s <= reads["together_s"] < together * reads["service_s"]
 
 
 def test_a_figure_says_no_more_digits_than_matter(study: Study) -> None:

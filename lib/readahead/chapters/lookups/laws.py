@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import functools
 import math
-from bisect import bisect_left
-from collections.abc import Callable
 from statistics import NormalDist
 
 import numpy as np
@@ -22,16 +20,6 @@ EXACT = 400
 
 
 # -- one at a time, and in a batch -------------------------------------------------------------------------
-def one_at_a_time_s(reads: float, service_s: float) -> float:
-    r"""Return the seconds of reads that wait for one another: how many disks there are does not matter.
-
-    .. math:: n s
-
-    where n (`reads`) are the reads and s (`service_s`) is the time of one.
-    """
-    return reads * service_s
-
-
 def lookups_per_s(reads_a_row: float, latency_s: float) -> float:
     r"""Return how many rows a second come when each read waits for the one before it.
 
@@ -40,7 +28,7 @@ def lookups_per_s(reads_a_row: float, latency_s: float) -> float:
     where r (`reads_a_row`) are the reads of a row and R (`latency_s`) is how long each takes. How many disks there are
     is not in it.
     """
-    return 1 / one_at_a_time_s(reads_a_row, latency_s)
+    return 1 / (reads_a_row * latency_s)
 
 
 def batch_s(reads: float, disks: int, service_s: float, gain: float = 0.0) -> float:
@@ -82,15 +70,15 @@ def gain_at_most(alone_s: float, together_s: float, speed_up: float) -> float:
     return (alone_s + together_s) / (alone_s + together_s / speed_up)
 
 
-def step_gain(before: float, alone: float, together: float, under_way: float) -> float:
+def step_gain(before: float, alone: float, service_s: float, together_s: float) -> float:
     r"""Return how many times as long reads one by one take as fewer one by one and the others side by side.
 
-    .. math:: \frac{n}{a + b / N}
+    .. math:: \frac{n s}{a s + t}
 
-    where n (`before`) are the reads below the step, each waiting for the last; beyond it a (`alone`) still do, and
-    b (`together`) come with N (`under_way`) at a time on average.
+    where n (`before`) are the reads below the step, of s (`service_s`) each; beyond it a (`alone`) still wait for one
+    another, and all others are done in t (`together_s`).
     """
-    return before / (alone + together / under_way)
+    return before * service_s / (alone * service_s + together_s)
 
 
 def mean_wait_s(reads: float, disks: int, service_s: float) -> float:
@@ -197,12 +185,7 @@ def spread(places: int, rows: float) -> float:
     return math.sqrt(max(0.0, m * (m - 1) * both + m * once - (m * once) ** 2))
 
 
-# -- how much is read, and when everything is less ---------------------------------------------------------
-def amplification(read_bytes: float, row_bytes: float) -> float:
-    """Return how many bytes are read for each byte that was wanted."""
-    return read_bytes / row_bytes
-
-
+# -- when everything is less ------------------------------------------------------------------------------
 def worth_looking_up(scan_s: float, lookup_s: float, rows: int) -> float:
     r"""Return from how many rows on the whole table is read sooner, if each row takes as long as in one lookup.
 
@@ -212,11 +195,3 @@ def worth_looking_up(scan_s: float, lookup_s: float, rows: int) -> float:
     the more of them share what was read, so that the true break-even lies somewhat higher.
     """
     return rows * scan_s / lookup_s
-
-
-def break_even(lookup_s: Callable[[int], float], scan_s: float, most: int) -> int:
-    """Return the fewest rows whose lookup takes at least as long as the scan; `most` if none up to there does.
-
-    Looks by halving, so `lookup_s` must not fall as the rows grow.
-    """
-    return 1 + bisect_left(range(1, most), scan_s, key=lookup_s)

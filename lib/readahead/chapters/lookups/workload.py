@@ -6,21 +6,26 @@ for one row too many and then reads the row groups that were hit, many at once. 
 
 from __future__ import annotations
 
+import functools
+import itertools
 import random
+from bisect import bisect_right
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from readahead.chapters.lookups import native_file
-from readahead.datasets import expected, store
+from readahead.chapters.lookups import laws
+from readahead.datasets import expected, inspect, store
+from readahead.datasets.recipe import Recipe
 from readahead.devices import Device, device
 from readahead.experiments.experiment import EMULATED, Knob, Settings, knob, powers
 from readahead.experiments.table_experiment import TableExperiment, once
 from readahead.measure.case import Case
 from readahead.models.estimate import Estimate
-from readahead.models.reads import Reads, block_reads, block_span
+from readahead.models.reads import Reads, Segments, block_reads, block_span
 from readahead.models.schedule import Costs
 from readahead.published import Figure, series
 from readahead.units import MB, KiB
@@ -41,6 +46,67 @@ ROW_S = 8e-6
 """Picking one row out of the blocks of its columns."""
 
 
+# -- which blocks of DuckDB's own file a lookup reads ------------------------------------------------------
+INDEX_BYTES_A_ROW = 9
+"""Of DuckDB's index on a whole number: a pointer, and a little of the nodes above."""
+INDEX_BITS = (8, 16, 24)
+"""DuckDB's index is a radix tree that takes eight bits of the key at each step: a leaf for each 256 keys, and so on."""
+
+
+def blocks_of(columns: Sequence[Segments], rows: Sequence[int] | None = None) -> set[int]:
+    """Return the blocks in which a row group lies, or only these rows of it, with all their columns."""
+    found: set[int] = set()
+    for segments in columns:
+        starts, blocks = zip(*segments, strict=True)
+        if rows is None or len(blocks) == 1:
+            found.update(blocks)
+        else:
+            found.update(blocks[bisect_right(starts, row) - 1] for row in rows)
+    return {block for block in found if block >= 0}  # a column of a single value lies in no block
+
+
+def index_blocks(recipe: Recipe) -> Sequence[int]:
+    """Return the blocks of the index: exactly once the file is built, and before that behind the rows."""
+    if store.is_built(recipe):
+        return inspect.index_blocks(store.location(recipe))
+    first = 1 + max(blocks_of(expected.segments(recipe)[-1]))
+    return range(first, first + 1 + recipe.rows * INDEX_BYTES_A_ROW // recipe.block_bytes)
+
+
+def index_walk(recipe: Recipe, keys: Sequence[int]) -> list[int]:
+    """Return blocks of the index, as many as a walk to these keys is expected to read, evenly chosen.
+
+    Only the engine knows which node lies in which block, so nodes are taken to lie at random among the blocks.
+    """
+    blocks = index_blocks(recipe)
+    nodes = sum(len({key >> bits for key in keys}) for bits in INDEX_BITS)
+    count = min(len(blocks), round(laws.distinct(len(blocks), nodes)))
+    return [blocks[int(place)] for place in np.linspace(0, len(blocks) - 1, count)]
+
+
+def row_blocks(recipe: Recipe, keys: Sequence[int]) -> list[int]:
+    """Return every block in which one of the rows with these keys lies, once."""
+    if recipe.effective_order == "key":
+        places = np.array(keys)  # keys count from 0
+    elif store.is_built(recipe):
+        places = np.array(inspect.positions(store.location(recipe), recipe.source.key, keys))
+    else:  # rows lie at random
+        places = np.random.default_rng(1).choice(recipe.rows, len(keys), replace=False)
+    group, row = np.divmod(places, recipe.effective_row_group_rows)
+    columns, wanted = expected.segments(recipe), defaultdict[int, list[int]](list)
+    for number, one in zip(group.tolist(), row.tolist(), strict=True):
+        wanted[number].append(one)
+    found = [sorted(blocks_of(columns[number], wanted[number])) for number in sorted(wanted)]
+    return list(dict.fromkeys(itertools.chain.from_iterable(found)))
+
+
+@functools.lru_cache(maxsize=64)
+def group_blocks(recipe: Recipe, _built: bool) -> list[set[int]]:  # noqa: FBT001
+    """Return the blocks of each row group, kept as long as the file is built, or not."""
+    return [blocks_of(columns) for columns in expected.segments(recipe)]
+
+
+# -- a lookup, and the knobs of it -------------------------------------------------------------------------
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lookup(Case):
     """A lookup of some keys, or a scan if there are none."""
@@ -83,10 +149,10 @@ class Lookup(Case):
         if recipe.format == "parquet":
             return Case.scan(self)
         keys, chosen = self._keys(), range(recipe.row_groups) if touched is None else np.flatnonzero(touched)
-        alone = native_file.index_walk(recipe, keys[: self.step_rows + 1]) if self.walks else []
+        alone = index_walk(recipe, keys[: self.step_rows + 1]) if self.walks else []
         if self.by_index:
-            alone, chosen = alone + native_file.row_blocks(recipe, keys), range(0)
-        rows, blocks = expected.group_rows(recipe), native_file.group_blocks(recipe, store.is_built(recipe))
+            alone, chosen = alone + row_blocks(recipe, keys), range(0)
+        rows, blocks = expected.group_rows(recipe), group_blocks(recipe, store.is_built(recipe))
         there, depth = [blocks[number] for number in chosen], self.engine.queue_depth
         groups = block_reads(there, recipe.block_bytes, ahead=True, depth=depth)
         serial = [block_span(number, recipe.block_bytes) for number in alone]

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from readahead.chapters.lookups import array_of_disks
-from readahead.chapters.lookups.array_of_disks import COLD, FITTED, RATES, SERVICE_S, TABLES, WARM, residuals
+from readahead.chapters.lookups import chapter
+from readahead.chapters.lookups.chapter import COLD, FITTED, RATES, SERVICE_S, TABLES, WARM, residuals
 
 
 def errors() -> dict[str, float]:
@@ -32,9 +32,7 @@ def test_the_rates_are_met_and_what_is_not_is_named() -> None:
         "memory_rows_per_s.n3000",
         "cpu_per_row_s.memory.n3000",
     ]
-    assert (
-        array_of_disks.FIGURES["printed"](None).values["unexplained"] == 2 + 2 * 2
-    )  # and those behind the leap
+    assert chapter.FIGURES["printed"](None).values["unexplained"] == 2 + 2 * 2  # and those behind the leap
 
 
 def test_the_text_is_met_too() -> None:
@@ -53,7 +51,7 @@ def test_many_more_figures_than_numbers_were_fitted() -> None:
 @pytest.mark.parametrize("by", [0.9, 1.1])
 def test_no_neighbour_fits_better(name: str, by: float, monkeypatch: pytest.MonkeyPatch) -> None:
     best = rate_misses()
-    monkeypatch.setattr(array_of_disks, name, getattr(array_of_disks, name) * by)
+    monkeypatch.setattr(chapter, name, getattr(chapter, name) * by)
     assert rate_misses() > best
 
 
@@ -68,4 +66,4 @@ def test_no_other_service_time_fits_better(column: str, by: float, monkeypatch: 
 def test_one_row_more_is_four_times_as_fast() -> None:
     rows_per_s = TABLES["disk_8k_rows_per_s"]
     assert 3.5 < rows_per_s(26) / rows_per_s(25) < 5
-    assert array_of_disks.mean_latency_s(26) > 2 * SERVICE_S[WARM]
+    assert chapter.mean_latency_s(26) > 2 * SERVICE_S[WARM]
