@@ -8,7 +8,7 @@ import pytest
 from readahead.chapters.start_here.chapter import EXPERIMENT
 from readahead.experiments.round import Study
 from readahead.experiments.run import Run
-from readahead.panels.science import accounts, folds
+from readahead.panels.predictions import accounts, folds
 
 
 @pytest.fixture(scope="module")

@@ -17,9 +17,20 @@ from readahead import units
 from readahead.errors import BadValue
 from readahead.experiments.figure import Axis, Line, Picture, Traces, against_print
 from readahead.panels import markup
-from readahead.panels.chart import MOST_DASHES, MOST_STEPS, WIDTH, Mark, chart, strip, tick_texts, ticks
-from readahead.panels.computed_view import drawing_html
-from readahead.panels.theme import COLOURS, CYCLE, SHAPES
+from readahead.panels.chart import (
+    CYCLE,
+    MARKS,
+    MOST_DASHES,
+    MOST_STEPS,
+    WIDTH,
+    Mark,
+    chart,
+    drawing_html,
+    strip,
+    tick_texts,
+    ticks,
+)
+from readahead.panels.markup import COLOURS
 from readahead.storage.trace import Read
 
 SVG, LINK = "{http://www.w3.org/2000/svg}", "{http://www.w3.org/1999/xlink}href"
@@ -111,7 +122,7 @@ def test_text_stays_text(nasty: str, recwarn: pytest.WarningsRecorder) -> None:
 
 
 def test_every_source_has_a_mark_of_its_own() -> None:
-    assert set(COLOURS) == set(SHAPES)
+    assert set(COLOURS) == set(MARKS)
     marks = [
         Mark(name=source, source=source, value=1.0)
         for source in ("guess", "modeled", "measured", "published")

@@ -8,8 +8,7 @@ import pytest
 from toybox import CHAPTER
 
 from readahead.errors import BadValue
-from readahead.panels.lesson import open_chapter
-from readahead.panels.published_table import published_table
+from readahead.panels.lesson import open_chapter, published_table
 from readahead.published import figures, topics
 from readahead.questions.progress import Progress
 

@@ -9,7 +9,7 @@ import pytest
 from toybox import CHAPTER
 
 from readahead.errors import BadValue
-from readahead.panels.guesses import guesses_html, scored_guesses
+from readahead.panels.class_view import guesses_html, scored_guesses
 from readahead.panels.lesson import Lesson, open_chapter
 from readahead.questions.progress import Progress
 

@@ -10,11 +10,16 @@ import numpy as np
 import pytest
 
 from readahead.errors import BadValue
-from readahead.panels import plots
-from readahead.panels.controls import places
-from readahead.panels.panel import Panel
-from readahead.panels.state import panel_state, static_html
-from readahead.panels.theme import CYCLE, TERMS, term_key
+from readahead.panels.chart import CYCLE
+from readahead.panels.panel import Panel, places
+from readahead.panels.state import (
+    MOST_READS,
+    TERMS,
+    panel_state,
+    reads,
+    static_html,
+    term_key,
+)
 from readahead.storage.trace import Read
 
 from .toy import FERRY
@@ -30,9 +35,9 @@ def panel() -> Iterator[Panel]:
 def wait(panel: Panel, count: int) -> None:
     """Wait until so many points are measured."""
     end = time.monotonic() + 60
-    while len(panel.points) < count and time.monotonic() < end:
+    while len(panel.runs) < count and time.monotonic() < end:
         time.sleep(0.01)
-    assert len(panel.points) >= count, panel.widget.error
+    assert len(panel.runs) >= count, panel.widget.error
 
 
 def turn(panel: Panel, name: str, **how: Any) -> None:
@@ -140,7 +145,7 @@ def test_a_slider_at_rest_is_measured_and_drawn_with_its_reads(panel: Panel) -> 
     turn(panel, "piece_bytes", stop=4)
     wait(panel, 1)
     panel.background.join(30)
-    one, (dot,) = panel.points[0], marks(panel, "measured")
+    one, (dot,) = panel.runs[0], marks(panel, "measured")
     assert one.settings["piece_bytes"] == 262_144 and len(one.sample.reads) == 4
     assert dot["x"] == 262_144 and dot["y"] == one.throughput.median
     assert dot["low"] <= dot["y"] <= dot["high"]
@@ -186,7 +191,7 @@ def test_cancel_says_cancelled_and_keeps_nothing(panel: Panel) -> None:
     assert panel.background.busy and panel.widget.status["share"] is not None
     panel.heard({"do": "cancel"})
     panel.background.join(30)
-    assert panel.widget.status == {"note": "cancelled", "share": None} and not panel.points
+    assert panel.widget.status == {"note": "cancelled", "share": None} and not panel.runs
 
 
 def test_of_two_measurements_the_newest_wins_and_no_thread_is_left(panel: Panel) -> None:
@@ -196,7 +201,7 @@ def test_of_two_measurements_the_newest_wins_and_no_thread_is_left(panel: Panel)
     panel.measure()
     wait(panel, 1)
     panel.background.join(30)
-    assert [one.settings["latency_s"] for one in panel.points] == [1e-3]
+    assert [one.settings["latency_s"] for one in panel.runs] == [1e-3]
     assert not [thread for thread in threading.enumerate() if thread.name.startswith("readahead")]
 
 
@@ -244,11 +249,11 @@ def test_of_thousands_of_reads_not_all_are_sent() -> None:
         Read(offset=n, size_bytes=1, thread=n % 40, submitted_s=n / 1e4, due_s=n / 1e4, done_s=(n + 5) / 1e4)
         for n in range(50_000)
     ]
-    sent = plots.reads(found)
-    assert 1_000 < sent["count"] <= plots.MOST_READS and len(sent["dashes"]) == 16 * sent["count"]
+    sent = reads(found)
+    assert 1_000 < sent["count"] <= MOST_READS and len(sent["dashes"]) == 16 * sent["count"]
     assert set(floats(sent["dashes"])[-sent["count"] :]) <= set(range(len(CYCLE)))
-    assert len(sent["flight"]) <= 8 * plots.MOST_READS and sent["deepest"] == 5
-    assert plots.reads([]) == {}
+    assert len(sent["flight"]) <= 8 * MOST_READS and sent["deepest"] == 5
+    assert reads([]) == {}
 
 
 def test_a_saved_widget_is_small(panel: Panel) -> None:
@@ -310,7 +315,7 @@ def test_where_the_sliders_rest_is_told_once() -> None:
     while not told and time.monotonic() < end:
         time.sleep(0.01)
     panel.close()
-    assert told == [0.004] and panel.points == []
+    assert told == [0.004] and panel.runs == []
 
 
 def _luminance(colour: str) -> float:

@@ -8,7 +8,7 @@ import click
 
 from readahead.chapters import CONTENTS
 from readahead.devices import calibrated
-from readahead.panels.card import disk_text
+from readahead.panels import disk_text
 from readahead.questions.progress import Progress
 
 

@@ -9,6 +9,7 @@ import os
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -46,12 +47,12 @@ class Run:
         """Return DuckDB's settings, by name."""
         return self.sample.engine
 
-    @property
+    @cached_property
     def seconds(self) -> Value:
         """Return the time: the median of the repeats with its interval and warnings."""
         return seconds(self.sample)
 
-    @property
+    @cached_property
     def throughput(self) -> Value:
         """Return work / time, in bytes or rows a second."""
         return self.seconds.inverse(self.experiment.work(self.settings))

@@ -9,13 +9,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from readahead import units
 from readahead.chapters import CONTENTS
-from readahead.errors import require_repeats
+from readahead.devices import CatalogueEntry, calibrated
+from readahead.errors import ReadaheadError, require_repeats
 from readahead.experiments.experiment import Experiment, Settings
-from readahead.experiments.run import write_down
-from readahead.measure.sample import FEW
+from readahead.experiments.run import Run, write_down
+from readahead.measure import calibrate
+from readahead.measure.sample import FEW, this_machine
 from readahead.models.schedule import warm_meanwhile
-from readahead.panels.markup import show
+from readahead.panels.markup import show, table
 from readahead.questions.progress import by_papermill
 
 
@@ -45,13 +48,13 @@ def run(experiment: Experiment, *, measure: bool = True, repeats: int = FEW, **s
 
     Raises `BadValue` that names a setting out of its range.
     """
-    from readahead.panels.state import first_knob, measured_point, panel_state, static_html
+    from readahead.panels.state import first_knob, panel_state, static_html
 
     require_repeats(repeats)
     now = experiment.turned(**settings)
     sample = experiment.measure(now, repeats=repeats) if measure else None
-    points = [] if sample is None else [measured_point(experiment, now, sample)]
-    state = panel_state(experiment, now, first_knob(experiment, now), points)
+    runs = [] if sample is None else [Run(experiment, now, sample)]
+    state = panel_state(experiment, now, first_knob(experiment, now), runs)
     topic = experiment.topic
     notebooks = (f"{row.number:02d}_{row.topic}" for row in CONTENTS if row.topic == topic)
     write_down(experiment, now, sample, next(notebooks, topic))
@@ -60,9 +63,39 @@ def run(experiment: Experiment, *, measure: bool = True, repeats: int = FEW, **s
 
 def machine_card() -> None:
     """Show the facts of this machine that belong to every number measured on it."""
-    from readahead.panels import card
+    machine = this_machine()
+    rows = [
+        ("CPU", f"{machine.cpu}, {machine.cores} cores"),
+        ("Memory", units.text(machine.memory_bytes, "bytes")),
+        ("System", machine.system),
+        ("File system", machine.file_system),
+        ("Disk", disk_text(calibrated())),
+        ("Engine", _engine_text()),
+        ("Versions", f"Readahead {machine.readahead}, DuckDB {machine.duckdb}, Python {machine.python}"),
+    ]
+    show(table(("This machine", ""), rows))
 
-    show(card.html())
+
+def disk_text(entry: CatalogueEntry | None) -> str:
+    """Return this machine's disk in words, as calibration left it, or how to calibrate it."""
+    if entry is None:
+        return "not calibrated yet: python -m readahead calibrate"
+    own = entry.device
+    seek = f", seek {units.text(own.seek_s, 's')}" if own.seek_s else ""
+    return (
+        f"{units.text(own.latency_s, 's')} a read{seek},"
+        f" {units.text(own.bandwidth_bytes_per_s, 'bytes_per_s')}, {own.channels} in flight (calibrated)"
+    )
+
+
+def _engine_text(table: str = "comments_narrow") -> str:
+    """Return what DuckDB itself takes here, calibrating it now if that was never done: a few seconds, once."""
+    try:
+        costs = calibrate.engine(table).ensure()
+    except ReadaheadError as error:
+        return f"not calibrated: {error}"
+    read, row = units.text(costs.dispatch_s, "s"), units.text(costs.row_s, "s")
+    return f"{read} to hand out a read, {row} to decode a row (calibrated on this machine)"
 
 
 def _live() -> bool:

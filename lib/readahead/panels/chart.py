@@ -22,9 +22,13 @@ import numpy as np
 
 from readahead import units
 from readahead.experiments.figure import Axis, Drawing, Picture, Proof, Traces
-from readahead.panels.theme import COLOURS, CYCLE, FONT, SHAPES
+from readahead.panels.markup import COLOURS, folded, paragraphs, table
 from readahead.storage.trace import Read, in_flight
 
+CYCLE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#767676", "#8C6D1F")
+"""Colours for things without a meaning of their own, such as threads."""
+FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Noto Sans', 'DejaVu Sans', sans-serif"
+"""Of the reader's own machine: nothing is fetched."""
 WIDTH = 720
 """Of every chart, in the units of its viewBox: a pixel each where there is room."""
 MOST_DASHES = 600
@@ -41,10 +45,8 @@ _STYLE: dict[str, Any] = {
     "font.family": ["DejaVu Sans"],  # measured with the widest of the reader's fonts
     "font.size": 12,
     "text.parse_math": False,
-    "text.color": _INK,
-    "axes.edgecolor": _INK,
-    "axes.labelcolor": _INK,
-    "axes.titlecolor": _INK,
+    **dict.fromkeys(("text.color", "axes.edgecolor", "axes.labelcolor", "grid.color"), _INK),
+    **dict.fromkeys(("xtick.color", "ytick.color"), _INK),
     "axes.titlesize": 12,
     "axes.titlelocation": "left",
     "axes.axisbelow": True,
@@ -52,11 +54,8 @@ _STYLE: dict[str, Any] = {
     "axes.spines.right": False,
     "axes.linewidth": 0.6,
     "xaxis.labellocation": "right",
-    "xtick.color": _INK,
     "xtick.minor.size": 0,
-    "ytick.color": _INK,
     "ytick.minor.size": 0,
-    "grid.color": _INK,
     "grid.alpha": 0.15,
     "legend.frameon": False,
     "legend.handlelength": 2.6,
@@ -64,12 +63,14 @@ _STYLE: dict[str, Any] = {
 }
 _STYLE_LOCK = threading.Lock()
 """Matplotlib's style is one for the whole process; charts are drawn in threads."""
-_MARKS = {
-    "diamond": {"marker": "D", "markersize": 8},
-    "bar": {"marker": "|", "markersize": 15, "markeredgewidth": 4},
-    "dot": {"marker": "o", "markersize": 9},
-    "square": {"marker": "s", "markersize": 9, "markerfacecolor": "none", "markeredgewidth": 2.2},
+MARKS = {
+    "guess": {"marker": "D", "markersize": 8},
+    "modeled": {"marker": "|", "markersize": 15, "markeredgewidth": 4},
+    "measured": {"marker": "o", "markersize": 9},
+    "published": {"marker": "s", "markersize": 9, "markerfacecolor": "none", "markeredgewidth": 2.2},
+    "other": {"marker": "o", "markersize": 9},
 }
+"""A mark for each source, so that a chart printed in grey loses nothing."""
 _MORE_MARKS = ("^", "v", "D", "P")
 """For the second, third … series of marks of one source, in its colour."""
 _MARK_ROW = 15
@@ -97,6 +98,13 @@ def chart(drawing: Drawing) -> str:
     if isinstance(drawing, Proof):
         return _rendered(drawing.sentence, _draw_residuals, drawing)
     return _rendered(drawing.sentence, _draw_picture, drawing)
+
+
+def drawing_html(drawing: Drawing, *, is_open: bool = False) -> str:
+    """Return a drawing as HTML: title, sentence, chart, and the table, folded unless `is_open`."""
+    numbers = folded("The numbers", table(drawing.head, drawing.rows), is_open=is_open)
+    title = drawing.title if drawing.title.endswith("?") else f"{drawing.title}."
+    return paragraphs(f"**{title}** {drawing.sentence}") + chart(drawing) + numbers
 
 
 def strip(marks: Sequence[Mark], kind: str, sentence: str) -> str:
@@ -186,7 +194,7 @@ def _wide(text: str) -> float:
 # -- what is drawn ---------------------------------------------------------------------------------
 def _mark(source: str, number: int = 0) -> dict[str, Any]:
     """Return how a source's marks look; `number` counts the series of this source."""
-    plain = {**_MARKS[SHAPES[source]], "color": COLOURS[source], "linestyle": "none"}
+    plain = {**MARKS[source], "color": COLOURS[source], "linestyle": "none"}
     return plain if not number else {**plain, "marker": _MORE_MARKS[(number - 1) % len(_MORE_MARKS)]}
 
 

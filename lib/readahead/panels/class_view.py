@@ -1,30 +1,114 @@
-"""Reads a folder of learners' result files, and shows what a class guessed, measured and got wrong.
+"""Shows what learners guessed, measured and got wrong: one's own guesses, and a class from a folder of result files.
 
 Nobody's name is shown unless the leader asks for it.
 """
 
 from __future__ import annotations
 
+import math
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 
 from readahead import paths, units
 from readahead.chapters import CONTENTS, chapter, is_written, place
 from readahead.errors import BadValue, DataError
 from readahead.experiments.figure import Axis, Line, Picture
-from readahead.panels.computed_view import drawing_html
-from readahead.panels.guesses import scored_guesses
+from readahead.panels.chart import chart, drawing_html
 from readahead.panels.markup import bullets, paragraphs, show, table
 from readahead.questions.progress import Facts, read_result
 from readahead.questions.question import Outcome
 
 MOST_BYTES = 1024 * units.TiB
 """More memory than any laptop has: a file that says more is not believed."""
+ENOUGH = 4
+"""Guesses from which on the first half is compared with the second."""
+_FARTHEST = 100.0
+"""Beyond a factor of e to this, one guess is as far off as another."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScoredGuess:
+    """A guess and the value that it was held against."""
+
+    topic: str
+    name: str
+    guess: float
+    truth: float
+
+    @property
+    def off(self) -> float:
+        """Return how far off it was, as a factor from 1 (right on) upwards, in either direction."""
+        return math.exp(min(_FARTHEST, abs(math.log(self.guess) - math.log(self.truth))))
+
+
+def scored_guesses(book: Facts) -> list[ScoredGuess]:
+    """Return the scored guesses of a progress book, in the order in which they were revealed.
+
+    Guesses among words are not counted: they have no distance.
+    """
+    places = {row.topic: row.number for row in CONTENTS}
+    found = [
+        (str(entry.get("revealed", "")), places.get(topic, 99), name, topic, entry["guess"], entry["truth"])
+        for topic, sections in book["topics"].items()
+        for name, entry in sections.get("guesses", {}).items()
+        if not isinstance(entry["guess"], str) and min(entry["guess"], entry.get("truth") or 0) > 0
+    ]
+    return [
+        ScoredGuess(topic=topic, name=name, guess=float(guess), truth=float(truth))
+        for *_, name, topic, guess, truth in sorted(found)
+    ]
+
+
+def trend(scored: Sequence[ScoredGuess]) -> str:
+    """Say whether the guesses got better: the median factor of the first half against the second."""
+    if not scored:
+        return "No guess has been scored yet. Keep one, and look at its answer."
+    if len(scored) < ENOUGH:
+        typical = units.text(float(np.median([one.off for one in scored])), "times", 2)
+        return (
+            f"So far {len(scored)} scored, typically off by {typical}. More will show whether they improve."
+        )
+    half = len(scored) // 2
+    early = float(np.median([one.off for one in scored[:half]]))
+    late = float(np.median([one.off for one in scored[-half:]]))
+    how = "nearer" if late < early * 0.9 else "further off" if late > early * 1.1 else "as near as before"
+    return (
+        f"The first {half} guesses were typically off by {units.text(early, 'times', 2)}, the last {half} by"
+        f" {units.text(late, 'times', 2)}: {how}."
+    )
+
+
+def guesses_html(book: Facts) -> str:
+    """Return sentence, chart and table of all scored guesses."""
+    scored = scored_guesses(book)
+    sentence = trend(scored)
+    if not scored:
+        return paragraphs(sentence)
+    offs = [(number, one.off) for number, one in enumerate(scored, start=1)]
+    picture = Picture(
+        title="Are my guesses getting better?",
+        sentence=sentence,
+        x=Axis(label="guess number", kind="count", log=False),
+        y=Axis(label="off by", kind="times"),
+        lines=(
+            Line(name="my guesses", source="guess", joined=False, points=offs),
+            Line(name="right on", source="measured", points=[(1, 1.0), (max(2, len(scored)), 1.0)]),
+        ),
+        marks={},
+    )
+    rows = [
+        (f"{number}. {one.topic}: {one.name}", units.factor_text(one.guess / one.truth))
+        for number, one in enumerate(scored, start=1)
+    ]
+    return paragraphs(sentence) + chart(picture) + table(("Guess", "Off by"), rows)
+
+
+# -- a class ----------------------------------------------------------------------------------------
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClassResults:
     """All results that could be read, by the names of their files, and why the others could not."""
@@ -82,7 +166,11 @@ def exercises_table(results: ClassResults) -> pd.DataFrame:
             continue
         opened = chapter(row.topic)
         for name in (exercise.id for exercise in opened.exercises):
-            tried = [tries for book in results.books.values() if (tries := _attempts(book, row.topic, name))]
+            tried = [
+                tries
+                for book in results.books.values()
+                if (tries := book["topics"].get(row.topic, {}).get("answers", {}).get(name))
+            ]
             if not tried:
                 continue
             ideas = [{str(one.get("misconception") or "") for one in tries} - {""} for tries in tried]
@@ -90,12 +178,6 @@ def exercises_table(results: ClassResults) -> pd.DataFrame:
             met = Counter(idea for mine in ideas for idea in mine).most_common()
             rows.append((row.topic, name, opened.question("exercise", name), len(tried), right, met))
     return pd.DataFrame(rows, columns=["topic", "name", "question", "tried", "right", "misconceptions"])
-
-
-def _attempts(book: Facts, topic: str, name: str) -> list[Facts]:
-    """Return one learner's attempts at an exercise; what is no attempt is passed over."""
-    tries = book["topics"].get(topic, {}).get("answers", {}).get(name, [])
-    return [one for one in tries if isinstance(one, dict)] if isinstance(tries, list) else []
 
 
 class ClassView:

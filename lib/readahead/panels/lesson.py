@@ -14,32 +14,31 @@ HTML, and the learner's progress file is not written.
 
 from __future__ import annotations
 
+import html
 import importlib
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any, ClassVar
 
 import pandas as pd
 from IPython import display as ipython
 from tqdm.auto import tqdm
 
-from readahead import panels
+from readahead import panels, units
 from readahead.chapters import Chapter, chapter
 from readahead.errors import BadValue, ReadaheadError, require_repeats
 from readahead.experiments.round import Study
 from readahead.experiments.run import Run, sweep
-from readahead.measure.sample import FEW
+from readahead.measure.sample import FEW, this_machine
 from readahead.models.schedule import warm_meanwhile
-from readahead.panels import card
-from readahead.panels.computed_view import ClaimView, FigureView
-from readahead.panels.exercise_view import ExerciseView
-from readahead.panels.guesses import guesses_html
-from readahead.panels.markup import box, paragraphs, show
-from readahead.panels.prediction_view import PredictionView
-from readahead.panels.published_table import PublishedTable, published_table
-from readahead.panels.reveal_view import RevealView
-from readahead.panels.theme import COLOURS
+from readahead.panels.class_view import guesses_html
+from readahead.panels.markup import COLOURS, box, paragraphs, show, table
+from readahead.panels.predictions import PredictionView, RevealView
+from readahead.panels.views import ClaimView, ExerciseView, FigureView
+from readahead.published import Figure, figures
 from readahead.questions.progress import Progress, by_papermill
 from readahead.running import Event, listening
 
@@ -57,7 +56,6 @@ class Lesson:
         self.views: dict[tuple[str, str], Any] = {}
         """What was shown, by (kind, name)."""
         self._topic = opened.place.topic
-        self._machine = card.facts()
         self._noticed = 0
         self._last = ""
         """The prediction revealed last; what comes below it in the notebook waits for it too."""
@@ -72,37 +70,25 @@ class Lesson:
     def reveal(self, name: str) -> None:
         """Show guess, model, measured and published on one axis, once a guess is kept."""
         asked, earlier = self._prediction(name), self.views.get(("reveal", name))
-        view = RevealView(
-            self.views.get(("predict", name), asked), self.chapter.rounds[name], self.study, self._machine
-        )
+        asked = self.views.get(("predict", name), asked)
+        view = RevealView(asked, self.chapter.rounds[name], self.study)
         if earlier is not None:  # the cell was run again
             view.on_opened = earlier.on_opened
         self._last = name
         self._show("reveal", name, view)
-        if not self.is_open:
-            view.start()
 
     def claim(self, name: str) -> None:
         """Test a claim on this run, and say what became of it."""
-        view = ClaimView(self.chapter.claim(name), self.study)
-        self._show("claim", name, view)
-        if not self.is_open:
-            self._start_when_revealed(view)
+        self._show("claim", name, ClaimView(self.chapter.claim(name), self.study))
 
     def exercise(self, name: str) -> None:
         """Set an exercise, with check, hints and solution."""
-        self._show(
-            "exercise",
-            name,
-            ExerciseView(self.chapter.exercise(name), self._topic, self.progress, self.study),
-        )
+        exercise = self.chapter.exercise(name)
+        self._show("exercise", name, ExerciseView(exercise, self._topic, self.progress, self.study))
 
     def figure(self, name: str) -> None:
         """Draw one of the chapter's figures, with its sentence and its table."""
-        view = FigureView(self.chapter.figure(name), self.study, is_open=self.is_open)
-        self._show("figure", name, view)
-        if not self.is_open:
-            self._start_when_revealed(view)
+        self._show("figure", name, FigureView(self.chapter.figure(name), self.study, is_open=self.is_open))
 
     def guesses(self) -> None:
         """Show whether the learner's guesses are getting better, over all chapters."""
@@ -188,23 +174,20 @@ class Lesson:
         if self.is_open:
             text = view.html()
             show(text, self._told(name, view) if kind == "claim" else None)
-        else:
-            display(view.widget)
+            return
+        display(view.widget)
+        above = self.views.get(("reveal", self._last))
+        if kind in ("claim", "figure") and above is not None and not above.is_open:
+            view.wait()  # it would give the answer above it away
+            above.on_opened.append(view.start)
+        elif kind in ("reveal", "claim", "figure"):
+            view.start()
 
     def _told(self, name: str, view: ClaimView) -> dict[str, Any]:
         """Return what a program that reads the executed notebook is told of a claim."""
         found, says = view.finding, self.chapter.question("claim", name)
         assert found is not None
         return {"readahead": {"claim": name, "says": says, "verdict": found.verdict, "seen": found.says}}
-
-    def _start_when_revealed(self, view: ClaimView | FigureView) -> None:
-        """Start a view now, or when the answer above it is shown: it would give the answer away."""
-        above = self.views.get(("reveal", self._last))
-        if above is None or above.is_open:
-            view.start()
-        else:
-            view.wait()
-            above.on_opened.append(view.start)
 
 
 def _texts(settings: Mapping[str, Any]) -> dict[str, str]:
@@ -239,9 +222,79 @@ def open_chapter(
     is_open = reveal or by_papermill()
     lesson = Lesson(opened, study, progress or Progress.open(), is_open=is_open)
     if not is_open:
-        lesson.progress.keep_machine(card.facts())
+        lesson.progress.keep_machine(asdict(this_machine()))
         lesson.progress.keep(opened.place.topic, "settings", "notebook", {"base": dict(study.base)})
     lesson.progress.read()  # so that a damaged file is told of now
     lesson.say_notices()
-    show(card.html())
+    panels.machine_card()
     return lesson
+
+
+# -- tables that a lesson shows -----------------------------------------------------------------------
+class PublishedTable(pd.DataFrame):  # type: ignore[misc]
+    """A table of published figures; a part of it, or a sum, is a plain DataFrame again."""
+
+    _metadata: ClassVar[list[str]] = ["printed", "source"]
+
+    @property
+    def _constructor(self) -> Any:
+        return pd.DataFrame
+
+    def _repr_html_(self) -> str:
+        """Return the table as it was printed, and below it where it stands."""
+        return f"{self.printed.to_html(na_rep='')}<p><small>{html.escape(self.source)}</small></p>"
+
+
+def published_table(topic: str, table: str) -> PublishedTable:
+    """Return the figures that stood in one table, a row for each x and a column for each series.
+
+    Raises `BadValue` for a table that the topic does not have.
+    """
+    every = [one for one in figures(topic) if one.table]
+    found = [one for one in every if one.table == table]
+    if not found:
+        known = ", ".join(dict.fromkeys(one.table for one in every)) or "none"
+        raise BadValue(f"{table!r} is no published table of {topic!r}. Its tables: {known}.")
+    cells: dict[tuple[Any, str], Figure] = {}
+    for one in found:  # two figures of one series at one x each have a column of their own
+        series = one.name.rpartition(".")[0] or one.name
+        cells[one.x_value, one.name if (one.x_value, series) in cells else series] = one
+    rows, columns = (list(dict.fromkeys(cell[side] for cell in cells)) for side in (0, 1))
+    index = pd.Index(rows, name=found[0].x_name)
+    numbers = PublishedTable(index=index, columns=columns, dtype=float)
+    printed = pd.DataFrame(index=index, columns=columns, dtype=object)
+    for (row, column), one in cells.items():
+        numbers.loc[row, column], printed.loc[row, column] = one.value, one.printed
+    numbers.printed, numbers.source = printed, found[0].source
+    return numbers
+
+
+def letter(lesson: Lesson) -> None:
+    """Show the advisor's report on the table, the device and the filter that a lesson was opened with.
+
+    Raises `BadValue` for a lesson of another chapter, `DataError` for a table that cannot be read.
+    """
+    from readahead.advisor import advice, report
+    from readahead.chapters.your_data.workload import YourData
+
+    experiment, settings = lesson.study.experiment, lesson.study.base
+    if not isinstance(experiment, YourData):
+        raise BadValue(f"lesson={experiment.topic!r} must be the lesson of 'your_data'. Open that chapter.")
+    seen = experiment.survey(settings)
+    share = settings["selectivity"] if seen.by else 1.0
+    asked = advice.Asked.of(seen, selectivity=share, queue_depth=settings["queue_depth"])
+    told = advice.advise(seen, experiment.device(settings), asked)
+    ways = [("as it lies", "", told.today.seconds, told.today.bottleneck)]
+    ways += [(one.says, f"{one.gain:.2f} ×", one.seconds, one.bottleneck) for one in told.options]
+    rows = [
+        (name, gain, units.text(seconds, "s"), report.speed(told, seconds), bottleneck)
+        for name, gain, seconds, bottleneck in ways
+    ]
+    show(
+        paragraphs(f"**What lies at {Path(seen.asked).name}.**")
+        + table(("What", "Seen"), report.findings(seen))
+        + paragraphs(
+            f"**On {told.case.device.name}.** The bottleneck is {report.REMEDY[told.today.bottleneck]}."
+        )
+        + table(("Change", "gain", "time", "throughput", "bottleneck then"), rows)
+    )

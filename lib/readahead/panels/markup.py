@@ -8,8 +8,16 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from readahead.errors import ReadaheadError
-from readahead.panels.theme import COLOURS
 
+COLOURS = {
+    "guess": "#D55E00",
+    "modeled": "#0072B2",
+    "measured": "#009E73",
+    "published": "#B8860B",
+    "other": "#767676",
+}
+"""Of the sources: Okabe and Ito's (2008), which colour-blind readers can tell apart, the yellow darkened for white
+paper. panel.css has those of the panel."""
 _CELL = "text-align:left;padding:.15em 1em .15em 0"
 _CODE, _STRONG, _SLANT = re.compile(r"`([^`]+)`"), re.compile(r"\*\*(.+?)\*\*"), re.compile(r"\*(.+?)\*")
 

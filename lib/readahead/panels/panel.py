@@ -16,21 +16,24 @@ from pathlib import Path
 from typing import Any
 
 import anywidget
+import numpy as np
 import traitlets
 
-from readahead.experiments.experiment import Experiment, Settings
-from readahead.panels import controls, plots
+from readahead import units
+from readahead.experiments.experiment import Experiment, Knob, Settings
+from readahead.experiments.run import Run
 from readahead.panels.background import Worker
 from readahead.panels.markup import error_box
 from readahead.panels.state import (
-    MeasuredPoint,
     PanelState,
+    browser_state,
     first_knob,
-    measured_point,
     numbers_html,
     panel_state,
+    reads,
     static_html,
 )
+from readahead.questions.answers import read_amount
 
 REST_S = 0.4
 """A slider that has not moved for so long is at rest."""
@@ -38,6 +41,8 @@ REPEATS = 3
 """Of a measurement while somebody watches."""
 KEPT = 60
 """Measured points kept on the chart."""
+STEPS = 96
+"""Places at which a slider without steps of its own stops."""
 
 
 class PanelWidget(anywidget.AnyWidget):
@@ -80,21 +85,19 @@ class Panel:
         experiment: Experiment,
         *,
         measure: bool = True,
-        repeats: int = REPEATS,
         on_settings: Callable[[Settings], None] | None = None,
         **settings: Any,
     ) -> None:
         self.experiment = experiment
-        self.repeats = repeats
         self.settings: dict[str, Any] = experiment.turned(**settings)
         self.x_name = first_knob(experiment, self.settings)
-        self.points: list[MeasuredPoint] = []
+        self.runs: list[Run] = []
         self._on_settings = on_settings
         self._lock = threading.RLock()  # messages come on two threads, results on a third
         self._timer: threading.Timer | None = None
         self._unfolded = False
         self.state: PanelState = panel_state(experiment, self.settings, self.x_name)
-        knobs = [controls.plan(knob, self.settings[knob.name]) for knob in experiment.knobs]
+        knobs = [knob_plan(knob, self.settings[knob.name]) for knob in experiment.knobs]
         self.widget = PanelWidget(plan={"title": experiment.title, "knobs": knobs}, auto=measure)
         self.widget.panel = self
         self.widget.on_msg(lambda _, said, __: self.heard(said))
@@ -121,7 +124,7 @@ class Panel:
     def _change(self, said: dict[str, Any]) -> None:
         if "turn" in said:
             try:
-                self.turn(said["turn"], controls.read(self.experiment.knob(said["turn"]), said))
+                self.turn(said["turn"], said_value(self.experiment.knob(said["turn"]), said))
             except Exception as error:
                 self._show_error(error)
         if "auto" in said:
@@ -149,9 +152,10 @@ class Panel:
         with self._lock:
             settings = dict(self.settings)
 
-        def work() -> MeasuredPoint:
-            sample = self.experiment.measure(settings, repeats=self.repeats)
-            return measured_point(self.experiment, settings, sample)
+        def work() -> Run:
+            run = Run(self.experiment, settings, self.experiment.measure(settings, repeats=REPEATS))
+            _ = run.throughput  # its interval costs a bootstrap: here, in the background
+            return run
 
         self.background.start(work, self._measured)
 
@@ -187,10 +191,10 @@ class Panel:
         except Exception as error:
             self._show_error(error)
 
-    def _measured(self, one: MeasuredPoint) -> None:
+    def _measured(self, run: Run) -> None:
         with self._one_message():
-            self.points = [*self.points, one][-KEPT:]
-            self.widget.reads = plots.reads(one.sample.reads)
+            self.runs = [*self.runs, run][-KEPT:]
+            self.widget.reads = reads(run.sample.reads)
             self.draw()
 
     def _choose_x(self, name: str) -> None:
@@ -203,12 +207,11 @@ class Panel:
     def draw(self) -> None:
         """Bring everything up to date. Raises what the model raises."""
         with self._one_message():
-            self.state = state = panel_state(self.experiment, self.settings, self.x_name, self.points)
-            newest = self.points[-1] if self.points else None
-            widget = self.widget
-            widget.knobs = controls.shown(self.experiment, self.settings)
-            widget.axes, widget.line, widget.marks = plots.axes(state), plots.line(state), plots.marks(state)
-            widget.now = plots.now(state, newest)
+            self.state = panel_state(self.experiment, self.settings, self.x_name, self.runs)
+            self.widget.knobs = knob_states(self.experiment, self.settings)
+            charts = browser_state(self.state, self.runs[-1] if self.runs else None)
+            for name, value in charts.items():
+                setattr(self.widget, name, value)
             self._show_numbers()
 
     def _show_numbers(self) -> None:
@@ -223,3 +226,63 @@ class Panel:
     def _show_error(self, error: BaseException | None) -> None:
         with self._lock:
             self.widget.error = error_box(error) if error is not None else ""
+
+
+# -- the knobs, as the browser is told of them -------------------------------------------------------
+def places(knob: Knob) -> np.ndarray:
+    """Return the values at which a knob's slider stops, ends included, evenly spaced on a log scale."""
+    if knob.steps:
+        return np.asarray(knob.steps, float)
+    if knob.low <= 0:
+        return np.linspace(knob.low, knob.high, STEPS)
+    grid = np.geomspace(knob.low, knob.high, STEPS)
+    if knob.kind == "bytes":
+        inner = 2.0 ** (np.round(np.log2(grid) * 4) / 4)
+        inner = np.round(inner / units.KiB) * units.KiB if knob.low >= 16 * units.KiB else np.round(inner)
+    else:
+        inner = np.array([float(f"{value:.2g}") for value in grid])
+    if knob.kind in ("rows", "count"):
+        inner = np.round(inner)
+    inner = inner[(inner > knob.low) & (inner < knob.high)]
+    return np.unique(np.concatenate([[knob.low], inner, [knob.high]]))
+
+
+def knob_plan(knob: Knob, value: Any) -> dict[str, Any]:
+    """Return what the browser needs to know of a knob once: its words, and its choices or its stops."""
+    said = {"name": knob.name, "label": knob.label, "help": knob.help, "folded": knob.folded}
+    if knob.kind == "choice":
+        keys = dict.fromkeys((*knob.choices, value))
+        return said | {"choices": [(key, knob.text(key)) for key in keys]}
+    stops = places(knob).tolist()
+    return said | {"stops": stops, "texts": [knob.text(stop) for stop in stops]}
+
+
+def said_value(knob: Knob, said: Settings) -> Any:
+    """Return the value that the learner gave: `choice`, `stop` of the slider, or `text`, such as `4 ms`.
+
+    Raises `BadValue` for one that the knob does not take.
+    """
+    if "choice" in said:
+        return knob.check(said["choice"]) if said["choice"] in knob.choices else said["choice"]
+    if "stop" in said:
+        number = float(places(knob)[said["stop"]])
+    else:
+        typed = read_amount(said["text"], knob.kind, units.base_word(knob.kind))
+        number = float(f"{typed:.12g}")  # 4.1 × 0.001 is not quite 0.0041
+    return knob.check(round(number) if knob.whole else number)
+
+
+def knob_states(experiment: Experiment, settings: Settings) -> dict[str, Any]:
+    """Return how every knob stands: its value in words, its slider's stop, why it does nothing, whether it is off."""
+    idle, found = experiment.disabled(settings), {}
+    for knob in experiment.knobs:
+        value, why = settings[knob.name], idle.get(knob.name, "")
+        off = bool(why) and knob.name in experiment.disabled(experiment.follow(settings, knob.name))
+        place = {"choice": value} if knob.kind == "choice" else {"stop": _nearest(places(knob), value)}
+        found[knob.name] = {**place, "text": knob.text(value), "why": why, "off": off}
+    return found
+
+
+def _nearest(stops: np.ndarray, value: float) -> int:
+    spread = np.log if stops[0] > 0 else np.asarray
+    return int(np.abs(spread(stops) - spread(max(float(value), stops[0]))).argmin())

@@ -1,51 +1,43 @@
 """What the panel shows at one moment: the settings, the model, what was measured so far, what was published.
 
-Every chart, sentence and table of the panel is made from it, with a kernel or without one.
+Every chart, sentence and table of it is made from `PanelState`, for the browser (`browser_state`) and for paper
+(`static_html`). The browser knows nothing of units: every word on a chart comes from here.
 """
 
 from __future__ import annotations
 
 import html
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
 
 import numpy as np
 
 from readahead import units
 from readahead.experiments.experiment import Experiment, Knob, Settings
 from readahead.experiments.figure import Axis, Line, Picture
-from readahead.measure.sample import Sample, Value, seconds
+from readahead.experiments.run import Run
 from readahead.models.estimate import Estimate
-from readahead.panels.chart import chart
+from readahead.panels.chart import CYCLE, chart, tick_texts, ticks
 from readahead.panels.markup import bullets, folded, table
 from readahead.published import Figure
+from readahead.storage.trace import Read, in_flight
 
 POINTS = 64
 """Of the modeled curve, beside the present value."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MeasuredPoint:
-    """One measurement, as the chart keeps it."""
-
-    settings: Settings
-    sample: Sample
-    time: Value
-    throughput: Value
-    unit: str
-    """Of the throughput."""
-
-
-def measured_point(experiment: Experiment, settings: Settings, sample: Sample) -> MeasuredPoint:
-    """Return a sample as a point. The interval costs a bootstrap, so this belongs in the background."""
-    time = seconds(sample)
-    return MeasuredPoint(
-        settings=dict(settings),
-        sample=sample,
-        time=time,
-        throughput=time.inverse(experiment.work(settings)),
-        unit=experiment.unit(settings),
-    )
+MOST_READS = 4_000
+"""Reads drawn at most; of more, every second or third one."""
+TERMS = ("seek", "latency", "transfer", "cpu", "engine", "open")
+"""The terms of an estimate that every chapter meets, and that have a colour of their own in panel.css."""
+_UNIT_WORDS = {"bytes_per_s": "Throughput (bytes a second)", "rows_per_s": "Throughput (rows a second)"}
+_NAMES = {
+    "measured": "DuckDB measured",
+    "faded": "measured, other knobs elsewhere",
+    "published": "published",
+}
+"""On paper."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,8 +55,8 @@ class PanelState:
     y: float
     """The modeled throughput at the settings."""
     unit: str
-    points: Sequence[MeasuredPoint]
-    """Those with this unit, oldest first."""
+    runs: Sequence[Run]
+    """What was measured and has this unit, oldest first."""
     published: Sequence[tuple[float, float, Figure]]
 
     @property
@@ -72,23 +64,19 @@ class PanelState:
         """Return the knob's value."""
         return float(self.settings[self.knob.name])
 
-    def x_of(self, point: MeasuredPoint) -> float:
-        """Return the knob's value at which a point was measured."""
-        return float(point.settings[self.knob.name])
-
-    def fits(self, point: MeasuredPoint) -> bool:
-        """Return whether a point lies on this curve: only its knob and knobs without effect may stand elsewhere."""
+    def fits(self, run: Run) -> bool:
+        """Return whether a run lies on this curve: only its knob and knobs without effect may stand elsewhere."""
         free = {self.knob.name, *self.experiment.disabled(self.settings)}
         return all(
-            point.settings.get(name) == value for name, value in self.settings.items() if name not in free
+            run.settings.get(name) == value for name, value in self.settings.items() if name not in free
         )
 
     @property
-    def here(self) -> MeasuredPoint | None:
+    def here(self) -> Run | None:
         """Return the newest measurement at exactly these settings."""
         mine = self.settings[self.knob.name]
-        found = (one for one in reversed(self.points) if one.settings[self.knob.name] == mine)
-        return next((one for one in found if self.fits(one)), None)
+        found = (run for run in reversed(self.runs) if run.settings[self.knob.name] == mine)
+        return next((run for run in found if self.fits(run)), None)
 
     def y_text(self, throughput: float) -> str:
         """Write a throughput for people."""
@@ -96,7 +84,7 @@ class PanelState:
 
 
 def panel_state(
-    experiment: Experiment, settings: Settings, name: str, points: Sequence[MeasuredPoint] = ()
+    experiment: Experiment, settings: Settings, name: str, runs: Sequence[Run] = ()
 ) -> PanelState:
     """Return what there is to show, with knob `name` along the x axis. Raises what the model raises."""
     knob = experiment.knob(name)
@@ -111,7 +99,7 @@ def panel_state(
         xs=xs,
         ys=np.asarray(experiment.curve(settings, name, xs), float),
         unit=unit,
-        points=[one for one in points if one.unit == unit],
+        runs=[run for run in runs if experiment.unit(run.settings) == unit],
         published=tuple(experiment.published(settings, name)),
     )
 
@@ -145,10 +133,10 @@ def _percent(share: float) -> str:
     return units.text(share, "1", 2)
 
 
-def _measured(state: PanelState, point: MeasuredPoint) -> str:
+def _measured(state: PanelState, run: Run) -> str:
     """Say what was measured here and how far the model was off."""
-    said = f"DuckDB measured {state.y_text(point.throughput.median)} (median of {point.time.repeats})"
-    gap = point.time.median / state.estimate.seconds - 1
+    said = f"DuckDB measured {state.y_text(run.throughput.median)} (median of {run.seconds.repeats})"
+    gap = run.seconds.median / state.estimate.seconds - 1
     if abs(gap) < 0.02:
         return f"{said}, as the model says"
     if abs(gap) < 1:
@@ -171,28 +159,19 @@ def sentence(state: PanelState) -> str:
     return " ".join(said)
 
 
-def sentence_html(state: PanelState) -> str:
-    """Return the sentence as a region that a screen reader speaks when it changes."""
-    return (
-        "<div role='status' aria-live='polite' class='readahead-sentence'"
-        " style='font-size:16px;line-height:1.45;padding:2px 8px'>"
-        f"{html.escape(sentence(state), quote=False)}</div>"
-    )
-
-
 def _sources(state: PanelState) -> list[tuple[str, ...]]:
     """Return the table of sources: throughput, time, bytes read, reads (in flight), row groups."""
     found: list[tuple[str, ...]] = [
         ("Model", state.y_text(state.y), units.text(state.estimate.seconds, "s"), "", "", "")
     ]
-    if (one := state.here) is not None:
-        sample = one.sample
+    if (run := state.here) is not None:
+        sample = run.sample
         reads = f"{len(sample.reads):,} ({sample.max_in_flight} in flight)" if sample.reads else "not seen"
         found.append(
             (
                 f"DuckDB, {sample.where}",
-                one.throughput.text(state.unit),
-                one.time.text("s"),
+                run.throughput.text(state.unit),
+                run.seconds.text("s"),
                 units.text(sample.bytes_read, "bytes"),
                 reads,
                 f"{sample.row_groups_scanned:,} of {sample.row_groups_total:,}",
@@ -223,7 +202,7 @@ def numbers_html(state: PanelState) -> str:
     head = ("Source", "Throughput", "Time", "Bytes read", "Reads", "Row groups")
     return (
         table(head, _sources(state))
-        + (bullets(state.here.time.warnings) if state.here else "")
+        + (bullets(state.here.seconds.warnings) if state.here else "")
         + "<div style='display:flex;flex-wrap:wrap;gap:0 40px;align-items:flex-start'>"
         + table(("The model's terms", "Time", "Share"), terms)
         + table(("Setting", "Value"), settings)
@@ -231,29 +210,179 @@ def numbers_html(state: PanelState) -> str:
     )
 
 
-# -- on paper ---------------------------------------------------------------------------------------
-def picture(state: PanelState) -> Picture:
-    """Return the chart as a picture: the model's line, the measured and published points, and where we are."""
+# -- the throughput along one knob ------------------------------------------------------------------
+def marks(state: PanelState) -> list[dict[str, Any]]:
+    """Return the measured points, faded where other knobs stand elsewhere, and the published ones, back to front."""
+    found: list[dict[str, Any]] = []
+    for run in state.runs:
+        kind, value = "measured" if state.fits(run) else "faded", run.throughput
+        place = {"x": float(run.settings[state.knob.name]), "y": value.median}
+        ends = {"low": value.low, "high": value.high}
+        found.append({"kind": kind, **place, **ends, "text": _run_text(state, run)})
+    for x, y, figure in state.published:
+        where = f"{figure.source}\n{figure.system}\n{figure.device}"
+        found.append({"kind": "published", "x": x, "y": y, "text": f"Published: {state.y_text(y)}\n{where}"})
+    return sorted(found, key=lambda mark: ("faded", "published", "measured").index(mark["kind"]))
+
+
+def _run_text(state: PanelState, run: Run) -> str:
+    """Say everything about one measurement."""
+    lines = [
+        f"DuckDB, {run.sample.where}",
+        f"{run.throughput.text(state.unit)}, {run.seconds.repeats} runs",
+    ]
+    lines += [
+        f"{knob.label}: {knob.text(run.settings[knob.name])}"
+        for knob in state.experiment.knobs
+        if run.settings[knob.name] != state.settings[knob.name]
+    ]
+    return "\n".join(lines)
+
+
+def static_html(state: PanelState, *, is_open: bool = False) -> str:
+    """Return chart, sentence and numbers without widgets; the numbers folded unless `is_open`."""
     lines = [Line(name="model", points=list(zip(state.xs.tolist(), state.ys.tolist(), strict=True)))]
-    for name, fits in (("DuckDB measured", True), ("measured, other knobs elsewhere", False)):
-        points = [(state.x_of(one), one.throughput.median) for one in state.points if state.fits(one) is fits]
-        if points:
-            source = "measured" if fits else "other"
-            lines.append(Line(name=name, points=points, source=source, joined=False))
-    if state.published:
-        points = [(x, y) for x, y, _ in state.published]
-        lines.append(Line(name="published", points=points, source="published", joined=False))
-    return Picture(
-        title=state.experiment.title,
-        sentence=sentence(state),
+    drawn = marks(state)
+    for kind, name in _NAMES.items():
+        points = [(mark["x"], mark["y"]) for mark in drawn if mark["kind"] == kind]
+        source = "other" if kind == "faded" else kind
+        lines += [Line(name=name, points=points, source=source, joined=False)] if points else []
+    said = sentence(state)
+    picture = Picture(
+        sentence=said,
         x=Axis(label=state.knob.label, kind=state.knob.kind),
         y=Axis(label="throughput", kind=state.unit),
         lines=tuple(lines),
         marks={"now": state.x},
     )
+    return (
+        chart(picture)
+        + f"<p style='font-size:16px;line-height:1.45;padding:2px 8px'>{html.escape(said, quote=False)}</p>"
+        + folded("The numbers", numbers_html(state), is_open=is_open)
+    )
 
 
-def static_html(state: PanelState, *, is_open: bool = False) -> str:
-    """Return chart, sentence and numbers without widgets; the numbers folded unless `is_open`."""
-    numbers = folded("The numbers", numbers_html(state), is_open=is_open)
-    return chart(picture(state)) + sentence_html(state) + numbers
+# -- for the browser: words and numbers; rows of numbers are bytes (float32) ------------------------
+def browser_state(state: PanelState, newest: Run | None) -> dict[str, Any]:
+    """Return what the charts show, by the names of the widget's traits."""
+    terms = _terms(state)
+    return {
+        "axes": _axes(state, terms),
+        "line": _line(state),
+        "marks": marks(state),
+        "now": _now(state, terms, newest),
+    }
+
+
+@lru_cache(maxsize=512)
+def axis(low: float, high: float, kind: str, label: str = "", *, log: bool = False) -> dict[str, Any]:
+    """Return an axis: its ends, and its round places with their words. A cached one is not to be changed."""
+    places = ticks(low, high, log=log, kind=kind)
+    word = "count" if kind == "rows" else kind  # the word stands in the label, not at every place
+    texts = tick_texts(places, word, log=log)
+    return {"low": low, "high": high, "log": log, "places": places, "texts": texts, "label": label}
+
+
+def _axes(state: PanelState, terms: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """Return the axes of the curve and of the terms."""
+    knob, air = state.knob, (state.knob.high / state.knob.low) ** 0.02
+    label = f"{knob.label} (rows)" if knob.kind == "rows" else knob.label
+    whole = max(term["start"] + term["length"] for term in terms) * 1.02
+    return {
+        "x": axis(knob.low / air, knob.high * air, knob.kind, label, log=True),
+        "y": axis(*_y_ends(state), state.unit, _UNIT_WORDS.get(state.unit, "Throughput"), log=True),
+        "terms": axis(0.0, float(f"{whole:.4g}"), "s"),
+    }
+
+
+def _y_ends(state: PanelState) -> tuple[float, float]:
+    """Return whole ends for the y axis, so that it stands still while a slider moves."""
+    every = [float(state.ys.min()), float(state.ys.max()), state.y]
+    every += [end for run in state.runs for end in (run.throughput.low, run.throughput.high)]
+    every += [y for _, y, _ in state.published]
+    low = 10 ** (math.floor(math.log10(min(every) / 1.3) * 4) / 4)
+    high = 10 ** (math.ceil(math.log10(max(every) * 1.3) * 4) / 4)
+    return (low, high) if high / low >= 10 else (high / 10, high)
+
+
+def _line(state: PanelState) -> dict[str, Any]:
+    """Return the modeled curve without the present value, which `now` has: it stands still while its knob moves."""
+    rest = state.xs != state.x
+    xs, ys = state.xs[rest], state.ys[rest]
+    texts = [f"{state.y_text(y)} at {state.knob.text(x)}" for x, y in zip(xs, ys, strict=True)]
+    return {"x": _floats(xs), "y": _floats(ys), "texts": texts}
+
+
+def _now(state: PanelState, terms: list[dict[str, Any]], newest: Run | None) -> dict[str, Any]:
+    """Return what belongs to the settings alone: the present value, the terms of its time, and the words."""
+    total = f"model {units.text(state.estimate.seconds, 's')}, mostly {state.estimate.bottleneck}"
+    return {
+        "knob": state.knob.name,
+        "x": state.x,
+        "y": state.y,
+        "text": f"{state.y_text(state.y)} at {state.knob.text(state.x)}",
+        "sentence": sentence(state),
+        "terms_heading": total,
+        "terms": terms,
+        "reads_heading": _reads_text(newest, earlier=newest is not state.here),
+    }
+
+
+def _terms(state: PanelState) -> list[dict[str, Any]]:
+    """Return where the time goes: a bar for each term, in seconds, one behind the other, and for the measured time."""
+    found: list[tuple[str, str, float, float]] = []
+    for row, terms in (("model", state.estimate.terms_s), ("meanwhile", state.estimate.overlapped_s)):
+        start = 0.0
+        for name, length in terms.items():
+            if length > 0:
+                found.append((row, name, start, float(length)))
+                start += float(length)
+    if state.here is not None:
+        found.append(("DuckDB", "measured", 0.0, state.here.seconds.median))
+    return [
+        {"row": row, "name": name, "colour": term_key(name), "start": start, "length": length,
+         "text": units.text(length, "s")}
+        for row, name, start, length in found
+    ]  # fmt: skip
+
+
+def term_key(name: str) -> str:
+    """Return what the colour of a term is called in panel.css: its own, or one that its name always gets."""
+    return name if name in TERMS else f"c{sum(map(ord, name)) % len(CYCLE)}"
+
+
+def _reads_text(run: Run | None, *, earlier: bool) -> str:
+    """Return what was read, or why nothing is known; `earlier` if a knob was turned since."""
+    if run is None:
+        return "What DuckDB read: not measured yet"
+    found = run.sample.reads
+    if not found:
+        return f"What DuckDB read: {run.sample.where}; single reads are not seen"
+    size = units.text(sum(read.size_bytes for read in found), "bytes")
+    verb, what = ("wrote", "writes") if run.sample.wrote else ("read", "reads")
+    return f"What DuckDB {verb}{' before' if earlier else ''}: {len(found):,} {what}, {size}, by thread"
+
+
+def reads(found: Sequence[Read]) -> dict[str, Any]:
+    """Return a trace: of each read its time asked and done, its place and its thread's colour; the reads in flight."""
+    if not found:
+        return {}
+    rows = [
+        (read.submitted_s, read.done_s, read.offset + read.size_bytes / 2, read.thread % len(CYCLE))
+        for read in found[:: -(-len(found) // MOST_READS)]
+    ]
+    times, depths = in_flight(found)
+    some = slice(None, None, -(-len(times) // MOST_READS))
+    end_bytes = max(read.offset + read.size_bytes for read in found)
+    return {
+        "dashes": _floats(np.array(rows).T.ravel()),
+        "count": len(rows),
+        "flight": _floats([*times[some], *depths[some]]),
+        "deepest": max(depths),
+        "x": axis(0.0, max(read.done_s for read in found) * 1.02, "s"),
+        "y": axis(0.0, float(end_bytes), "bytes"),
+    }
+
+
+def _floats(values: Any) -> bytes:
+    return np.asarray(values, "<f4").tobytes()

@@ -20,7 +20,7 @@ from readahead.chapters.loading.chapter import (
 )
 from readahead.chapters.loading.writers import DATABASE, EMULATED_FILES
 from readahead.experiments.round import Study
-from readahead.panels.computed_view import drawing_html
+from readahead.panels.chart import drawing_html
 
 
 @pytest.fixture(scope="module")

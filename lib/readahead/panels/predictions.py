@@ -1,0 +1,421 @@
+"""Asks for a guess, and shows the answer beside it: model, measurement and what was published, on one axis.
+
+The guess is kept before the answer is shown, and stands from then on. Model and published come at once, the measurement
+when it is done. Below it lie folded the law with this run's numbers, the query with DuckDB's account, and the reads.
+"""
+
+from __future__ import annotations
+
+import html
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from typing import Any
+
+import ipywidgets as widgets
+
+from readahead import units
+from readahead.errors import ReadaheadError
+from readahead.experiments.figure import Traces
+from readahead.experiments.round import Applied, Round, Study
+from readahead.experiments.run import Run
+from readahead.measure.sample import Value, exactly, this_machine
+from readahead.panels.background import Background, button
+from readahead.panels.chart import Mark, chart, strip
+from readahead.panels.markup import bullets, code, error_box, folded, formula, paragraphs, table
+from readahead.questions.progress import Facts, Progress
+from readahead.questions.question import Prediction
+
+STEP = 0.02
+"""Of the slider, as a power of ten."""
+MOST_RUNS = 3
+"""Runs that are shown of one answer; of more, the first ones."""
+_WHOM = {"measured": "the measurement", "modeled": "the model", "published": "what was published"}
+_COPY = (
+    "<button type='button' onclick='navigator.clipboard.writeText(this.parentElement.querySelector(\"pre\").innerText)'"
+    " title='Copy the lines below'>Copy</button>"
+)
+
+
+class PredictionView:
+    """The scale and the field of one prediction; its question stands in the notebook."""
+
+    def __init__(self, prediction: Prediction, topic: str, progress: Progress) -> None:
+        self.prediction, self.topic, self.progress = prediction, topic, progress
+        self.on_kept: list[Callable[[], None]] = []
+        """Called after a guess was kept."""
+
+    @property
+    def guess(self) -> float | str | None:
+        """Return the guess that is kept, or None."""
+        return (self.progress.kept(self.topic, "guesses", self.prediction.id) or {}).get("guess")
+
+    @property
+    def is_revealed(self) -> bool:
+        """Return whether the answer was shown, now or in an earlier session."""
+        return "revealed" in (self.progress.kept(self.topic, "guesses", self.prediction.id) or {})
+
+    def html(self) -> str:
+        """Return the scale and the guess, for readers without a kernel."""
+        asked = self.prediction
+        scale = f"On a scale from {asked.text(asked.low)} to {asked.text(asked.high)}"
+        if asked.choices:
+            scale = f"One of: {', '.join(asked.choices)}"
+        yours = f" Your guess: {asked.text(self.guess)}." if self.guess is not None else ""
+        return paragraphs(f"{scale}.{yours}")
+
+    @cached_property
+    def widget(self) -> Any:
+        """Return what is displayed: the field, the button, and what became of the guess."""
+        asked = self.prediction
+        self.message = widgets.HTML()
+        self.keep_button = button(
+            "Keep my guess", lambda: self.keep(self.field.value), button_style="primary"
+        )
+        self.slider: Any = None
+        if asked.choices:
+            self.field: Any = widgets.RadioButtons(options=asked.choices, value=None)
+            row = [self.field]
+        else:
+            row = self._scale()
+        self._restore()
+        return widgets.VBox([widgets.HBox(row), self.keep_button, self.message])
+
+    def _scale(self) -> list[Any]:
+        """Return the slider along the scale, the field, and the ends. The slider suggests no number."""
+        asked = self.prediction
+        low, high = math.log10(asked.low), math.log10(asked.high)
+        middle = low + STEP * round((high - low) / 2 / STEP)
+        scale = {"value": 10**middle, "min": low, "max": high, "step": STEP}
+        wide, narrow = widgets.Layout(width="24em"), widgets.Layout(width="18em")
+        self.slider = widgets.FloatLogSlider(**scale, readout=False, description="Slide", layout=wide)
+        self.field = widgets.Text(
+            description="My guess",
+            placeholder="a number and its unit",
+            continuous_update=False,
+            layout=narrow,
+        )
+        self.slider.observe(self._slid, "value")
+        self.field.observe(self._typed, "value")
+        ends = widgets.HTML(paragraphs(f"from {asked.text(asked.low)} to {asked.text(asked.high)}"))
+        return [self.slider, self.field, ends]
+
+    # -- what the learner does ---------------------------------------------------------------------
+    def keep(self, answer: object) -> None:
+        """Keep a guess, or say what is wrong with it."""
+        if answer in (None, ""):
+            self.message.value = paragraphs("Write a guess first. A rough one is worth more than none.")
+            return
+        try:
+            guess = self.prediction.read(answer)
+        except ReadaheadError as error:
+            self.message.value = error_box(error)
+            return
+        if not self.progress.keep_guess(self.topic, self.prediction.id, guess):
+            self._restore()
+            return
+        text = self.prediction.text(guess)
+        self.message.value = paragraphs(f"Kept: **{text}**. Now see what happens, below.")
+        for listener in self.on_kept:
+            listener()
+
+    def close(self) -> None:
+        """Take no other guess, since the answer is being shown."""
+        if "widget" in vars(self):
+            self._restore()
+
+    def _restore(self) -> None:
+        """Show the guess that is kept; take no other once the answer was shown."""
+        guess, asked = self.guess, self.prediction
+        if guess is None:
+            return
+        text = asked.text(guess)
+        if not asked.choices or guess in asked.choices:
+            self.field.value = text
+        said = f"Kept: **{text}**. You may change it until the answer is shown."
+        if self.is_revealed:
+            for widget in (self.field, self.keep_button, *([self.slider] if self.slider else [])):
+                widget.disabled = True
+            said = f"Your guess was **{text}**. It stands, since the answer was shown."
+        self.message.value = paragraphs(said)
+
+    def _slid(self, change: dict[str, float]) -> None:
+        if math.isclose(change["new"], change["old"], rel_tol=1e-6):
+            return  # the browser rounds what it is given and sends it back: nobody has touched the slider
+        text = units.text(change["new"], self.prediction.kind, digits=2)
+        if self.field.value != text:
+            self.field.value = text
+
+    def _typed(self, change: dict[str, str]) -> None:
+        """Move the slider to what was typed, without letting it write back a rounder number."""
+        try:
+            number = float(self.prediction.read(change["new"]))
+        except ReadaheadError:
+            return  # it is said when the guess is kept
+        self.slider.unobserve(self._slid, "value")
+        self.slider.value = min(max(number, self.prediction.low), self.prediction.high)
+        self.slider.observe(self._slid, "value")
+
+
+# -- the answer -------------------------------------------------------------------------------------
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Source:
+    """What one source answers."""
+
+    by: str
+    """measured, modeled or published."""
+    value: Value
+    name: str
+    text: str
+    """Name and value in the table."""
+    says: str
+    """As a part of the sentence."""
+
+    @property
+    def mark(self) -> Mark:
+        """Return it as it is drawn."""
+        name, _, _ = self.name.partition(":")
+        return Mark(
+            name=name, source=self.by, value=self.value.median, low=self.value.low, high=self.value.high
+        )
+
+
+class RevealView:
+    """The answer to one prediction."""
+
+    def __init__(self, asked: PredictionView, turn: Round, study: Study) -> None:
+        self._asked, self._turn, self._study = asked, turn, study
+        self.on_opened: list[Callable[[], None]] = []
+        """Called once, when the answer is shown: what may be seen only after it."""
+        self.is_open = False
+
+    def html(self) -> str:
+        """Return the answer at once, measuring here and now: for a run without a learner."""
+        measured, noted = self._ask()
+        return self._answer(measured) + self._folds(noted)
+
+    @cached_property
+    def widget(self) -> Any:
+        """Return what is displayed; before the guess it says what it waits for."""
+        self.body, self.background = widgets.HTML(), Background()
+        self.button = button("Show the answer", self.open, button_style="primary")
+        self.again_button = button("Measure again", self._measure_again)
+        return widgets.VBox([self.body, self.button, self.background.widget])
+
+    # -- what the learner does ---------------------------------------------------------------------
+    def start(self) -> None:
+        """Wait for the guess; show the answer if it was shown in an earlier session."""
+        self.follow(self._asked)
+        if self._asked.is_revealed:
+            self.open()
+
+    def follow(self, asked: PredictionView) -> None:
+        """Wait for the guess of this view from now on: the cell that asks may be run again."""
+        self._asked = asked
+        asked.on_kept.append(self._ready)
+        self._ready()
+
+    def open(self) -> None:
+        """Show what is known now, and measure unless this machine has measured it before."""
+        if self._asked.guess is None:
+            self._ready()
+            return
+        self.is_open = True
+        self._keep_reveal(None)
+        self._asked.close()
+        again = [self.again_button] if self._turn.measures else []
+        self.widget.children = [self.body, self.background.widget, *again]
+        try:
+            earlier = self._recall()
+            if earlier is not None:
+                self._show(*earlier)
+            elif self._turn.measures:
+                self.body.value = self._answer(None)
+                self.background.start(self._ask, self._measured)
+            else:
+                self._show(None)
+        except Exception as error:
+            self.body.value = error_box(error)
+        listeners, self.on_opened = self.on_opened, []
+        for listener in listeners:
+            listener()
+
+    def _ready(self) -> None:
+        """Say whether the answer may be shown."""
+        if self.is_open:
+            return
+        has_guess = self._asked.guess is not None
+        self.button.disabled = not has_guess
+        self.body.value = paragraphs(
+            "Your guess is kept." if has_guess else "Nothing is shown here until your guess is kept, above."
+        )
+
+    # -- what is known -----------------------------------------------------------------------------
+    def _sources(self, measured: Value | None, at: str = "") -> list[Source]:
+        """Return who answers. A guess is held against the first: measurement, else model, else print."""
+        asked, modeled = self._asked.prediction, self._turn.modeled_value(self._study)
+
+        def told(value: Value) -> str:
+            word = asked.choice_of(value.median) if asked.choice_of is not None else None
+            return word or value.text(asked.kind)
+
+        found = []
+        if measured is not None:
+            when = f" on {at[:10]}" if at else ""
+            says = f"measured{when}{':' if when else ''} {told(measured)}"
+            name = f"Measured{when}"
+            found.append(Source(by="measured", value=measured, name=name, text=told(measured), says=says))
+        if modeled is not None:
+            says = f"the model says {told(modeled)}"
+            found.append(Source(by="modeled", value=modeled, name="Model", text=told(modeled), says=says))
+        for figure in self._turn.figures:
+            value = exactly(figure.value)
+            says = f"{figure.author} published {told(value)}"
+            name = f"Published: {figure.author}, {figure.title}"
+            found.append(Source(by="published", value=value, name=name, text=figure.printed, says=says))
+        return found
+
+    def _answer(self, measured: Value | None, at: str = "") -> str:
+        """Return sentence, chart, table and reason."""
+        asked, guess, sources = self._asked.prediction, self._asked.guess, self._sources(measured, at)
+        if not sources:
+            return paragraphs("The answer has to be measured first.")
+
+        def verdict(source: Source) -> str:
+            return "" if guess is None else asked.verdict(guess, source.value.median)
+
+        sentence = "; ".join(source.says for source in sources)
+        sentence = f"{sentence[0].upper()}{sentence[1:]}."
+        if guess is not None:
+            held = f"{verdict(sources[0])} against {_WHOM[sources[0].by]}"
+            sentence = f"Your guess, {asked.text(guess)}, was {held}. {sentence}"
+        ordered = sorted(sources, key=lambda source: source.by != "modeled")  # the model first
+        marks = [source.mark for source in ordered]
+        rows = [(source.name, source.text, verdict(source)) for source in ordered]
+        if guess is not None:
+            rows.insert(0, ("Your guess", asked.text(guess), ""))
+        if isinstance(guess, float):
+            marks.insert(0, Mark(name="Your guess", source="guess", value=guess))
+        return (
+            paragraphs(sentence)
+            + ("" if asked.choices else strip(marks, asked.kind, sentence))
+            + table(("Source", "Value", "Your guess against it"), rows)
+            + bullets(measured.warnings if measured is not None else ())
+            + (paragraphs(f"**Why.** {asked.because}") if asked.because else "")
+        )
+
+    def _ask(self) -> tuple[Value | None, dict[str, Any]]:
+        """Measure, and note the settings of every sample that it took."""
+        with self._study.noting() as noted:
+            return self._turn.measured_value(self._study), noted
+
+    def _folds(self, noted: Mapping[str, Any]) -> str:
+        """Return the law, the query and the reads below the answer."""
+        law = self._turn.law(self._study) if self._turn.law is not None else None
+        return folds(law, self._study.runs(noted), self._study.base, self._asked.prediction.kind)
+
+    def _show(self, measured: Value | None, at: str = "", noted: Mapping[str, Any] | None = None) -> None:
+        """Show everything that will ever be known, and keep the truth that the guess is scored by."""
+        self.body.value = self._answer(measured, at) + self._folds(noted or {})
+        if sources := self._sources(measured):
+            self._keep_reveal(sources[0].value.median)
+
+    def _measured(self, told: tuple[Value | None, dict[str, Any]]) -> None:
+        found, noted = told
+        if found is not None:
+            entry = {**asdict(found), **self._of()}
+            self._asked.progress.keep(self._asked.topic, "measured", self._asked.prediction.id, entry)
+        self._show(found, noted=noted)
+
+    def _measure_again(self) -> None:
+        if not self.background.busy:
+            self._study.forget()
+            self.background.start(self._ask, self._measured)
+
+    # -- what is kept ------------------------------------------------------------------------------
+    def _keep_reveal(self, truth: float | None) -> None:
+        self._asked.progress.keep_reveal(self._asked.topic, self._asked.prediction.id, truth)
+
+    def _of(self) -> Facts:
+        """Return what a measured value belongs to: this machine and these settings."""
+        base = {name: str(value) for name, value in self._study.base.items()}
+        return {"machine": asdict(this_machine()), "base": base}
+
+    def _recall(self) -> tuple[Value, str] | None:
+        """Return a value measured earlier and when, unless it is of another machine or other settings."""
+        kept = self._asked.progress.kept(self._asked.topic, "measured", self._asked.prediction.id)
+        if kept is None or any(kept.get(name) != fact for name, fact in self._of().items()):
+            return None
+        try:
+            names = ("median", "low", "high", "repeats")
+            found = Value(**{name: kept[name] for name in names}, warnings=tuple(kept.get("warnings", ())))
+            return found, str(kept["at"])
+        except (KeyError, TypeError, ReadaheadError):
+            return None  # somebody edited it: measure again
+
+
+# -- what lies folded below it ----------------------------------------------------------------------
+def folds(law: Applied | None, runs: Sequence[Run], base: Mapping[str, Any], kind: str) -> str:
+    """Return the folds of one answer: those that there is something to say of. `kind` is that of the answer."""
+    shown = [run for run in runs if run.sql][:MOST_RUNS]
+    parts = [law_fold(law, kind)] if law is not None else []
+    if shown:
+        parts.append(folded("The query", "".join(_query(run, base) for run in shown)))
+    read = tuple((_name(run, base), run.sample.reads) for run in shown if run.sample.reads)
+    if read:
+        what = "write" if any(run.sample.wrote for run in shown) else "read"
+        sentence = f"Each {what} of the last run, from when it was asked for to when it was there."
+        parts.append(folded("The reads", chart(Traces(sentence=sentence, runs=read, what=what))))
+    return "".join(parts)
+
+
+def law_fold(law: Applied, kind: str) -> str:
+    """Return the law: formula, symbols, source, the call with this run's numbers, and the function itself."""
+    cited = f"Source: {law.cited}" if law.cited else ""
+    result = f"{law.call}\n# {law.result:.6g}: {units.text(law.result, kind)}"
+    own = folded("The function", code(law.source))
+    words = "".join(paragraphs(part) for part in (law.symbols, cited) if part)
+    return folded("The law", paragraphs(law.fact) + formula(law.formula) + words + code(result) + own)
+
+
+def _name(run: Run, base: Mapping[str, Any]) -> str:
+    """Return the knobs in which a run differs from the notebook's settings, in words."""
+    knobs = {knob.name: knob for knob in run.experiment.knobs}
+    changed = [
+        knobs[name] for name, value in run.settings.items() if name in knobs and base.get(name) != value
+    ]
+    said = (f"{knob.label.lower()} {knob.text(run.settings[knob.name])}" for knob in changed)
+    return ", ".join(said) or "as the notebook has it"
+
+
+def _query(run: Run, base: Mapping[str, Any]) -> str:
+    """Return one query, its settings, and what DuckDB, our trace and the model say of it."""
+    settings = "\n".join(f"SET {name} = {value};" for name, value in run.engine.items())
+    script = f"<div>{_COPY}{code(run.script)}</div>"
+    return (
+        f"<h5 style='margin:.6em 0 .2em'>{html.escape(_name(run, base))}</h5>"
+        + code(f"{settings}\n{_short(run.sql)};")
+        + table(("", "DuckDB's profile", "our trace", "the model"), accounts(run))
+        + folded("The same for a plain DuckDB", script)
+    )
+
+
+def _short(sql: str, most: int = 600) -> str:
+    return sql if len(sql) <= most else f"{sql[: most // 2]} … {sql[-most // 2 :]}"
+
+
+def accounts(run: Run) -> list[tuple[str, ...]]:
+    """Return the rows of the table: what is counted, by DuckDB, by our trace, and by the model."""
+    profile, counts, traced = run.profile, run.counts, run.sample.reads
+    rows: list[tuple[str, ...]] = []
+    for name, kind, key, mine in (
+        ("bytes read", "bytes", "bytes_read", sum(read.size_bytes for read in traced) if traced else None),
+        ("reads", "count", "reads", len(traced) if traced else None),
+        ("row groups", "count", "row_groups", None),
+        ("processor time", "s", "cpu_s", None),
+    ):
+        told = [profile.get(key), mine, counts.get(key)]
+        if any(value is not None for value in told):
+            rows.append((name, *(units.text(value, kind) if value is not None else "" for value in told)))
+    return rows
