@@ -27,10 +27,6 @@ def test_flash_is_never_slower_to_answer_than_a_disk() -> None:
     assert flash < disks
 
 
-def test_the_half_speed_size_of_the_textbook_disk_is_the_megabyte_of_its_comment() -> None:
-    assert devices.device("textbook-disk").half_speed_bytes == pytest.approx(1e6)
-
-
 @pytest.mark.parametrize(
     ("changes", "message"),
     [

@@ -68,20 +68,6 @@ class Device:
         """Return this device with some of its numbers changed (by a slider, say)."""
         return replace(self, **changes)
 
-    @property
-    def service_s_per_byte(self) -> float:
-        """Return the time that one byte occupies its channel."""
-        return 1.0 / self.channel_bandwidth_bytes_per_s
-
-    @property
-    def half_speed_bytes(self) -> float:
-        """Return the read size at which a channel spends half its time transferring.
-
-        (latency + seek) x bandwidth of one channel: the size that Gray & Graefe (1997) weigh a page by.
-        """
-        rate = min(self.channel_bandwidth_bytes_per_s, self.bandwidth_bytes_per_s)
-        return (self.latency_s + self.seek_s) * rate
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CatalogueEntry:

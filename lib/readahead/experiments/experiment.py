@@ -228,9 +228,6 @@ class Experiment(ABC):
         return self.work(settings) / seconds
 
 
-__all__ = ["Experiment", "Knob", "Settings"]
-
-
 EMULATED, DISK_COLD, DISK_WARM = "emulated", "cold", "warm"
 
 

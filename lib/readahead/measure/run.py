@@ -95,37 +95,29 @@ def quoted(path: Path | str, *, emulated: bool = False) -> str:
     return _literal(f"{PROTOCOL}://{path}" if emulated else str(path))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Profile:
-    """What DuckDB says of its own last query."""
+def profile(connection: duckdb.DuckDBPyConnection) -> dict[str, Any]:
+    """Return DuckDB's own account of its last query by name: an independent check of our trace.
 
-    bytes_read: int
-    row_groups_scanned: int
-    row_groups_total: int
-    operators: tuple[tuple[str, float, int], ...] = ()
-    """(name, seconds of all threads, rows it passed on) of each operator, the topmost first."""
-
-
-def profile(connection: duckdb.DuckDBPyConnection) -> Profile:
-    """Return DuckDB's own account of the last query: an independent check of our trace.
-
-    Row groups are those of the Parquet files, if any were read, and not of small tables in memory beside them.
+    Row groups are those of the Parquet files, if any were read, and not of small tables in memory beside them. An
+    operator is (name, seconds of all threads, rows it passed on), the topmost first.
     """
     told = json.loads(connection.get_profiling_information(format="json"))
     nodes = list(_nodes(told.get("operator", [])))
     scans = [node for node in nodes if "total_row_groups_to_scan" in node]
     files = [node for node in scans if "PARQUET" in str(node.get("extra_info", {}).get("Function", ""))]
     scans = files or scans
-    return Profile(
-        bytes_read=int(told.get("io", {}).get("total_bytes_read", 0)),
-        row_groups_scanned=sum(int(node.get("row_groups_scanned", 0)) for node in scans),
-        row_groups_total=sum(int(node["total_row_groups_to_scan"]) for node in scans),
-        operators=tuple(
-            (str(node["type"]), float(node.get("timing", 0.0)), int(node.get("intermediate_rows", 0)))
-            for node in nodes
-            if "type" in node
-        ),
-    )
+    operators = [
+        (str(node["type"]), float(node.get("timing", 0.0)), int(node.get("intermediate_rows", 0)))
+        for node in nodes
+        if "type" in node
+    ]
+    return {
+        "bytes_read": int(told.get("io", {}).get("total_bytes_read", 0)),
+        "row_groups": sum(int(node.get("row_groups_scanned", 0)) for node in scans),
+        "row_groups_total": sum(int(node["total_row_groups_to_scan"]) for node in scans),
+        "cpu_s": sum(seconds for _, seconds, _ in operators),
+        "operators": tuple(operators),
+    }
 
 
 def _nodes(tree: Any) -> Iterator[dict[str, Any]]:
@@ -173,10 +165,6 @@ class Query:
         return [sql.replace("{table}", table) for sql in (self.sql, *self.more)]
 
 
-_NO_PROFILE = Profile(bytes_read=0, row_groups_scanned=0, row_groups_total=0)
-"""Of a run of several queries: DuckDB's account is of the last one alone."""
-
-
 def once(
     connection: duckdb.DuckDBPyConnection,
     query: Query,
@@ -201,7 +189,7 @@ def once(
             check()
             found = fetch(connection.execute(sql))
         seconds, cpu_s = time.perf_counter() - start_s, time.process_time() - cpu_s
-        seen = profile(connection) if not query.more else _NO_PROFILE
+        seen = {} if query.more else profile(connection)  # DuckDB's account is of the last query alone
     finally:
         if attach:
             connection.execute("DETACH file")
@@ -214,26 +202,15 @@ def once(
         seconds=(seconds / scale,),
         cpu_s=(cpu_s,),
         reads=tuple(reads),
-        bytes_read=sum(read.size_bytes for read in reads) if emulated else seen.bytes_read,
-        row_groups_scanned=seen.row_groups_scanned,
-        row_groups_total=seen.row_groups_total,
+        bytes_read=sum(read.size_bytes for read in reads) if emulated else seen.get("bytes_read", 0),
+        row_groups_scanned=seen.get("row_groups", 0),
+        row_groups_total=seen.get("row_groups_total", 0),
         where="emulated device" if emulated else "this disk",
         sql=";\n".join(texts),
         setup=(*query.setup, *query.before, *filter(None, [attach])),
-        profile={} if query.more else _told(seen),
+        profile=seen,
         time_scale=scale,
     )
-
-
-def _told(seen: Profile) -> dict[str, Any]:
-    """Return DuckDB's own account by name."""
-    return {
-        "bytes_read": seen.bytes_read,
-        "row_groups": seen.row_groups_scanned,
-        "row_groups_total": seen.row_groups_total,
-        "cpu_s": sum(seconds for _, seconds, _ in seen.operators),
-        "operators": seen.operators,
-    }
 
 
 def run_emulated(

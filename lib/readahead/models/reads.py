@@ -67,11 +67,6 @@ class Reads:
         return int(self.is_read.sum())
 
     @functools.cached_property
-    def read_rows(self) -> int:
-        """Return how many rows are decoded."""
-        return int(self.rows[self.is_read].sum())
-
-    @functools.cached_property
     def count(self) -> int:
         """Return the number of all reads."""
         return len(self.footer) + len(self.spans) + int(np.count_nonzero(self.probes[:, 1]))

@@ -1,4 +1,4 @@
-"""How much more several workers do than one: each helps, each waits for what all share, and each is told of the others.
+"""How the work done in a second grows with the number of workers, which wait for what they share and for each other.
 
 The Universal Scalability Law (N. J. Gunther, "A simple capacity model of massively parallel transaction systems",
 1993): C(N) = N / (1 + a (N − 1) + b N (N − 1)). With b = 0 it is Amdahl's law (1967).
