@@ -10,9 +10,7 @@ from pathlib import Path
 import pytest
 
 from readahead import paths
-from readahead.chapters.cache_tiers.access_trace import AccessTrace
-from readahead.chapters.cache_tiers.cached_case import CachedCase
-from readahead.chapters.cache_tiers.calibrate_cache import CACHE
+from readahead.chapters.cache_tiers.workload import CACHE, AccessTrace, CachedCase
 from readahead.datasets import inspect, store
 from readahead.datasets.recipe import Recipe
 from readahead.devices import Device

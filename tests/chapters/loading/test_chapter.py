@@ -18,7 +18,7 @@ from readahead.chapters.loading.chapter import (
     peak_between,
     residuals,
 )
-from readahead.chapters.loading.writers import DATABASE, EMULATED_FILES
+from readahead.chapters.loading.workload import DATABASE, EMULATED_FILES
 from readahead.experiments.round import Study
 from readahead.panels.chart import drawing_html
 

@@ -8,7 +8,7 @@ import duckdb
 import pytest
 from fake_clock import FakeClock
 
-from readahead.chapters.loading.emulated_writes import WritingFileSystem
+from readahead.chapters.loading.workload import WritingFileSystem
 from readahead.devices import Device
 from readahead.storage.emulated import PROTOCOL
 

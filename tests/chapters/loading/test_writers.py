@@ -8,9 +8,15 @@ from pathlib import Path
 import pytest
 
 from readahead import devices
-from readahead.chapters.loading import writers
-from readahead.chapters.loading.crash_test import crash_test
-from readahead.chapters.loading.writers import EMULATED_FILES, FILES, TARGETS, load_calibration, run_writers
+from readahead.chapters.loading import workload
+from readahead.chapters.loading.workload import (
+    EMULATED_FILES,
+    FILES,
+    TARGETS,
+    crash_test,
+    load_calibration,
+    run_writers,
+)
 from readahead.errors import Cancelled, DataError
 from readahead.running import listening
 
@@ -65,7 +71,7 @@ def test_a_cupboard_that_cannot_be_written_is_named(monkeypatch: pytest.MonkeyPa
 
 
 def test_a_failing_writer_is_one_clear_error(cupboard: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(writers, "ROWS_SQL", "SELECT no_such_column FROM range({0}, {1}) t(i)")
+    monkeypatch.setattr(workload, "ROWS_SQL", "SELECT no_such_column FROM range({0}, {1}) t(i)")
     with pytest.raises(DataError, match="A batch could not be written"):
         run_writers(EMULATED_FILES, VOLUME, writers=3, commit_rows=10, rows=100, repeats=1)
     assert list(cupboard.iterdir()) == []

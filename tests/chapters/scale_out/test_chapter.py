@@ -9,9 +9,16 @@ import pytest
 
 from readahead.chapters import chapter
 from readahead.chapters.scale_out import laws
-from readahead.chapters.scale_out.chapter import EXPERIMENT, FITTED, JOINED, NEAR, SMALL_SMALL
+from readahead.chapters.scale_out.chapter import (
+    EXPERIMENT,
+    FITTED,
+    JOINED,
+    NEAR,
+    SMALL_SMALL,
+    anomaly,
+    residuals,
+)
 from readahead.chapters.scale_out.cluster import LOCAL, NODE_THREADS, cluster
-from readahead.chapters.scale_out.factors import anomaly, residuals
 from readahead.chapters.scale_out.workload import way
 from readahead.errors import BadValue, DataError
 from readahead.experiments.round import Study

@@ -9,8 +9,9 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import psutil
@@ -26,6 +27,7 @@ from readahead.chapters.scale_out.cluster import (
     merged,
     warm,
 )
+from readahead.chapters.scale_out.workload import shuffle_tasks
 from readahead.datasets.recipe import Recipe
 from readahead.devices import Device
 from readahead.errors import Cancelled, DataError
@@ -157,6 +159,23 @@ def test_both_ways_to_join_agree(cluster: Cluster) -> None:
     samples = join_shuffled(cluster, parts(2, DEAL), small, key="user_id", sql=JOIN, link_bytes_per_s=1e9)
     assert pushed == merged(samples)
     assert int(pushed[0]) > 0
+
+
+@pytest.mark.parametrize("count", [1, 2, 3])
+def test_a_shuffle_sends_as_many_tasks_as_the_model_counts(
+    cluster: Cluster, count: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sent: list[object] = []
+    submit = cluster.submit
+
+    def counted(address: str, call: Callable[..., object], *args: object) -> Any:
+        sent.append(call)
+        return submit(address, call, *args)
+
+    monkeypatch.setattr(cluster, "submit", counted)
+    small = {"user_id": np.arange(100, dtype=np.int32), "reputation": np.arange(100)}
+    join_shuffled(cluster, parts(count, DEAL), small, key="user_id", sql=JOIN, link_bytes_per_s=1e9)
+    assert len(sent) == count + shuffle_tasks(count)  # the first of each node read what is dealt
 
 
 def test_a_worker_killed_in_the_middle_changes_nothing_of_the_answer(cluster: Cluster) -> None:

@@ -4,20 +4,380 @@ for what does not fit.
 
 from __future__ import annotations
 
+import functools
 import random
-from dataclasses import replace
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import accumulate
 from typing import Any
 
-from readahead.chapters.cache_tiers.access_trace import AccessTrace
-from readahead.chapters.cache_tiers.cached_case import CachedCase
-from readahead.chapters.cache_tiers.calibrate_cache import CACHE
-from readahead.datasets import expected
+import numpy as np
+
+from readahead import paths
+from readahead.chapters.cache_tiers import laws
+from readahead.datasets import expected, inspect, store
+from readahead.datasets.recipe import Recipe
+from readahead.devices import Device
 from readahead.experiments.experiment import Settings
+from readahead.experiments.round import Applied
 from readahead.experiments.table_experiment import TableExperiment, once
+from readahead.measure.calibrate import Calibration, line
+from readahead.measure.case import Case
+from readahead.measure.run import EngineSettings, Query, Setting, run_emulated
 from readahead.measure.sample import Sample
 from readahead.models.estimate import Estimate
+from readahead.models.reads import Reads, RowGroup
+from readahead.models.schedule import Costs, simulate
 from readahead.units import KiB, MiB
 
+
+# -- what is asked for -----------------------------------------------------------------------------------
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AccessTrace:
+    """The accesses of one run, each to all of a row group, and the cache that they meet."""
+
+    rows: tuple[int, ...]
+    """Of each row group, as are the bytes."""
+    sizes: tuple[int, ...]
+    queries: int
+    """How many row groups are asked for at random; 0 for each of them once, in turn."""
+    skew: float | None
+    """How strong the favourites of the queries are (see `laws.popularity`); None for one query that scans all."""
+    memory_share: float
+    """What the cache may hold, as a share of all bytes."""
+    ahead: int = 1
+    """Row groups that a scan has under way."""
+
+    @property
+    def asked(self) -> tuple[int, ...]:
+        """Return the row groups in the order in which they are asked for."""
+        items = len(self.sizes)
+        return (
+            drawn(items, self.queries, self.skew)
+            if self.skew is not None and self.queries
+            else tuple(range(items))
+        )
+
+    @property
+    def wanted(self) -> laws.Array:
+        """Return the bytes of each access."""
+        return np.array(self.sizes, float)[list(self.asked)]
+
+    @property
+    def capacity_bytes(self) -> float:
+        """Return what the cache may hold."""
+        return self.memory_share * sum(self.sizes)
+
+    @property
+    def taken_bytes(self) -> int:
+        """Return what a scan takes of the cache for row groups held ready, besides the one that it decodes."""
+        return 255 * max(self.rows) * (self.ahead - 1)
+
+    def replayed(self, capacity_bytes: float, *, first: bool) -> float:
+        """Return the hit ratio of an LRU cache on these very queries, in the first run or after the same run."""
+        return laws.hit_ratio(_reuse_bytes(self.asked, self.sizes, first=first), self.wanted, capacity_bytes)
+
+    def law(self) -> Applied:
+        """Return the law of the hit ratio in the long run: Che's, or that of the scan that comes back."""
+        if self.skew is None:
+            taken = self.taken_bytes / sum(self.sizes)
+            return Applied(laws.cyclic_hit_ratio, capacity=self.memory_share, taken=taken)
+        items = len(self.sizes)
+        return Applied(laws.che_hit_ratio, items=items, skew=self.skew, capacity=self.memory_share * items)
+
+
+@functools.lru_cache(maxsize=256)
+def drawn(items: int, count: int, skew: float) -> tuple[int, ...]:
+    """Return `count` independent accesses to `items`, whose popular ones lie scattered over the table."""
+    rng = np.random.default_rng(1)
+    places = rng.permutation(items)
+    return tuple(int(item) for item in places[rng.choice(items, count, p=laws.popularity(items, skew))])
+
+
+@functools.lru_cache(maxsize=256)
+def _reuse_bytes(asked: tuple[int, ...], sizes: tuple[int, ...], *, first: bool) -> laws.Array:
+    return laws.reuse_bytes(asked, sizes, () if first else asked)
+
+
+# -- what it takes ---------------------------------------------------------------------------------------
+SPILL_LEAST_BYTES = 256 * KiB
+"""DuckDB 2.0 spills no cache block shorter than a block of its own: shorter ones are dropped (pull request 24062)."""
+_EMPTY = tuple(f"SET enable_external_file_cache = {word}" for word in ("false", "true"))
+"""Empties the cache, but keeps the metadata."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CacheCosts:
+    """What DuckDB itself takes for a query of one row group, in seconds, as `_costs` reads it off."""
+
+    query_s: float = 1.8e-3
+    """Parsing, planning and answering, with all of it in memory."""
+    row_s: float = 80e-9
+    """Decoding a row of the wanted columns."""
+    read_s: float = 800e-6
+    read_byte_s: float = 0.5e-9
+    """What a read adds to the device's own time: threads sleep and are woken, and each byte is copied twice."""
+    evict_s: float = 300e-6
+    evict_byte_s: float = 1e-9
+    """Making room for an item from the device by dropping others, and the same for each byte."""
+    spill_s: float = 700e-6
+    spill_byte_s: float = 2e-9
+    """Fetching an item from the spill file, and making room for it by writing others."""
+    write_s: float = 700e-6
+    write_byte_s: float = 2e-9
+    """Making room for an item from the device by writing others to the spill file."""
+    copy_byte_s: float = 3e-9
+    """What a scan takes more for each byte that it puts into the cache: one read after the other, as on a link."""
+    recall_byte_s: float = 3e-9
+    """What a scan takes for each byte that comes back from the spill file."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CachedCase(Case):
+    """The queries of one run, DuckDB's cache of external files, and which run it is."""
+
+    trace: AccessTrace
+    block_bytes: int
+    """How long a block of the cache may be."""
+    remote: bool
+    """Whether the file counts as remote, so that evicted blocks go to a folder of this machine's disk."""
+    run: int
+    """1 with an empty cache, 2 after the same queries have run once."""
+    cache_costs: CacheCosts = CacheCosts()
+
+    # -- what the model says -------------------------------------------------------------------------
+    @property
+    def spills(self) -> bool:
+        """Return whether evicted blocks go to disk: only blocks that are long enough do."""
+        longest = min(self.block_bytes, max(self.trace.sizes))
+        return self.remote and longest >= SPILL_LEAST_BYTES
+
+    def found(self) -> tuple[float, float]:
+        """Return the shares of the wanted bytes that an LRU cache finds in (memory, the spill folder)."""
+        trace, first = self.trace, self.run == 1
+        if trace.skew is None:
+            memory, with_any_room = (0.0, 0.0) if first else (trace.law().result, 1.0)
+        else:
+            memory, with_any_room = (
+                trace.replayed(room, first=first) for room in (trace.capacity_bytes, 1e18)
+            )
+        return memory, with_any_room - memory if self.spills else 0.0
+
+    def estimate(self, costs: Costs) -> Estimate:
+        """Return the predicted time of the run; `costs` are those of the engine without a cache."""
+        memory, spilled = self.found()
+        missed = 1.0 - memory - spilled
+        scans = self.trace.skew is None
+        return Estimate(
+            terms_s=self._scan(spilled, missed, costs) if scans else self._queries(spilled, missed)
+        )
+
+    def _queries(self, spilled: float, missed: float) -> Mapping[str, float]:
+        """Return the terms of queries, each of which asks for one row group and waits for all of it."""
+        trace, costs = self.trace, self.cache_costs
+        size, rows, count = float(np.mean(trace.wanted)), float(np.mean(trace.rows)), len(trace.asked)
+        missed, spilled = count * missed, count * spilled
+        blocks = max(1.0, size / self.block_bytes)
+        waits_s, moves_s = laws.fetch_s(self.device, size, self.block_bytes, self.engine.in_flight)
+        read_s = blocks * costs.read_s + size * costs.read_byte_s
+        disk_s = spilled * (blocks * costs.spill_s + size * costs.spill_byte_s)
+        if self.run > 1 or trace.memory_share < 1:  # others are evicted
+            if self.spills:
+                disk_s += missed * (costs.write_s + size * costs.write_byte_s)
+            else:
+                read_s += costs.evict_s + size * costs.evict_byte_s
+        return {
+            "cpu": count * (costs.query_s + rows * costs.row_s) + missed * read_s,
+            "disk": disk_s,
+            "latency": missed * waits_s,
+            "transfer": missed * moves_s,
+        }
+
+    def _scan(self, spilled: float, missed: float, costs: Costs) -> Mapping[str, float]:
+        """Return the terms of a scan: what is missed is scheduled as any scan, the rest only decoded.
+
+        From the spill folder blocks come while others are decoded, if more than one may be under way.
+        """
+        trace, depth = self.trace, self.engine.queue_depth
+        own_s = costs.plan_s + costs.open_s + costs.close_s
+        own_s += sum(costs.group_s + rows * costs.row_s for rows in trace.rows)
+        disk_s = spilled * sum(trace.sizes) * self.cache_costs.recall_byte_s
+        if depth > 1:
+            disk_s = max(0.0, disk_s - own_s)
+        io_s, copy_s, waits_s, moves_s = 0.0, 0.0, 1.0, 1.0
+        if missed > 0:
+            plain_s, cached_s = self._missed_scan_s(costs)
+            io_s, copy_s = missed * max(0.0, plain_s - own_s), missed * (cached_s - plain_s)
+            waits_s, moves_s = laws.fetch_s(self.device, float(np.mean(trace.sizes)), self.block_bytes, depth)
+        return {
+            "cpu": own_s + copy_s,
+            "disk": disk_s,
+            "latency": io_s * waits_s / (waits_s + moves_s),
+            "transfer": io_s * moves_s / (waits_s + moves_s),
+        }
+
+    def _missed_scan_s(self, costs: Costs) -> tuple[float, float]:
+        """Return the seconds of a scan that finds nothing: (if nothing were kept, with what is copied into the cache).
+
+        What goes into the cache is copied there by one read after the other, as on a second link behind the device's.
+        Of a remote file half as many reads are under way: DuckDB 2.0 rounds each one out to blocks of 4 KiB, so that
+        neighbours share a block, and the second waits until the first has it. Seen in the trace. Meanwhile others copy.
+        """
+        spans, longest = [], self.block_bytes
+        for end, size in zip(accumulate(self.trace.sizes), self.trace.sizes, strict=True):
+            starts = range(end - size, end, longest)
+            spans.append([(start, min(longest, end - start)) for start in starts])
+        reads = Reads.of([], spans, self.trace.rows)
+        per_read = replace(costs, dispatch_s=costs.dispatch_s / max(map(len, spans)))
+
+        def seconds(device: Device, slots: int) -> float:
+            window = replace(self.window, slots=slots)
+            return simulate(device, reads, window=window, costs=per_read).finished_s
+
+        slots = self.engine.in_flight
+        copied = 1 / (1 / self.device.bandwidth_bytes_per_s + self.cache_costs.copy_byte_s)
+        plain_s = seconds(self.device, max(1, slots // 2) if self.remote else slots)
+        return plain_s, max(plain_s, seconds(self.device.but(bandwidth_bytes_per_s=copied), slots))
+
+    # -- what DuckDB does ----------------------------------------------------------------------------
+    def query(self) -> Query:
+        """Return the queries of one run, for a file that is built.
+
+        By row number: a filter on a column would make DuckDB read that column first, and the rest in a second read.
+        """
+        ends = list(accumulate(self.trace.rows))
+        ranges = [(ends[item] - self.trace.rows[item], ends[item]) for item in self.trace.asked]
+        if self.trace.skew is None:
+            ranges = [(0, ends[-1])]
+        select = f"SELECT {self.recipe.source.every_column} FROM {{table}} WHERE file_row_number"
+        first, *more = (f"{select} BETWEEN {start} AND {end - 1}" for start, end in ranges)
+        footer = Query(
+            sql="SELECT count(*) FROM {table}", path=store.location(self.recipe), remote=self.remote
+        )
+        return replace(
+            footer,
+            sql=first,
+            more=tuple(more),
+            setup=(footer.text(emulated=True),),  # its metadata stays in memory, so that no run pays for it
+            before=() if self.run > 1 else _EMPTY,
+        )
+
+    def settings(self, folder: str) -> dict[str, Setting]:
+        """Return DuckDB's settings, with a folder for evicted blocks.
+
+        The memory limit is the room for the cache, and what DuckDB takes for itself: a part for the query, and a part
+        for each row of the row group that it reads. Read off `duckdb_memory()` of DuckDB 2.0 at row groups of 2,048 to
+        8,192 rows of comments; the same on every machine, and a test holds the size of the cache to it. A scan cannot
+        run at all with less than what its read-ahead holds, so it always gets that.
+
+        Without validation: DuckDB caches nothing of a file that changed within the last seconds, so that a table just
+        built would be read anew by every query.
+        """
+        trace, rows, capacity = self.trace, max(self.trace.rows), self.trace.capacity_bytes
+        if trace.skew is None:
+            capacity = max(capacity, trace.taken_bytes + self.engine.queue_depth * max(trace.sizes))
+        workspace = 650_000 + 400 * rows if self.remote else 580_000 + 330 * rows
+        return {
+            "memory_limit": f"{int(capacity) + workspace}B",
+            "temp_directory": folder,
+            "external_file_cache_spill": self.remote,
+            "cache_local_files": True,
+            "external_file_cache_local_max_block_size": self.block_bytes,
+            "external_file_cache_remote_max_block_size": self.block_bytes,
+            "validate_external_file_cache": "NO_VALIDATION",
+            "parquet_metadata_cache": True,
+        }
+
+    def measure(self, *, repeats: int = 3, facts: Mapping[str, object] | None = None) -> Sample:
+        """Run the queries on one connection, without delays until it is this run, and then `repeats` times.
+
+        Each of several first runs begins with an empty cache. The folder for evicted blocks is removed in any case.
+        """
+        self.build()
+        paths.work_dir().mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(prefix="spill-", dir=paths.work_dir()) as folder:
+            engine = replace(self.engine, more=self.settings(folder))
+            return run_emulated(
+                self.query(), self.device, engine, repeats=repeats, warm_ups=self.run - 1, facts=facts
+            )
+
+
+# -- how DuckDB's own part is calibrated ------------------------------------------------------------------
+RECIPES = tuple(Recipe(table="comments", size="tiny", row_group_rows=rows) for rows in (4_096, 8_192))
+"""Two row-group sizes, so that what each row costs can be told from what each query costs."""
+QUERIES = 24
+"""At most, so that what is in memory is more than a processor's own cache holds."""
+CELLS: tuple[dict[str, Any], ...] = (
+    {"fits": True}, {"fits": True, "run": 1}, {}, {"spills": True}, {"spills": True, "run": 1},
+    {"fits": True, "scan": True}, {"run": 1, "scan": True}, {"spills": True, "scan": True},
+)  # fmt: skip
+"""Queries from memory, first fetched, fetched again, from the spill folder, first fetched while what was there is
+written to it; then a scan from memory, first fetched, and from the spill folder."""
+PROBE = Device(name="probe", latency_s=0.003, bandwidth_bytes_per_s=1e12, channels=64)
+"""A device that makes the engine wait: what has waited runs slower than what never did."""
+
+
+def _groups(recipe: Recipe) -> Sequence[RowGroup]:
+    return inspect.shape(store.path(recipe)).row_groups[:QUERIES]
+
+
+def _group_s(
+    recipe: Recipe, *, fits: bool = False, spills: bool = False, run: int = 2, scan: bool = False
+) -> float:
+    """Return the seconds of one row group, with memory for all of them or for three."""
+    groups = _groups(recipe)
+    case = CachedCase(
+        recipe=recipe,
+        device=PROBE,
+        engine=EngineSettings(threads=1, queue_depth=1, column_gap_bytes=1 * MiB),
+        trace=AccessTrace(
+            rows=tuple(group.rows for group in groups),
+            sizes=tuple(group.size_bytes for group in groups),
+            queries=0,
+            skew=None if scan else 0.0,
+            memory_share=50 if fits else 3 / len(groups),
+        ),
+        block_bytes=2 * MiB,
+        remote=spills,
+        run=run,
+    )
+    return case.measure(repeats=3).median_s / len(groups)
+
+
+def _costs(seen: Sequence[float]) -> CacheCosts:
+    """Read each cost off a line through two points: the seconds of a cell at both row-group sizes."""
+    sizes = np.array([np.mean([group.size_bytes for group in _groups(recipe)]) for recipe in RECIPES])
+    seconds = np.median(np.reshape(seen, (-1, len(CELLS), len(RECIPES))), axis=0)
+    memory, first, again, spilled, written, scan, fetched, recalled = seconds
+    rows = [float(recipe.effective_row_group_rows) for recipe in RECIPES]
+    query_s, row_s = line(list(zip(rows, memory, strict=True)))
+    costs = {"query_s": query_s, "row_s": row_s}
+    for name, took in {
+        "read": first - memory - PROBE.latency_s,
+        "evict": again - first,
+        "spill": spilled - memory,
+        "write": written - first,
+    }.items():
+        costs[f"{name}_s"], costs[f"{name}_byte_s"] = line(list(zip(sizes, took, strict=True)))
+    for name, took in {"copy": fetched - scan - PROBE.latency_s, "recall": recalled - scan}.items():
+        costs[f"{name}_byte_s"] = max(0.0, np.min(took / sizes))  # of two, for what disturbs only adds
+    return CacheCosts(**{name: float(cost) for name, cost in costs.items()})
+
+
+CACHE = Calibration(
+    name="comments-cache",
+    kind=CacheCosts,
+    cases=lambda: [partial(_group_s, recipe, **cell) for cell in CELLS for recipe in RECIPES],
+    read_off=_costs,
+    typical=CacheCosts,
+    turns=3,
+)
+"""Queries of one row group, timed from memory, from a device and from the spill folder; a turn takes five seconds."""
+
+
+# -- from settings to a case -----------------------------------------------------------------------------
 UNIFORM, ZIPF, SCAN = "uniform", "zipf", "scan"
 """Each query asks for a row group, all of them alike or some more often; or one query asks for all of them in turn."""
 DISK, DROP = "disk", "none"

@@ -10,13 +10,21 @@ import numpy as np
 
 from readahead import published
 from readahead.chapters.loading import laws
-from readahead.chapters.loading.crash_test import Crash, crash_test
-from readahead.chapters.loading.workload import EXPERIMENT
-from readahead.chapters.loading.writers import DATABASE, EMULATED_FILES, FILES, load_calibration
+from readahead.chapters.loading.workload import (
+    DATABASE,
+    EMULATED_FILES,
+    EXPERIMENT,
+    FILES,
+    Crash,
+    crash_test,
+    load_calibration,
+)
+from readahead.experiments.claim import Sides
 from readahead.experiments.figure import Axis, Line, Picture, against_print
 from readahead.experiments.round import Applied, Round, Study, along, traces
 from readahead.measure.sample import Sample, Value
 from readahead.models import scalability
+from readahead.questions.question import Computed
 
 COUNTS = (1, 2, 4, 8, 16, 32)
 """Writers that are measured."""
@@ -287,4 +295,49 @@ FIGURES = {
     "law": _law,
     "durability": _durability,
     "printed": lambda _: against_print(residuals(), FITTED),
+}
+
+
+# -- answers of exercises, and the two sides of each claim ---------------------------------------------------
+def _whole_commits_rows() -> float:
+    """Return the rows of as many whole commits as are nearest to what was found."""
+    crash = crashed()
+    return float(crash.commit_rows * round(crash.found_rows / crash.commit_rows))
+
+
+CLAIMS: dict[str, Sides] = {
+    "not_settled": Sides(
+        left=lambda study: max(1e-9, abs(laws.difference(*halves(study)))),
+        right=lambda study: laws.half_width(*halves(study)),
+    ),
+    "writers_help": Sides(
+        left={"writers": 16},
+        right={"writers": 1},
+        when={"batches_are_so": lambda left, right, study: study.base["commit_rows"] > 2_000},
+    ),
+    "one_log": Sides(left={"target": DATABASE, "writers": 16}, right={"target": DATABASE, "writers": 1}),
+    "nothing_lost": Sides(
+        left=lambda _: float(crashed().found_rows), right=lambda _: float(crashed().reported_rows)
+    ),
+    "whole_commits": Sides(left=lambda _: float(crashed().found_rows), right=lambda _: _whole_commits_rows()),
+    "cheaper": Sides(
+        left=lambda study: per_row(study.measured, 1_000), right=lambda study: per_row(study.measured, 10)
+    ),
+}
+
+ANSWERS: dict[str, Computed] = {
+    "runs": Computed(
+        answer=lambda _: float(laws.runs_to_settle(0.05, 0.05)),
+        matches={
+            "three_are_enough": lambda given: given <= 6,
+            "chance_halves_with": lambda given: given >= 60,
+        },
+    ),
+    "peak": Computed(
+        answer=lambda _: laws.peak(0.05, 0.002),
+        matches={
+            "more_connections_more": lambda given: given > 60,
+            "the_peak_is": lambda given: 19 < given < 20.6,
+        },
+    ),
 }

@@ -2,16 +2,302 @@
 
 from __future__ import annotations
 
+import os
 import random
+import subprocess
+import sys
+import threading
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
 from typing import Any
+
+import duckdb
+import numpy as np
 
 from readahead import devices
 from readahead.chapters.loading import laws
-from readahead.chapters.loading.writers import EMULATED_FILES, TARGETS, load_calibration, run_writers
+from readahead.chapters.loading.laws import LoadCosts
+from readahead.devices import Device
+from readahead.errors import DataError
 from readahead.experiments.experiment import Experiment, Knob, Settings, knob, powers
+from readahead.measure.calibrate import Calibration
+from readahead.measure.run import Stopwatch, quoted, work_folder
 from readahead.measure.sample import Sample
 from readahead.models.estimate import Estimate
+from readahead.running import carried, check, interrupts, stopped, turns
+from readahead.storage.emulated import PROTOCOL, EmulatedFileSystem
 
+
+# -- a device that is written to -------------------------------------------------------------------------
+class WritingFileSystem(EmulatedFileSystem):
+    """Local files, read and written at the pace of `device`."""
+
+    def fresh(self) -> None:
+        """Forget all promises and the trace, and begin the log of writes anew."""
+        super().fresh()
+        self._written_bytes = 0
+        self._place_lock = threading.Lock()
+
+    def open(self, path: str, mode: str = "rb", **more: Any) -> Any:
+        """Open a local file for reading or for writing anew. Raises OSError for any other mode."""
+        if mode != "wb":
+            return super().open(path, mode, **more)
+        return WrittenFile(self, Path(self._strip_protocol(path)))
+
+    def rm(self, path: Any, **_: Any) -> None:
+        """Remove a local file."""
+        Path(self._strip_protocol(path)).unlink()
+
+    def delay(self, size_bytes: int) -> None:
+        """Let the calling thread wait as long as a write takes that lies behind everything written before."""
+        with self._place_lock:
+            at = self._written_bytes
+            self._written_bytes += size_bytes
+        submitted_s, due_s, seeks = self.book(at, size_bytes)
+        self.wait_until(due_s)
+        self.trace.note(at, size_bytes, submitted_s, due_s, self.clock.now_s(), seeks)
+
+
+class WrittenFile:
+    """A file that is being written; its device delays every write and the sync at its end."""
+
+    closed = False
+
+    def __init__(self, device: WritingFileSystem, path: Path) -> None:
+        self._device = device
+        self._file = path.open("wb")
+
+    def write(self, data: Any) -> int:
+        """Write, and return when the device would have the bytes."""
+        count = self._file.write(data)
+        self._device.delay(count)
+        return count
+
+    def tell(self) -> int:
+        """Return how many bytes were written."""
+        return self._file.tell()
+
+    def flush(self) -> None:
+        """Hand the bytes to the system; the device has them already."""
+        self._file.flush()
+
+    def close(self) -> None:
+        """Close the file, after the time that the device takes to say that all is safe."""
+        if not self.closed:
+            self.closed = True
+            self._file.close()
+            self._device.delay(0)
+
+
+# -- writers ---------------------------------------------------------------------------------------------
+EMULATED_FILES, FILES, DATABASE = "emulated_files", "files", "database"
+TARGETS = {
+    EMULATED_FILES: "files, emulated device",
+    FILES: "files, this disk",
+    DATABASE: "one database, this disk",
+}
+ROWS_SQL = (
+    "SELECT i AS id, hash(i) AS number, i % 97 AS post, (hash(i + 1) % 1000) / 10.0 AS score"
+    " FROM range({0}, {1}) made(i)"
+)
+"""The rows of a batch, the same on every machine."""
+
+
+def run_writers(
+    target: str,
+    device: Device,
+    *,
+    writers: int,
+    commit_rows: int,
+    rows: int,
+    repeats: int = 3,
+    facts: Mapping[str, object] | None = None,
+) -> Sample:
+    """Measure how long `writers` take to have `rows` rows written for good, in batches of `commit_rows`.
+
+    `target` is one of `TARGETS`; `device` counts for the emulated one only. A batch is a file that is closed, or a
+    transaction that is committed. The answer is the rows that were found afterwards. Raises `Cancelled` when asked
+    to stop and `DataError` for a disk that is full or cannot be written; nothing written stays in either case.
+    """
+    filesystem = WritingFileSystem(device)
+    watch, found = Stopwatch(filesystem), 0
+    for _ in turns(repeats, f", {writers} writing"):
+        with work_folder("load-") as folder:
+            connection = duckdb.connect(str(folder / "table.duckdb") if target == DATABASE else ":memory:")
+            try:
+                connection.register_filesystem(filesystem)
+                if target == DATABASE:
+                    connection.execute(f"CREATE TABLE t AS {ROWS_SQL.format(0, 0)}")
+                with interrupts(filesystem.hurry, connection.interrupt), watch.repeat():
+                    failed = _load(connection, folder, target, writers, rows, commit_rows)
+                check()
+                if failed:
+                    raise _explained(failed[0], folder)
+                found = _count(connection, folder, target)
+            finally:
+                connection.unregister_filesystem(PROTOCOL)
+                connection.close()
+    where = "emulated device" if target == EMULATED_FILES else "this disk"
+    return watch.sample(bytes_read=0, where=where, settings=dict(facts or {}), answer=(found,), wrote=True)
+
+
+def _load(
+    connection: duckdb.DuckDBPyConnection,
+    folder: Path,
+    target: str,
+    writers: int,
+    rows: int,
+    commit_rows: int,
+) -> list[Exception]:
+    """Let the writers take one batch after the other until none is left, one failed or it is stopped."""
+    starts, failed = iter(range(0, rows, commit_rows)), list[Exception]()
+
+    def work(writer: int) -> None:
+        cursor = connection.cursor()
+        try:
+            for first in starts:  # one list for all: taking the next one is a single step
+                if failed or stopped():
+                    return
+                select = ROWS_SQL.format(first, min(rows, first + commit_rows))
+                _write_batch(cursor, select, folder / f"{writer}-{first}.parquet", target)
+        except (duckdb.Error, OSError) as error:
+            failed.append(error)
+        finally:
+            cursor.close()
+
+    with ThreadPoolExecutor(writers, thread_name_prefix="readahead-writer") as pool:
+        list(pool.map(carried(work), range(writers)))
+    return failed
+
+
+def _write_batch(cursor: duckdb.DuckDBPyConnection, select: str, path: Path, target: str) -> None:
+    if target == DATABASE:
+        cursor.execute(f"INSERT INTO t {select}")
+        return
+    name = quoted(path, emulated=target == EMULATED_FILES)
+    cursor.execute(f"COPY ({select}) TO {name} (FORMAT parquet, USE_TMP_FILE false)")
+    if target == FILES:
+        _sync(path)
+
+
+def _sync(path: Path) -> None:
+    """Make a file safe, and its name: DuckDB writes a Parquet file and does not sync it."""
+    for place in (path, path.parent) if os.name == "posix" else (path,):
+        descriptor = os.open(place, os.O_RDONLY if os.name == "posix" else os.O_RDWR)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+
+
+def _count(connection: duckdb.DuckDBPyConnection, folder: Path, target: str) -> int:
+    """Return how many rows are really there."""
+    source = "t" if target == DATABASE else f"read_parquet({quoted(folder / '*.parquet')})"
+    (count,) = connection.execute(f"SELECT count(DISTINCT id) FROM {source}").fetchall()[0]
+    return int(count)
+
+
+def _explained(error: BaseException, folder: Path) -> DataError:
+    said = (str(error).splitlines() or [type(error).__name__])[0].rstrip(".")
+    return DataError(
+        f"A batch could not be written to {folder.parent}: {said}. Free some space, or set READAHEAD_CACHE to another"
+        " folder. Nothing of the run was kept."
+    )
+
+
+_FEW_ROWS, _MANY_ROWS, _BATCHES = 100, 4_000, 24
+TYPICAL = {
+    EMULATED_FILES: LoadCosts(batch_s=1.2e-3, row_s=3e-7, bytes_per_row=13.0),
+    FILES: LoadCosts(batch_s=1.0e-3, row_s=3e-7, bytes_per_row=13.0),
+    DATABASE: LoadCosts(batch_s=1.0e-3, row_s=3e-7, bytes_per_row=0.0),
+}
+"""As calibrated on a machine of 2 cores."""
+_NONE = Device(name="none", latency_s=0.0, bandwidth_bytes_per_s=1e12, channels=64)
+
+
+def load_calibration(target: str) -> Calibration[LoadCosts]:
+    """Return what one writer takes for short and for long batches on a device that takes nothing.
+
+    On this disk its sync is in the batch.
+    """
+    return Calibration(
+        name=f"load {target}",
+        kind=LoadCosts,
+        cases=lambda: [
+            partial(run_writers, target, _NONE, writers=1, commit_rows=rows, rows=rows * _BATCHES, repeats=2)
+            for rows in (_FEW_ROWS, _MANY_ROWS)
+        ],
+        read_off=partial(_load_costs, target),
+        typical=lambda: TYPICAL[target],
+    )
+
+
+def _load_costs(target: str, samples: Sequence[Sample]) -> LoadCosts:
+    turns = [[s for sample in samples[at::2] for s in sample.seconds] for at in (0, 1)]
+    few_s, many_s = (float(np.median(seconds)) / _BATCHES for seconds in turns)
+    row_s = max(1e-10, (many_s - few_s) / (_MANY_ROWS - _FEW_ROWS))
+    size = sum(read.size_bytes for read in samples[-1].reads) / (_MANY_ROWS * _BATCHES)
+    return LoadCosts(
+        batch_s=max(1e-6, few_s - _FEW_ROWS * row_s),
+        row_s=row_s,
+        bytes_per_row=size or TYPICAL[target].bytes_per_row,
+    )
+
+
+# -- a loader that is killed -----------------------------------------------------------------------------
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Crash:
+    """What a killed loader had reported, and what was found afterwards."""
+
+    reported_rows: int
+    """Of commits that it had reported."""
+    found_rows: int
+    """In the database, opened again."""
+    commit_rows: int
+
+
+_LOADER = """
+import sys, duckdb
+from readahead.chapters.loading.workload import ROWS_SQL
+path, commit_rows, done = sys.argv[1], int(sys.argv[2]), 0
+connection = duckdb.connect(path)
+connection.execute(f"CREATE TABLE t AS {ROWS_SQL.format(0, 0)}")
+while True:
+    connection.execute(f"INSERT INTO t {ROWS_SQL.format(done, done + commit_rows)}")
+    done += commit_rows
+    print(done, flush=True)
+"""
+"""Loads for ever, and reports the rows that are committed after each batch."""
+
+
+def crash_test(commit_rows: int, after_commits: int = 20) -> Crash:
+    """Start a loader in a process of its own, kill it without warning after so many commits, and count what is there.
+
+    Raises `DataError` if the loader ended by itself.
+    """
+    with work_folder("crash-") as folder:
+        path = folder / "load.duckdb"
+        command = [sys.executable, "-c", _LOADER, str(path), str(commit_rows)]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+            if process.stdout is None or process.stderr is None:
+                raise DataError("The loader cannot be heard. Run make test and report it.")
+            lines = [line for _, line in zip(range(after_commits), process.stdout, strict=False)]
+            process.kill()
+            lines += process.stdout.read().split("\n")[:-1]  # what it had reported by then, in whole lines
+            said = process.stderr.read()
+        reported = max((int(line) for line in lines if line.strip().isdigit()), default=0)
+        if not reported:
+            raise DataError(f"The loader did not begin: {said.strip() or 'it said nothing'}. Run make test.")
+        with duckdb.connect() as connection:
+            connection.execute(f"ATTACH {quoted(path)} AS left_over")
+            (found,) = connection.execute("SELECT count(*) FROM left_over.t").fetchall()[0]
+    return Crash(reported_rows=reported, found_rows=int(found), commit_rows=commit_rows)
+
+
+# -- from settings to a load -----------------------------------------------------------------------------
 BATCHES = {"tiny": 64, "small": 256, "full": 1_024}
 """How many batches are loaded at each size."""
 _VOLUME = devices.device("cloud-volume")

@@ -205,7 +205,8 @@ class Cluster:
 
     def __init__(self, scheduler: str = LOCAL) -> None:
         self.scheduler = scheduler
-        self._workers = LOCAL_WORKERS["n_workers"] if scheduler == LOCAL else 1  # that were there last
+        self.workers = LOCAL_WORKERS["n_workers"] if scheduler == LOCAL else 1
+        """How many were there last."""
         self._client: Any = None
         self._lock = threading.RLock()
         self.coordination_s: float | None = None
@@ -229,8 +230,8 @@ class Cluster:
                     self._client = distributed.Client(at, timeout=START_S, set_as_default=False, **options)
                 self._client.wait_for_workers(1, timeout=START_S)
                 with contextlib.suppress(TimeoutError):
-                    self._client.wait_for_workers(self._workers, timeout=START_S)
-                self._workers = len(self.addresses)  # who has not come by now is not waited for again
+                    self._client.wait_for_workers(self.workers, timeout=START_S)
+                self.workers = len(self.addresses)  # who has not come by now is not waited for again
                 self.coordination_s = self.coordination_s or self._empty_query_s()
             except Cancelled:
                 raise
@@ -269,7 +270,7 @@ class Cluster:
         """Return the workers that are alive, always in the same order."""
         # not `scheduler_info`: what it returns is replaced by totals, without any worker, every few seconds
         known = self._client.sync(self._client.scheduler.identity, n_workers=-1)["workers"]
-        self._workers = max(self._workers, len(known))
+        self.workers = max(self.workers, len(known))
         return sorted(known, key=lambda address: (str(known[address]["name"]).zfill(8), address))
 
     def homes(self, count: int) -> list[str]:

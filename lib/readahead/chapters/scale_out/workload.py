@@ -37,8 +37,6 @@ ROW_BYTES, KNOWN = 8, 0.98
 """Of either side of the join: two integers; and the share of comments whose author is known."""
 TYPICAL_S = 0.015
 """An empty query to all nodes and back, before a cluster was calibrated."""
-SHUFFLE_ROUNDS = 2
-"""Empty rounds for each node that dealing rows out takes beyond the first: each sends something to all others."""
 MIDDLE = 0.5
 """When a node is killed, as a share of its predicted time."""
 KILLS = 2
@@ -50,6 +48,15 @@ def way(settings: Settings) -> str:
     if settings["join"] != "limit":
         return str(settings["join"])
     return "pushed" if settings["small_bytes"] <= settings["limit_bytes"] else "shuffled"
+
+
+def shuffle_tasks(nodes: int) -> int:
+    """Return how many tasks dealing rows out takes beyond those that read them, each as long as one of an empty query.
+
+    Each node hands over its sample and a share for each node, and each joins what it was dealt. They wait for one
+    another once: no node can join before all have dealt.
+    """
+    return nodes * (1 + nodes) + nodes
 
 
 def small_side(settings: Settings) -> Columns | None:
@@ -85,7 +92,8 @@ class ScaleOut(TableExperiment):
         """Return the slowest node's time, the links', and what goes on at the coordinator."""
         node_s = [told.finished_s for told in self._schedules(settings)]
         join, count = way(settings), settings["nodes"]
-        together_s = cluster.cluster(settings["scheduler"]).coordination_s or TYPICAL_S
+        at = cluster.cluster(settings["scheduler"])
+        together_s = at.coordination_s or TYPICAL_S
         terms = {"slowest node": max(node_s), "link": 0.0, "coordination": together_s}
         rate, small_bytes = settings["network_bytes_per_s"], settings["small_bytes"] // ROW_BYTES * ROW_BYTES
         if join == "pushed":
@@ -93,7 +101,7 @@ class ScaleOut(TableExperiment):
         elif join == "shuffled":
             large_bytes = self.large_bytes(settings)
             terms["link"] = laws.shuffled_s(small_bytes, large_bytes, count, link_bytes_per_s=rate)
-            terms["coordination"] += SHUFFLE_ROUNDS * count * together_s
+            terms["coordination"] += shuffle_tasks(count) * together_s / at.workers
         elif settings["failing"] == "killed" and (count == 1 or settings["copies"] == "one"):
             terms["slowest node"] = MIDDLE * node_s[-1] + POLL_S  # until it is noticed: there is no answer
         elif settings["failing"] == "killed":
