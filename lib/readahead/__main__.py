@@ -1,7 +1,7 @@
 """The command line: `python -m readahead COMMAND`.
 
-Each command is a file of `readahead.commands` and a row of the table below. A command's file is imported only
-when it is called for, so that `--help` answers at once and `lab` does not wait for DuckDB.
+Each command is a function in a file of `readahead.commands` and a row of the table below. The file is imported only
+when the command is called for, so that `--help` answers at once and `lab` does not wait for DuckDB.
 """
 
 from __future__ import annotations
@@ -25,7 +25,9 @@ COMMANDS = {
     "sheet": "Run the whole workbook with a set of parameters.",
     "validate": "Hold the models to measurements at settings drawn at random.",
 }
-"""Name of the command (its file in `commands/`, and the function in it) and what `--help` says of it."""
+"""Name of the command (a function in the file of that name in `commands/`) and what `--help` says of it."""
+_FILES = dict.fromkeys(("calibrate", "published", "validate"), "models")
+"""The file of a command, if it is not the one of its own name."""
 
 
 class Commands(click.Group):
@@ -39,7 +41,7 @@ class Commands(click.Group):
         """Return one command, or None for a name that is none."""
         if cmd_name not in COMMANDS:
             return None
-        module = importlib.import_module(f"readahead.commands.{cmd_name}")
+        module = importlib.import_module(f"readahead.commands.{_FILES.get(cmd_name, cmd_name)}")
         command: click.Command = getattr(module, cmd_name)
         return command
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from readahead.advisor import advice, report, verify
+from readahead.advisor import advice, verify
 from readahead.datasets.build import literal
 from readahead.datasets.metadata import ranks
 from readahead.datasets.survey import Survey, survey
@@ -45,12 +45,12 @@ def test_what_is_offered_gains_and_comes_ranked(seen: Survey, name: str) -> None
     gains = [option.gain for option in told.options]
     assert gains == sorted(gains, reverse=True) and all(gain >= advice.LEAST_GAIN for gain in gains)
     assert any(option.layout.in_order for option in told.options)
-    assert told.today.bottleneck in report.REMEDY
+    assert told.today.bottleneck in advice.REMEDY
 
 
 def test_the_letter_says_what_was_seen(seen: Survey) -> None:
     told = advice.advise(seen, device("object-store"), advice.Asked.of(seen))
-    text = "\n".join(report.letter(seen, [told]))
+    text = "\n".join(advice.letter(seen, [told]))
     for words in (
         "64 of 4,096 rows",
         "Order of mess",

@@ -13,8 +13,7 @@ import nbformat
 import pytest
 
 from readahead.__main__ import run as command_line
-from readahead.commands.parameters import check, defaults, read
-from readahead.commands.run import RunFailed, run_notebook
+from readahead.commands.run import RunFailed, check_parameters, defaults, read_parameters, run_notebook
 from readahead.errors import BadValue, DataError
 
 PARAMETERS = "latency_s = 0.004  # seconds\nrows: int = 25\ndevice = 'sas-15k'\nreveal = True\nlimit = None"
@@ -62,7 +61,7 @@ def test_the_door_knows_every_parameter_and_its_default(tmp_path: Path) -> None:
 def test_texts_become_values_of_the_parameter_s_type(
     tmp_path: Path, name: str, text: str, value: object
 ) -> None:
-    found = read(notebook(tmp_path), [(name, text)])[name]
+    found = read_parameters(notebook(tmp_path), [(name, text)])[name]
     assert (found, type(found)) == (value, type(value))
 
 
@@ -89,14 +88,14 @@ def test_the_command_line_refuses_what_the_notebook_does_not_take(
 
 def test_a_parameter_given_twice_is_refused(tmp_path: Path) -> None:
     with pytest.raises(BadValue, match="rows is given twice"):
-        read(notebook(tmp_path), [("rows", "1"), ("rows", "2")])
+        read_parameters(notebook(tmp_path), [("rows", "1"), ("rows", "2")])
 
 
 def test_the_function_takes_values_and_checks_them_too(tmp_path: Path) -> None:
     path = notebook(tmp_path)
-    assert check(path, {"latency_s": 1}) == {"latency_s": 1.0}
+    assert check_parameters(path, {"latency_s": 1}) == {"latency_s": 1.0}
     with pytest.raises(BadValue, match="device=5 must be a text"):
-        check(path, {"device": 5})
+        check_parameters(path, {"device": 5})
 
 
 def test_the_notebook_is_not_overwritten_by_its_copy(tmp_path: Path) -> None:

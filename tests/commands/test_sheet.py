@@ -12,7 +12,6 @@ import pytest
 
 from readahead.__main__ import run
 from readahead.commands import sheet as command
-from readahead.commands import sheets
 from readahead.errors import BadValue, DataError
 from readahead.measure.sample import this_machine
 
@@ -42,17 +41,17 @@ def chapters(tmp_path: Path) -> Path:
     return folder
 
 
-def sheet(tmp_path: Path, text: str, chapters: Path) -> sheets.Sheet:
+def sheet(tmp_path: Path, text: str, chapters: Path) -> command.Sheet:
     """Write a sheet and load it for these notebooks."""
     path = tmp_path / "our own.yaml"
     path.write_text(text, encoding="utf-8")
-    return sheets.load(str(path), chapters)
+    return command.load(str(path), chapters)
 
 
 def test_the_sheets_of_the_house_fit_its_notebooks() -> None:
-    assert {"laptop-ssd", "cloud-volume", "spinning-disk", "object-store", "ci"} <= set(sheets.names())
-    for name in sheets.names():
-        assert len(sheets.load(name).runs) >= 4
+    assert {"laptop-ssd", "cloud-volume", "spinning-disk", "object-store", "ci"} <= set(command.names())
+    for name in command.names():
+        assert len(command.load(name).runs) >= 4
 
 
 @pytest.mark.parametrize(

@@ -12,13 +12,13 @@ from papermill import inspect_notebook
 from readahead import paths
 from readahead.chapters import chapter
 from readahead.chapters.start_here.chapter import EXPERIMENT
-from readahead.commands import sheet, sheets
+from readahead.commands import sheet
 from readahead.commands.run import digest, run_notebook
 from readahead.experiments.claim import AGREES, DIFFERS, NOISY
 from readahead.experiments.experiment import Experiment
 
 NOTEBOOKS = sorted(paths.NOTEBOOKS.glob("[0-9][0-9]_*.ipynb"))
-CI = sheets.load("ci").runs
+CI = sheet.load("ci").runs
 
 
 def experiment(path: Path) -> Experiment:

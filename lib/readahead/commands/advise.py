@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from readahead.advisor import advice, report, verify
+from readahead.advisor import advice, verify
 from readahead.datasets.survey import survey
 from readahead.devices import THIS_MACHINE, Device, calibrated, catalogue
 from readahead.devices import device as named
@@ -50,7 +50,7 @@ def advise(path: str, devices: tuple[str, ...], columns: str, by: str, table: st
     seen = survey(path, columns=wanted, by=by, table=table)
     asked = advice.Asked.of(seen, **more)
     told = [advice.advise(seen, one, asked) for one in known]
-    for line in report.letter(seen, told):
+    for line in advice.letter(seen, told):
         click.echo(line)
     if proven:
         click.echo()

@@ -1,4 +1,4 @@
-"""`python -m readahead doctor`: checks a laptop for what has spoilt a workshop before, and says what to do about it.
+"""`python -m readahead doctor`: checks packages, disk, memory, timer and widgets, and says what to do about each fault.
 
 A check returns a sentence if all is well. Otherwise it raises `Problem` or `Note`: what was found, and what to do.
 """

@@ -274,7 +274,7 @@ def letter(lesson: Lesson) -> None:
 
     Raises `BadValue` for a lesson of another chapter, `DataError` for a table that cannot be read.
     """
-    from readahead.advisor import advice, report
+    from readahead.advisor import advice
     from readahead.chapters.your_data.workload import YourData
 
     experiment, settings = lesson.study.experiment, lesson.study.base
@@ -287,14 +287,14 @@ def letter(lesson: Lesson) -> None:
     ways = [("as it lies", "", told.today.seconds, told.today.bottleneck)]
     ways += [(one.says, f"{one.gain:.2f} ×", one.seconds, one.bottleneck) for one in told.options]
     rows = [
-        (name, gain, units.text(seconds, "s"), report.speed(told, seconds), bottleneck)
+        (name, gain, units.text(seconds, "s"), advice.speed(told, seconds), bottleneck)
         for name, gain, seconds, bottleneck in ways
     ]
     show(
         paragraphs(f"**What lies at {Path(seen.asked).name}.**")
-        + table(("What", "Seen"), report.findings(seen))
+        + table(("What", "Seen"), advice.findings(seen))
         + paragraphs(
-            f"**On {told.case.device.name}.** The bottleneck is {report.REMEDY[told.today.bottleneck]}."
+            f"**On {told.case.device.name}.** The bottleneck is {advice.REMEDY[told.today.bottleneck]}."
         )
         + table(("Change", "gain", "time", "throughput", "bottleneck then"), rows)
     )

@@ -1,16 +1,84 @@
-"""`python -m readahead validate`: the models, held to measurements on this machine at settings drawn at random."""
+"""`python -m readahead calibrate`, `published` and `validate`: what the models start from, and how right they are.
+
+The first measures this machine, the second compares with printed figures, the third with measurements made here.
+"""
 
 from __future__ import annotations
 
+import importlib
 import json
 from pathlib import Path
 
 import click
+import numpy as np
 
-from readahead import paths, units
+from readahead import devices, paths, units
+from readahead.chapters import CONTENTS, is_written
+from readahead.datasets.tables import TABLES
 from readahead.experiments.validate import EveryKnob, Row, Source, report
 from readahead.experiments.validate import validate as validated
+from readahead.measure import disk
+from readahead.measure.calibrate import COLD, WARM, engine
+from readahead.measure.sample import this_machine
+from readahead.published import topics
 from readahead.running import Event, listening
+
+
+@click.command()
+@click.option("--quick", is_flag=True, help="Read the disk for a few seconds only.")
+def calibrate(*, quick: bool) -> None:
+    """Measure this machine's disk and engine, and keep what was found for the models and the machine card."""
+    click.echo("Reading this machine's disk ...", err=True)
+    found = disk.probe(seconds_each=0.04, depths=(1, 4, 16)) if quick else disk.probe()
+    own = disk.fit(found)
+    machine = this_machine()
+    title = f"This machine's disk ({machine.file_system}, {machine.cpu})"
+    click.echo(f"{'block':>9} {'in flight':>9}  {'order':<10} {'measured':>10} {'modeled':>10}  ratio")
+    errors = []
+    for cell, rate in zip(found.cells, disk.modeled_reads_per_s(own, found.cells), strict=True):
+        errors.append(abs(rate / cell.reads_per_s - 1))
+        measured, modeled = (
+            units.text(each * cell.block_bytes, "bytes_per_s") for each in (cell.reads_per_s, rate)
+        )
+        click.echo(
+            f"{units.text(cell.block_bytes, 'bytes'):>9} {cell.depth:>9}  {cell.order:<10}"
+            f" {measured:>10} {modeled:>10}  {rate / cell.reads_per_s:.2f}"
+        )
+    click.echo(f"\n{found.how}; median misfit {units.text(float(np.median(errors)), '1')}")
+    click.echo(
+        f"{own.name}: latency {units.text(own.latency_s, 's')}, seek {units.text(own.seek_s, 's')},"
+        f" {own.channels} channels of {units.text(own.channel_bandwidth_bytes_per_s, 'bytes_per_s')},"
+        f" together {units.text(own.bandwidth_bytes_per_s, 'bytes_per_s')}"
+    )
+    where = devices.save_calibrated(own, title=title, source=f"Calibrated here; {found.how}")
+    for table in TABLES:
+        costs, _, cold = (engine(table, here).run() for here in ("", WARM, COLD))
+        click.echo(
+            f"DuckDB on {table}: {units.text(costs.dispatch_s, 's')} a read, {units.text(costs.row_s, 's')} a row;"
+            f" on this disk {units.text(cold.group_s, 's')} a row group"
+        )
+    click.echo(f"Kept in {where.parent}")
+
+
+@click.command()
+def published() -> None:
+    """Print each chapter's model against the published figures, with its degrees of freedom."""
+    for place in CONTENTS:
+        if (
+            not is_written(place.topic) or place.topic not in topics()
+        ):  # of the learner's own data nothing is printed
+            continue
+        told = importlib.import_module(f"readahead.chapters.{place.topic}.chapter")
+        rows, fitted = told.residuals(), told.FITTED
+        errors = [abs(modeled / printed - 1) for _, modeled, printed in rows]
+        click.echo(
+            f"{place.title}: {len(rows)} figures, {fitted} parameters, {len(rows) - fitted} degrees of freedom"
+        )
+        for (name, modeled, printed), error in zip(rows, errors, strict=True):
+            why = getattr(told, "UNEXPLAINED", {}).get(name, "")
+            click.echo(f"  {name:44} {modeled:14.6g} {printed:14.6g} {error:7.1%}{f'  {why}' if why else ''}")
+        within = float(np.mean(np.array(errors) <= 0.1))
+        click.echo(f"  median {np.median(errors):.1%}, worst {max(errors):.1%}, within 10 %: {within:.0%}\n")
 
 
 @click.command()
