@@ -17,21 +17,24 @@ from readahead.chapters.index_pages.chapter import (
     ROUNDS,
     UNEXPLAINED,
     half_width,
+    half_width_law,
     residuals,
 )
 from readahead.chapters.index_pages.page_chain import DETAILED, INDEX_WAYS, LIMITED, reads_of
-from readahead.chapters.index_pages.sampling import (
+from readahead.chapters.index_pages.workload import (
     CHOSEN,
+    DEEP,
     IN_ORDER,
     METADATA,
     NATIVE,
     PARQUET,
+    SHALLOW,
     SHUFFLED,
     TABLE,
     TABLESAMPLE,
+    WAYS,
     table,
 )
-from readahead.chapters.index_pages.workload import DEEP, SHALLOW, WAYS
 from readahead.experiments.round import Study
 from readahead.units import KiB
 
@@ -97,7 +100,7 @@ def test_what_was_drawn_are_whole_groups_and_the_truth_is_in_the_table(study: St
 
 @pytest.mark.parametrize("order", [IN_ORDER, SHUFFLED])
 def test_the_arithmetic_of_a_sample_is_near_what_was_drawn(study: Study, order: str) -> None:
-    assert half_width(study.measured, order) == pytest.approx(half_width(study.model, order), rel=0.6)
+    assert half_width(study, order) == pytest.approx(half_width_law(study, order).result, rel=0.6)
     changes = table(CHOSEN, order=order)
     share, give = EXPERIMENT.case(study.settings(**changes)).early_share(study.sample(**changes))
     assert abs(share - 0.5) <= 1.5 * give

@@ -5,16 +5,36 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from readahead import published
-from readahead.chapters.index_pages import laws, sampling
+from readahead.chapters.index_pages import laws
 from readahead.chapters.index_pages.laws import PAGE_BYTES
 from readahead.chapters.index_pages.page_chain import reads_of
-from readahead.chapters.index_pages.sampling import CHOSEN, IN_ORDER, SHUFFLED, PartCase, table
-from readahead.chapters.index_pages.workload import CHAIN, DEEP, EVERYTHING, EXPERIMENT, LIST, SHALLOW, WIDE
+from readahead.chapters.index_pages.workload import (
+    CHAIN,
+    CHOSEN,
+    DEEP,
+    EVERYTHING,
+    EXPERIMENT,
+    IN_ORDER,
+    LIST,
+    METADATA,
+    NATIVE_SAMPLE,
+    NATIVE_WHOLE,
+    SAMPLE,
+    SHALLOW,
+    SHUFFLED,
+    WHOLE,
+    WIDE,
+    table,
+)
+from readahead.experiments.claim import Sides
 from readahead.experiments.figure import Axis, Line, Picture, against_print
-from readahead.experiments.round import Applied, Model, Round, Source, Study, traces
+from readahead.experiments.round import Applied, Round, Study, along, traces
+from readahead.measure.sample import exactly
+from readahead.questions.question import Computed
 
 figure = functools.partial(published.figure, "index_pages")
 
@@ -32,25 +52,19 @@ BIGINT_BYTES = 8
 EXAMPLE_LEAVES = printed("example_leaf_pages")
 
 
-def drawn(study: Study, order: str) -> PartCase:
-    """Return what DuckDB is asked for where row groups are chosen at random."""
-    return EXPERIMENT.case(study.settings(**table(CHOSEN, order=order)))
-
-
-def half_width(see: Source, order: str) -> float:
-    """Return the half-width of a sample's interval: by the law, or from the row groups that DuckDB read."""
-    if isinstance(see, Model):
-        return half_width_law(see.study, order).result
-    return drawn(see.study, order).early_share(see.study.sample(**table(CHOSEN, order=order)))[1]
+def half_width(study: Study, order: str) -> float:
+    """Return the half-width of the interval that DuckDB's sample of row groups gives."""
+    asked = table(CHOSEN, order=order)
+    return EXPERIMENT.case(study.settings(**asked)).early_share(study.sample(**asked))[1]
 
 
 def half_width_law(study: Study, order: str) -> Applied:
     """Return the law of the half-width, with the row groups that are drawn."""
-    case = drawn(study, order)
-    count, groups = len(case.chosen()), case.recipe.row_groups
+    case = EXPERIMENT.case(study.settings(**table(CHOSEN, order=order)))
+    drawn = {"drawn": len(case.chosen()), "of_groups": case.recipe.row_groups}
     if order == IN_ORDER:
-        return Applied(laws.sorted_half_width, drawn=count, of_groups=groups)
-    return Applied(laws.shuffled_half_width, drawn=count, of_groups=groups, group_rows=case.cluster_rows)
+        return Applied(laws.sorted_half_width, **drawn)
+    return Applied(laws.shuffled_half_width, **drawn, group_rows=case.cluster_rows)
 
 
 def _on_device(study: Study) -> dict[str, float]:
@@ -61,7 +75,6 @@ def _everything_law(study: Study) -> Applied:
     """Return the law of links and leaves, with the exact reads of the index."""
     now = study.settings(**EVERYTHING)
     inspection = EXPERIMENT.inspection(now)
-    assert inspection is not None
     linked, listed = reads_of(inspection.index, inspection.way, inspection.read_bytes)
     reads = {"linked": len(linked), "listed": len(listed), "read_bytes": now["read_bytes"]}
     return Applied(laws.times_as_long, **reads, depth=now["queue_depth"], **_on_device(study))
@@ -70,28 +83,25 @@ def _everything_law(study: Study) -> Applied:
 def _map_law(study: Study) -> Applied:
     """Return the law of the map, with the pages above the leaves."""
     now = study.settings(**LIST)
-    inspection = EXPERIMENT.inspection(now)
-    assert inspection is not None
-    pages, depth = inspection.index.upper_pages, now["queue_depth"]
+    pages, depth = EXPERIMENT.inspection(now).index.upper_pages, now["queue_depth"]
     return Applied(laws.map_gain, pages=pages, read_bytes=PAGE_BYTES, depth=depth, **_on_device(study))
 
 
-UPPER_LAW = Applied(
-    laws.upper_pages, leaf_pages=int(EXAMPLE_LEAVES), entries=laws.fanout(printed("entry_bytes.bigint"))
-)
-BEHIND_LAW = Applied(
-    laws.bytes_a_page,
-    bytes_per_s=printed("bytes_per_s.limited"),
-    elapsed_s=printed("elapsed_s.limited"),
-    pages=int(UPPER),
-)
+def _sampled(order: str) -> Round:
+    return Round(
+        measured=lambda study: half_width(study, order), law=lambda study: half_width_law(study, order)
+    )
+
 
 ROUNDS = {
     "upper": Round(
-        model=lambda _: UPPER_LAW.result,
         measures=False,
         published=(figure("example_upper_pages.bigint"),),
-        law=lambda _: UPPER_LAW,
+        law=lambda _: Applied(
+            laws.upper_pages,
+            leaf_pages=int(EXAMPLE_LEAVES),
+            entries=laws.fanout(printed("entry_bytes.bigint")),
+        ),
     ),
     "all_leaves": Round(
         ask=lambda see: see.seconds(**EVERYTHING) / see.seconds(),
@@ -99,10 +109,14 @@ ROUNDS = {
         law=_everything_law,
     ),
     "behind": Round(
-        model=lambda _: BEHIND_LAW.result,
         measures=False,
         published=(published.figure("lookups", "read_bytes.cold"),),
-        law=lambda _: BEHIND_LAW,
+        law=lambda _: Applied(
+            laws.bytes_a_page,
+            bytes_per_s=printed("bytes_per_s.limited"),
+            elapsed_s=printed("elapsed_s.limited"),
+            pages=int(UPPER),
+        ),
     ),
     "sampled": Round(measures=False, published=(figure("elapsed_s.sampled"),)),
     "eighth": Round(
@@ -119,16 +133,10 @@ ROUNDS = {
         law=lambda _: Applied(laws.under_way, known=1, depth=DEEP["queue_depth"]),
     ),
     "map": Round(ask=lambda see: see.seconds(**CHAIN) / see.seconds(**LIST), law=_map_law),
-    "sample_parquet": Round(ask=lambda see: see.seconds(**sampling.SAMPLE) / see.seconds(**sampling.WHOLE)),
-    "sample_native": Round(
-        ask=lambda see: see.seconds(**sampling.NATIVE_SAMPLE) / see.seconds(**sampling.NATIVE_WHOLE)
-    ),
-    "wrong": Round(
-        ask=lambda see: half_width(see, IN_ORDER), law=lambda study: half_width_law(study, IN_ORDER)
-    ),
-    "wrong_shuffled": Round(
-        ask=lambda see: half_width(see, SHUFFLED), law=lambda study: half_width_law(study, SHUFFLED)
-    ),
+    "sample_parquet": Round(ask=lambda see: see.seconds(**SAMPLE) / see.seconds(**WHOLE)),
+    "sample_native": Round(ask=lambda see: see.seconds(**NATIVE_SAMPLE) / see.seconds(**NATIVE_WHOLE)),
+    "wrong": _sampled(IN_ORDER),
+    "wrong_shuffled": _sampled(SHUFFLED),
 }
 
 
@@ -209,27 +217,23 @@ def _ways(_: Study) -> Picture:
 
 
 def _behind(study: Study) -> Picture:
-    device, sizes = EXPERIMENT.device(study.base), [float(PAGE_BYTES * 2**n) for n in range(4)]
-    numbers = {"latency_s": device.latency_s, "bandwidth_bytes_per_s": device.bandwidth_bytes_per_s}
-    reads_s = [(size, laws.chain_s(1, size, **numbers)) for size in sizes]
-    seen = [(float(run["read_bytes"]), study.sample(**run)) for run in (CHAIN, WIDE)]
-    delivered = [(size, sample.bytes_read / sample.median_s) for size, sample in seen]
-    used = [(size, len(sample.reads) * PAGE_BYTES / sample.median_s) for size, sample in seen]
+    sizes = (CHAIN["read_bytes"], WIDE["read_bytes"])
+    used = along(study, "read_bytes", seen=sizes, label="used", by="measured", **WIDE)
+    delivered = [
+        replace(
+            line,
+            name=line.name.replace("used", "delivered"),
+            points=[(size, rate * size / PAGE_BYTES) for size, rate in line.points],
+        )
+        for line in used
+    ]
     said = [
         (READ_BYTES, printed("bytes_per_s.limited")),
         (READ_BYTES, UPPER * PAGE_BYTES / printed("elapsed_s.limited")),
     ]
-    return Picture(
-        x=Axis(label="read behind each page", kind="bytes"),
-        y=Axis(label="bytes a second", kind="bytes_per_s"),
-        lines=(
-            Line(name="delivered, model", points=[(size, size / took_s) for size, took_s in reads_s]),
-            Line(name="used, model", points=[(size, PAGE_BYTES / took_s) for size, took_s in reads_s]),
-            Line(name="delivered, measured", points=delivered, source="measured", joined=False),
-            Line(name="used, measured", points=used, source="measured", joined=False),
-            Line(name="Randal's counter, and his pages", points=said, source="published", joined=False),
-        ),
-    )
+    print_ = Line(name="Randal's counter, and his pages", points=said, source="published", joined=False)
+    x, y = Axis(label="read behind each page", kind="bytes"), Axis(label="bytes a second", kind="bytes_per_s")
+    return Picture(x=x, y=y, lines=(*delivered, *used, print_))
 
 
 def _sure(study: Study) -> Picture:
@@ -241,7 +245,7 @@ def _sure(study: Study) -> Picture:
     lines = [Line(name="model, by time", points=in_order), Line(name="model, shuffled", points=shuffled)]
     for order in (IN_ORDER, SHUFFLED):
         name = f"DuckDB, {EXPERIMENT.knob('order').text(order)}"
-        seen = [(share, half_width(study.measured, order))]
+        seen = [(share, half_width(study, order))]
         lines.append(Line(name=name, points=seen, source="measured", joined=False))
     return Picture(
         x=Axis(label="share of row groups drawn", kind="1"),
@@ -258,9 +262,9 @@ def _answers(study: Study) -> Picture:
     asked = {
         "chosen row groups, by time": table(CHOSEN),
         "chosen row groups, shuffled": table(CHOSEN, order=SHUFFLED),
-        "own format, TABLESAMPLE, by time": sampling.NATIVE_SAMPLE,
+        "own format, TABLESAMPLE, by time": NATIVE_SAMPLE,
     }
-    most, truth, _ = answer(sampling.WHOLE)
+    most, truth, _ = answer(WHOLE)
     lines = []
     for name, (at, share, give) in {name: answer(changes) for name, changes in asked.items()}.items():
         if math.isfinite(share) and math.isfinite(give):
@@ -285,14 +289,57 @@ FIGURES = {
     "asked": lambda study: traces(
         study,
         runs={
-            "own format, TABLESAMPLE": sampling.NATIVE_SAMPLE,
-            "own format, all rows": sampling.NATIVE_WHOLE,
-            "Parquet, metadata alone": table(sampling.METADATA),
+            "own format, TABLESAMPLE": NATIVE_SAMPLE,
+            "own format, all rows": NATIVE_WHOLE,
+            "Parquet, metadata alone": table(METADATA),
             "Parquet, chosen row groups": table(CHOSEN),
-            "Parquet, all rows": sampling.WHOLE,
+            "Parquet, all rows": WHOLE,
         },
     ),
     "answers": _answers,
     "sure": _sure,
     "printed": lambda _: against_print([row for row in residuals() if row[0] not in FITTED_TO], 0),
+}
+
+
+# -- claims and computed answers -------------------------------------------------------------------------
+def _waits_s() -> float:
+    """Return Little's wait of a read in a queue 500 deep at the pace of the leaf scan in reads of 64 KB."""
+    return 500 / (LEAVES / 8 / (printed("elapsed_s.detailed") - printed("elapsed_s.limited")))
+
+
+CLAIMS: dict[str, Sides] = {
+    "deaf": Sides(left=DEEP, right=SHALLOW),
+    "map_pays": Sides(
+        left=LIST,
+        right=CHAIN,
+        when={"with_so_few": lambda left, right, study: study.base["queue_depth"] < 6},
+    ),
+    "same_reads": Sides(
+        left=lambda study: exactly(study.sample(**SAMPLE).bytes_read),
+        right=lambda study: exactly(study.sample(**WHOLE).bytes_read),
+    ),
+    "longer": Sides(left=NATIVE_SAMPLE, right=NATIVE_WHOLE),
+    "model_holds": Sides(left=EVERYTHING, right=lambda study: study.model.seconds(**EVERYTHING)),
+    "stirred": Sides(
+        left=lambda study: exactly(half_width(study, IN_ORDER)),
+        right=lambda study: exactly(half_width(study, SHUFFLED)),
+    ),
+}
+
+ANSWERS: dict[str, Computed] = {
+    "full": Computed(
+        matches={
+            "pages_are_full": lambda given: given > 0.9,
+            "the_empty_part": lambda given: abs(given - 0.606) < 0.02,
+        },
+    ),
+    "seconds": Computed(
+        answer=lambda study: _waits_s(),
+        equivalents=lambda study: ("1 s", "1020 ms", f"{_waits_s():.3g} s"),
+        matches={
+            "latency_is_the": lambda given: given < 0.01,
+            "a_read_for": lambda given: 0.1 < given < 0.16,
+        },
+    ),
 }

@@ -1,9 +1,7 @@
 """An index of linked pages: its file, the plain readers that inspect it, and the schedule of their reads.
 
-The file is the lower part of a B-tree as a database keeps it: leaf pages; above them pages that list the leaves in the
-order of their keys, each with the address of the next; and in front a map of which page is which. Whoever follows the
-links must have a page before the next address is known; whoever reads the map knows all of them. The readers use the
-emulated device's own open and read, and what is read next comes from the bytes that were read.
+The file is the lower part of a B-tree: leaf pages, pages above that list them and hold the address of the next one, and
+in front a map of which page is which. What is read next by the links comes from the bytes that were read.
 """
 
 from __future__ import annotations
@@ -39,14 +37,13 @@ INDEX_WAYS = {
 """The pages above the leaves by their links (LIMITED), the same pages by the map, LIMITED with a sample of the leaves
 (SAMPLED) or with all of them (DETAILED); all leaves by the map alone, as COUNT(*) has to."""
 MAGIC = 0x52454144_50414745
-FRAGMENTED = 0.4
-"""The share of leaf pages that page splits have put elsewhere."""
 READER = Costs(
     plan_s=0, open_s=0, open_group_s=0, read_s=READER_S, dispatch_s=DISPATCH_S, group_s=0, row_s=0, close_s=0
 )
 """What a plain reader takes: nothing but the time to ask."""
-_HEADER = 4
-"""Numbers of eight bytes: the magic, this page's number, a number of its own kind, how many entries."""
+NEXT, COUNTED, ROOM = 2, 3, 4
+"""What stands behind the magic and a page's own number: which page is next (on the map the first; below 0 none); how
+many leaf pages are listed, pages mapped, or bytes in use; and the list or the map."""
 Numbers = np.ndarray
 
 
@@ -81,13 +78,10 @@ class PageIndex:
 
 @functools.lru_cache(maxsize=32)
 def layout(index: PageIndex) -> tuple[Numbers, Numbers]:
-    """Return (upper pages, leaf pages), each the page numbers in the order of their keys; the same every time."""
-    rng = np.random.default_rng(16)
+    """Return (upper pages, leaf pages) in the order of their keys: page splits have put the upper ones anywhere."""
     slots = 1 + np.arange(index.upper_pages) * (index.fanout + 1)
     leaves = np.setdiff1d(np.arange(1, index.pages), slots)
-    torn = np.flatnonzero(rng.random(len(leaves)) < FRAGMENTED)
-    leaves[torn] = leaves[rng.permutation(torn)]
-    return rng.permutation(slots), leaves
+    return np.random.default_rng(16).permutation(slots), leaves
 
 
 def write(index: PageIndex, path: Path) -> None:
@@ -95,53 +89,40 @@ def write(index: PageIndex, path: Path) -> None:
     upper, leaves = layout(index)
     pages = np.zeros((index.pages, PAGE_BYTES // 8), np.int64)
     pages[:, 0], pages[:, 1] = MAGIC, np.arange(index.pages)
-    kinds = np.zeros(index.pages, bool)
-    kinds[upper] = True
-    room = pages[0, _HEADER:].view(np.uint8)
-    bits = np.packbits(kinds)
-    room[: len(bits)] = bits
-    pages[0, 2:_HEADER] = upper[0], index.pages
-    pages[upper, 2] = [*upper[1:], -1]
+    bits = np.packbits(np.isin(np.arange(index.pages), upper))
+    pages[0, ROOM:].view(np.uint8)[: len(bits)] = bits
+    pages[0, [NEXT, COUNTED]] = upper[0], index.pages
+    pages[upper, NEXT] = [*upper[1:], -1]
     for number, page in enumerate(upper):
-        listed = leaves[number * index.fanout : (number + 1) * index.fanout]
-        pages[page, 3] = len(listed)
-        pages[page, _HEADER : _HEADER + len(listed)] = listed
-    pages[leaves, 3] = np.random.default_rng(1).integers(2_000, 8_000, len(leaves))  # bytes in use
+        below = leaves[number * index.fanout : (number + 1) * index.fanout]
+        pages[page, COUNTED] = len(below)
+        pages[page, ROOM : ROOM + len(below)] = below
+    pages[leaves, COUNTED] = np.random.default_rng(1).integers(2_000, 8_000, len(leaves))
     pages.tofile(path)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Page:
-    """One page, as it was read."""
-
-    next: int
-    """The page that comes next in the order of keys, or a number below 0; on the map, the first one."""
-    count: int
-    """Of the leaf pages that an upper page lists, the bytes in use on a leaf page, or the pages that the map knows."""
-    room: Numbers
-
-    @property
-    def listed(self) -> Numbers:
-        """Return the leaf pages that an upper page lists."""
-        return self.room[: self.count]
-
-    def map(self) -> tuple[Numbers, Numbers]:
-        """Return (upper pages, leaf pages) of the file, in its order, from the page in front."""
-        kinds = np.unpackbits(self.room.view(np.uint8), count=self.count)
-        return np.flatnonzero(kinds), 1 + np.flatnonzero(kinds[1:] == 0)
-
-
-def page_in(data: bytes, offset: int, page: int) -> Page:
+def page_in(data: bytes, offset: int, page: int) -> Numbers:
     """Return one page out of a read that began at `offset`. Raises `DataError` if it is not that page."""
     at = page * PAGE_BYTES - offset
     if 0 <= at <= len(data) - PAGE_BYTES:
         numbers = np.frombuffer(data, np.int64, PAGE_BYTES // 8, at)
         if (int(numbers[0]), int(numbers[1])) == (MAGIC, page):
-            return Page(next=int(numbers[2]), count=int(numbers[3]), room=numbers[_HEADER:])
+            return numbers
     raise DataError(
         f"Page {page} is not among the {len(data)} bytes read at offset {offset}: the file is cut short or damaged."
         " Measure again, so that it is written anew."
     )
+
+
+def listed(page: Numbers) -> Numbers:
+    """Return the leaf pages that an upper page lists."""
+    return page[ROOM : ROOM + page[COUNTED]]
+
+
+def mapped(front: Numbers) -> tuple[Numbers, Numbers]:
+    """Return (upper pages, leaf pages) of the file, in its order, as the page in front maps them."""
+    upper = np.unpackbits(front[ROOM:].view(np.uint8), count=front[COUNTED]).astype(bool)
+    return np.flatnonzero(upper), 1 + np.flatnonzero(~upper[1:])
 
 
 # -- one way of reading it -------------------------------------------------------------------------------
@@ -162,18 +143,18 @@ class Inspection:
 
     def estimate(self) -> Estimate:
         """Return the schedule of the exact reads as named terms: the chain one by one, then the rest side by side."""
-        reads = reads_of(self.index, self.way, self.read_bytes)
+        linked, known = reads_of(self.index, self.way, self.read_bytes)
         steps = [
-            scheduled(self.device, *step).terms_s for step in zip(reads, (1, self.queue_depth), strict=True)
+            scheduled(self.device, linked, 1).terms_s,
+            scheduled(self.device, known, self.queue_depth).terms_s,
         ]
         names = {"transfer": "transfer", "seek": "seek", "latency": "latency", "engine": "readers"}
         return Estimate(terms_s={said: sum(step[name] for step in steps) for name, said in names.items()})
 
     def measure(self, *, repeats: int = 3, facts: Mapping[str, object] | None = None) -> Sample:
-        """Measure how long it takes on the emulated device.
+        """Measure how long it takes on the emulated device; the answer is what `_Reader.run` returns.
 
-        The answer is (share of leaf pages out of order or None, leaf pages counted, mean share of a leaf page in use or
-        None). Raises `Cancelled` when asked to stop, `DataError` if there is no room; the file is removed in any case.
+        Raises `Cancelled` when asked to stop, `DataError` if there is no room; the file is removed in any case.
         """
         filesystem = EmulatedFileSystem(self.device)
         watch = Stopwatch(filesystem)
@@ -228,45 +209,43 @@ class _Reader:
     pool: ThreadPoolExecutor
 
     def run(self) -> tuple[object, ...]:
-        """Inspect once and return what was found."""
+        """Inspect once; return the leaf pages counted, and the share in use of those that were read, if any was."""
         way, front = self.asked.way, self._page(0)
-        upper, leaves = front.map()
+        upper, leaves = mapped(front)
+        counted = len(leaves)
         if way == MAP:
-            return None, sum(len(page.listed) for page in self._from_list(upper.tolist())), None
-        order = [] if way == COUNT else self._follow(front.next)
-        fill = None
-        if way != LIMITED:
-            every = leaves[leaves_to_sample(len(leaves))] if way == SAMPLED else leaves
-            fill = float(np.mean([page.count for page in self._from_list(every.tolist())])) / PAGE_BYTES
-        if not order:
-            return None, len(leaves), fill
-        keys = np.concatenate(order)
-        return float(np.mean(np.diff(keys) < 0)), len(keys), fill
+            counted = sum(len(listed(page)) for page in self._from_list(upper.tolist()))
+        elif way != COUNT:
+            counted = self._follow(int(front[NEXT]))
+        if way in (LIMITED, MAP):
+            return counted, None
+        wanted = leaves[leaves_to_sample(len(leaves))] if way == SAMPLED else leaves
+        used = [page[COUNTED] for page in self._from_list(wanted.tolist())]
+        return counted, float(np.mean(used)) / PAGE_BYTES
 
-    def _page(self, page: int) -> Page:
+    def _page(self, page: int) -> Numbers:
         offset, size = self.asked.index.block(page, self.asked.read_bytes)
         self.file.seek(offset)
         return page_in(self.file.read(size), offset, page)
 
-    def _follow(self, page: int) -> list[Numbers]:
-        """Follow the addresses from one upper page to the last, and return what each lists."""
-        found: list[Numbers] = []
+    def _follow(self, page: int) -> int:
+        """Follow the addresses from one upper page to the last, and return how many leaf pages they list."""
+        seen = leaves = 0
         while page >= 0:
-            if len(found) % 64 == 0:  # an event for each page would be more than anybody can show
+            if seen % 64 == 0:  # an event for each page would be more than anybody can show
                 check()
-                tell(len(found), self.asked.index.upper_pages, "following the links")
+                tell(seen, self.asked.index.upper_pages, "following the links")
             read = self._page(page)
-            found.append(read.listed)
-            page = read.next
-        return found
+            seen, leaves, page = seen + 1, leaves + len(listed(read)), int(read[NEXT])
+        return leaves
 
-    def _from_list(self, pages: Sequence[int]) -> list[Page]:
+    def _from_list(self, pages: Sequence[int]) -> list[Numbers]:
         """Read known pages in the order of the file, as many reads at once as there are threads."""
         wanted: dict[Span, list[int]] = {}
         for page in pages:
             wanted.setdefault(self.asked.index.block(page, self.asked.read_bytes), []).append(page)
         jobs = iter(sorted(wanted))
-        found: list[Page] = []
+        found: list[Numbers] = []
         check()
         tell(0, len(wanted), "reading by the map")
 

@@ -1,31 +1,160 @@
-"""How an index is inspected, or a part of a DuckDB table is seen: the knobs, and what they ask for."""
+"""How an index of pages is inspected, or a part of a DuckDB table is seen: the knobs, and what they ask for.
+
+DuckDB has its own ways to see a part: a file's metadata, row groups chosen by number, TABLESAMPLE, all rows.
+"""
 
 from __future__ import annotations
 
 import random
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
-from readahead.chapters.index_pages import page_chain, sampling
-from readahead.chapters.index_pages.laws import PAGE_BYTES
-from readahead.chapters.index_pages.page_chain import INDEX_WAYS, Inspection, PageIndex
-from readahead.chapters.index_pages.sampling import TABLE_WAYS, PartCase, part_case
+import numpy as np
+
+from readahead.chapters.index_pages.laws import PAGE_BYTES, share_of
+from readahead.chapters.index_pages.page_chain import (
+    COUNT,
+    DETAILED,
+    INDEX_WAYS,
+    LIMITED,
+    MAP,
+    Inspection,
+    PageIndex,
+)
+from readahead.datasets import expected, inspect, store
+from readahead.datasets.recipe import VECTOR_ROWS
 from readahead.devices import device
 from readahead.experiments.experiment import Knob, Settings, knob, powers
 from readahead.experiments.table_experiment import TableExperiment, once
+from readahead.measure.case import Case
+from readahead.measure.run import Query
 from readahead.measure.sample import Sample
 from readahead.models.estimate import Estimate
+from readahead.models.reads import Reads, block_reads
+from readahead.models.schedule import Costs, Window
 from readahead.units import KiB
 
+METADATA, CHOSEN, TABLESAMPLE, TABLE = "metadata", "chosen", "tablesample", "table"
+TABLE_WAYS = {
+    METADATA: "DuckDB: metadata",
+    CHOSEN: "DuckDB: chosen row groups",
+    TABLESAMPLE: "DuckDB: TABLESAMPLE",
+    TABLE: "DuckDB: all rows",
+}
 WAYS = INDEX_WAYS | TABLE_WAYS
+PARQUET, NATIVE = "parquet", "native"
+IN_ORDER, SHUFFLED = "key", "shuffled"
+"""The comments' key rises with time."""
+COLUMNS = ("creation_date", "score")
+GROUPS, BLOCK_BYTES, NATIVE_ROWS = 128, 64 * KiB, 122_880
+"""Row groups of the Parquet file; blocks and rows in a row group of the native one, which are DuckDB's own."""
+SEED = 7
+_FIRST_SECONDS, _SECONDS_A_ROW = 1_800, 5
+"""Comments lie five seconds apart, each up to an hour late."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PartCase(Case):
+    """A query for the share of rows from the first half of the time, asked of a part of the table."""
+
+    way: str
+    """One of `TABLE_WAYS`."""
+    sample_share: float
+    """Of the row groups (CHOSEN) or of the rows (TABLESAMPLE)."""
+
+    @property
+    def native(self) -> bool:
+        """Return whether the table is a DuckDB file."""
+        return self.recipe.format == NATIVE
+
+    @property
+    def one_by_one(self) -> bool:
+        """Return whether DuckDB asks for nothing before it is done with the last vector: a sample of its own format."""
+        return self.native and self.way == TABLESAMPLE
+
+    def chosen(self) -> list[int]:
+        """Return the row groups drawn at random: two or more, or nothing could be said of their spread."""
+        groups = self.recipe.row_groups
+        count = min(groups, max(2, round(self.sample_share * groups)))
+        return sorted(random.Random(SEED).sample(range(groups), count))
+
+    @property
+    def cluster_rows(self) -> int:
+        """Return how many rows are drawn together: a row group, or for TABLESAMPLE a vector."""
+        return self.recipe.effective_row_group_rows if self.way == CHOSEN else VECTOR_ROWS
+
+    @property
+    def bytes_wanted(self) -> float:
+        """Return the bytes that somebody wants of the table: its metadata, all rows, or a share of them."""
+        if self.way == METADATA:
+            return expected.shape(self.recipe).footer_bytes
+        share = 1 if self.way == TABLE else self.sample_share
+        return self.recipe.rows * self.recipe.source.bytes_per_row * share
+
+    def query(self) -> Query:
+        """Return the query, for a file that is built; it returns rows and early rows of each cluster, as lists."""
+        path = store.location(self.recipe)
+        if self.way == METADATA:
+            return Query(
+                sql="SELECT count(*), min(creation_date), max(creation_date) FROM {table}", path=path
+            )
+        row, size, part = "rowid" if self.native else "file_row_number", self.cluster_rows, ""
+        if self.way == CHOSEN:
+            ranges = (f"{row} BETWEEN {g * size} AND {(g + 1) * size - 1}" for g in self.chosen())
+            part = f" WHERE {' OR '.join(ranges)}"
+        elif self.way == TABLESAMPLE:
+            part = f" TABLESAMPLE SYSTEM ({100 * self.sample_share:g} PERCENT) REPEATABLE ({SEED})"
+        half = self.recipe.rows * _SECONDS_A_ROW // 2 + _FIRST_SECONDS
+        early = f"sum((creation_date < TIMESTAMP '2008-08-01' + to_seconds({half}))::INTEGER)"
+        sql = (
+            "SELECT list(n ORDER BY c), list(early ORDER BY c), sum(score) FROM ("
+            f"SELECT {row} // {size} AS c, count(*) AS n, {early} AS early, sum(score) AS score"
+            f" FROM {{table}}{part} GROUP BY c)"
+        )
+        return Query(sql=sql, path=path)
+
+    # -- what the model says -------------------------------------------------------------------------
+    def scan(self) -> Reads:
+        """Return the exact reads, of a file that is built first if need be."""
+        path = self.build()
+        if self.native:
+            return self._native_reads(path)
+        whole = expected.reads(self.recipe, COLUMNS, self.engine.column_gap_bytes)
+        if self.way == METADATA:
+            return whole.first(0)
+        if self.way == CHOSEN:
+            return whole.only(np.isin(np.arange(len(whole.rows)), self.chosen()))
+        return whole
+
+    def _native_reads(self, path: Path) -> Reads:
+        if self.one_by_one:
+            every = inspect.vectors(path, COLUMNS)
+            drawn = inspect.sampled(path, 100 * self.sample_share, SEED)
+            blocks, rows = [every[vector] for vector in drawn], [VECTOR_ROWS] * len(drawn)
+        else:
+            found = inspect.blocks(path, COLUMNS)
+            blocks, rows = [b for _, b in found], [n for n, _ in found]
+        depth = 1 if self.one_by_one else self.window.depth
+        return Reads.of([], block_reads(blocks, BLOCK_BYTES, ahead=True, depth=depth), rows)
+
+    def _scheduled(self, costs: Costs) -> dict[str, Any]:
+        """Return what the schedule is asked about; a native file is attached before the clock runs."""
+        told = Case._scheduled(self, replace(costs, open_s=0.0, open_group_s=0.0) if self.native else costs)
+        return told | {"window": Window(slots=len(COLUMNS), depth=1, threads=1)} if self.one_by_one else told
+
+    # -- what the answer is worth --------------------------------------------------------------------
+    def early_share(self, sample: Sample) -> tuple[float, float]:
+        """Return (share of early rows, half the width of its interval) that the clusters of a sample give."""
+        rows, early = (list(part or []) for part in sample.answer[:2])  # type: ignore[call-overload]
+        return share_of(rows, early, of_groups=self.recipe.rows // self.cluster_rows)
 
 
 class IndexPages(TableExperiment):
     """Plain readers inspect an index of pages, or DuckDB is asked for a part of a table."""
 
-    def inspection(self, settings: Settings) -> Inspection | None:
-        """Return how the index is inspected, or None where DuckDB is asked."""
-        if settings["way"] not in INDEX_WAYS:
-            return None
+    def inspection(self, settings: Settings) -> Inspection:
+        """Return how the index is inspected, where not DuckDB is asked."""
         return Inspection(
             index=PageIndex(leaf_pages=settings["leaf_pages"], fanout=settings["fanout"]),
             device=self.device(settings),
@@ -36,25 +165,39 @@ class IndexPages(TableExperiment):
 
     @once
     def case(self, settings: Settings) -> PartCase:
-        """Return what DuckDB is asked for."""
-        return part_case(super().case(settings), settings)
+        """Return what DuckDB is asked for; metadata and chosen row groups are those of a Parquet file."""
+        plain, way = super().case(settings), settings["way"]
+        whole, stored = plain.recipe, PARQUET if way in (METADATA, CHOSEN) else settings["stored"]
+        rows = (
+            NATIVE_ROWS if stored == NATIVE else 2 ** round(np.log2(whole.source.rows[whole.size] / GROUPS))
+        )
+        return PartCase(
+            recipe=replace(
+                whole, format=stored, order=settings["order"], row_group_rows=rows, block_bytes=BLOCK_BYTES
+            ),
+            device=plain.device,
+            engine=plain.engine,
+            way=way,
+            sample_share=settings["sample_share"],
+        )
 
     # -- the sources ---------------------------------------------------------------------------------
     def model(self, settings: Settings) -> Estimate:
         """Return the schedule of the exact reads as named terms."""
-        inspection = self.inspection(settings)
-        return inspection.estimate() if inspection else super().model(settings)
+        if settings["way"] in INDEX_WAYS:
+            return self.inspection(settings).estimate()
+        return super().model(settings)
 
     def measure(self, settings: Settings, repeats: int = 3) -> Sample:
         """Let plain readers inspect the index, or DuckDB the table, on the emulated device."""
-        inspection = self.inspection(settings)
-        if inspection:
-            return inspection.measure(repeats=repeats, facts=settings)
+        if settings["way"] in INDEX_WAYS:
+            return self.inspection(settings).measure(repeats=repeats, facts=settings)
         return super().measure(settings, repeats)
 
     def work(self, settings: Settings) -> float:
         """Return the bytes that somebody wants."""
-        return float((self.inspection(settings) or self.case(settings)).bytes_wanted)
+        asked = self.inspection if settings["way"] in INDEX_WAYS else self.case
+        return float(asked(settings).bytes_wanted)
 
     def draw(self, rng: random.Random) -> dict[str, Any]:
         """Return settings of an index inspected one of its ways, which is what the model is held to."""
@@ -63,15 +206,11 @@ class IndexPages(TableExperiment):
 
 
 def _not_a_table(now: Settings) -> str:
-    return (
-        "This is about a DuckDB table; an index of pages is being read." if now["way"] in INDEX_WAYS else ""
-    )
+    return "" if now["way"] in TABLE_WAYS else "This is about a DuckDB table; an index is being read."
 
 
 def _not_an_index(now: Settings) -> str:
-    return (
-        "" if now["way"] in INDEX_WAYS else "This is about an index of pages; a DuckDB table is being read."
-    )
+    return "" if now["way"] in INDEX_WAYS else "This is about an index; a DuckDB table is being read."
 
 
 _ARRAY = device("randal-array")
@@ -81,16 +220,16 @@ EXPERIMENT = IndexPages(
     title="Reading the index: avoiding bytes is not avoiding time",
     knobs=(
         knob("device", default=_ARRAY.name),
-        Knob(name="way", label="Read", kind="choice", default=page_chain.LIMITED, choices=tuple(WAYS), labels=WAYS),
+        Knob(name="way", label="Read", kind="choice", default=LIMITED, choices=tuple(WAYS), labels=WAYS),
         Knob(
             name="fanout", label="Fan-out", kind="count", default=213, low=9, high=622,
             steps=(9, 16, 32, 64, 128, 213, 404, 622), help="Leaf pages that one page above them points to.",
-            idle=lambda now: "Only the leaves are read." if now["way"] == page_chain.COUNT else _not_an_index(now),
+            idle=lambda now: "Only the leaves are read." if now["way"] == COUNT else _not_an_index(now),
         ),
         knob(
             "queue_depth", default=32, folded=False, help="Reads under way at once, where they are known beforehand.",
             idle=lambda now: "Each page has to say where the next one lies: nobody can ask ahead."
-            if now["way"] == page_chain.LIMITED else "",
+            if now["way"] == LIMITED else "",
         ),
         Knob(
             name="read_bytes", label="Read size", kind="bytes", default=64 * KiB, low=8 * KiB, high=64 * KiB,
@@ -107,17 +246,17 @@ EXPERIMENT = IndexPages(
             name="sample_share", label="Sample", kind="1", default=0.1, low=0.02, high=0.5,
             steps=(0.02, 0.05, 0.1, 0.2, 0.5), folded=True, help="Share of the DuckDB table that is drawn.",
             idle=lambda now: "Nothing is sampled."
-            if now["way"] in (sampling.METADATA, sampling.TABLE) else _not_a_table(now),
+            if now["way"] in (METADATA, TABLE) else _not_a_table(now),
         ),
         Knob(
-            name="stored", label="Format", kind="choice", default=sampling.PARQUET, folded=True,
-            choices=tuple(sampling.STORED), labels=sampling.STORED,
+            name="stored", label="Format", kind="choice", default=PARQUET, folded=True,
+            choices=(PARQUET, NATIVE), labels={PARQUET: "Parquet", NATIVE: "DuckDB's own"},
             idle=lambda now: "Row groups and their footer are those of the Parquet file."
-            if now["way"] in (sampling.METADATA, sampling.CHOSEN) else _not_a_table(now),
+            if now["way"] in (METADATA, CHOSEN) else _not_a_table(now),
         ),
         Knob(
-            name="order", label="Rows lie", kind="choice", default=sampling.IN_ORDER, folded=True,
-            choices=tuple(sampling.ORDERS), labels=sampling.ORDERS, idle=_not_a_table,
+            name="order", label="Rows lie", kind="choice", default=IN_ORDER, folded=True,
+            choices=(IN_ORDER, SHUFFLED), labels={IN_ORDER: "by time"}, idle=_not_a_table,
         ),
         knob("bandwidth_bytes_per_s", default=_ARRAY.bandwidth_bytes_per_s, folded=False),
         knob("channels", default=_ARRAY.channels),
@@ -127,9 +266,18 @@ EXPERIMENT = IndexPages(
 )  # fmt: skip
 
 
-WIDE: dict[str, Any] = {"way": page_chain.LIMITED, "fanout": 48, "read_bytes": 64 * KiB}
+WIDE: dict[str, Any] = {"way": LIMITED, "fanout": 48, "read_bytes": 64 * KiB}
 """An upper level long enough to be a chain of reads, eight pages a read."""
 CHAIN = WIDE | {"read_bytes": PAGE_BYTES}
 SHALLOW, DEEP = CHAIN | {"queue_depth": 1}, CHAIN | {"queue_depth": 128}
-LIST = CHAIN | {"way": page_chain.MAP}
-EVERYTHING = {"way": page_chain.DETAILED}
+LIST = CHAIN | {"way": MAP}
+EVERYTHING = {"way": DETAILED}
+
+
+def table(way: str, **more: Any) -> dict[str, Any]:
+    """Return the knobs of DuckDB on an object store, with a window that suits it."""
+    return {"device": "object-store", "queue_depth": 32, "way": way, **more}
+
+
+SAMPLE, WHOLE = table(TABLESAMPLE), table(TABLE)
+NATIVE_SAMPLE, NATIVE_WHOLE = table(TABLESAMPLE, stored=NATIVE), table(TABLE, stored=NATIVE)
