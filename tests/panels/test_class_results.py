@@ -57,6 +57,17 @@ def test_guesses_stand_with_their_factor_and_a_misconception_is_counted_once_a_l
     assert hole.misconceptions == [("a hole is never worth reading", 2)]
 
 
+@pytest.mark.parametrize("entry", ["guess", "truth"])
+@pytest.mark.parametrize("amount", ["1e308", "-1e308", "1e-320", "NaN", "-Infinity"])
+def test_amounts_that_nothing_has_spoil_nobody_s_chart(pile: Path, entry: str, amount: str) -> None:
+    text = (pile / "ada.json").read_text(encoding="utf-8")
+    old = {"guess": '"guess": 0.8', "truth": '"truth": 0.4'}[entry]
+    assert text.count(old) == 1
+    (pile / "mad.json").write_text(text.replace(old, f'"{entry}": {amount}'), encoding="utf-8")
+    found = guesses_table(read_results(pile))
+    assert list(found.off) == pytest.approx([2.0, 4.0, 1.0])
+
+
 def test_an_empty_folder_and_none_at_all_say_what_to_give(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="holds no result file"):
         read_results(tmp_path)

@@ -20,6 +20,7 @@ from readahead.errors import BadValue, DataError
 from readahead.experiments.figure import Axis, Line, Picture
 from readahead.panels.chart import chart, drawing_html
 from readahead.panels.markup import bullets, paragraphs, show, table
+from readahead.questions.answers import LEAST_AMOUNT
 from readahead.questions.progress import Facts, read_result
 from readahead.questions.question import Outcome
 
@@ -56,7 +57,8 @@ def scored_guesses(book: Facts) -> list[ScoredGuess]:
         (str(entry.get("revealed", "")), places.get(topic, 99), name, topic, entry["guess"], entry["truth"])
         for topic, sections in book["topics"].items()
         for name, entry in sections.get("guesses", {}).items()
-        if not isinstance(entry["guess"], str) and min(entry["guess"], entry.get("truth") or 0) > 0
+        if not isinstance(entry["guess"], str)
+        and min(entry["guess"], entry.get("truth") or 0) >= LEAST_AMOUNT
     ]
     return [
         ScoredGuess(topic=topic, name=name, guess=float(guess), truth=float(truth))

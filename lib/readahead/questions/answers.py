@@ -16,7 +16,8 @@ from typing import Any
 from readahead import units
 from readahead.errors import BadValue, require_choice, require_range
 
-_LEAST, _MOST = 1e-30, 1e30
+LEAST_AMOUNT, MOST_AMOUNT = 1e-30, 1e30
+"""Amounts of anything lie between these."""
 _THOUSANDS = r"[1-9]\d{0,2}(?:[ ,_'\u00a0\u202f]\d{3})+(?:\.\d+)?"
 _PLAIN = r"\d+(?:[.,]\d+)?(?:e[-+]?\d+)?|[.,]\d+"
 _NUMBER = re.compile(rf"([-+]?)\s*({_THOUSANDS}(?![\d])|{_PLAIN})\s*(.*)", re.IGNORECASE | re.DOTALL)
@@ -89,8 +90,10 @@ def read_amount(words: object, kind: str, default_word: str = "") -> float:
 
 def _sane(number: float, words: object) -> float:
     """Return a number that something could have. Raises `BadValue` for one that nothing has."""
-    if number and not _LEAST <= abs(number) <= _MOST:
-        raise BadValue(f"{words!r} is out of all proportion. Write an amount from {_LEAST:g} to {_MOST:g}.")
+    if number and not LEAST_AMOUNT <= abs(number) <= MOST_AMOUNT:
+        raise BadValue(
+            f"{words!r} is out of all proportion. Write an amount from {LEAST_AMOUNT:g} to {MOST_AMOUNT:g}."
+        )
     return float(number)
 
 

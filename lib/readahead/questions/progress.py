@@ -11,6 +11,7 @@ be written is kept in memory; either way `notices` says so in words.
 from __future__ import annotations
 
 import copy
+import functools
 import json
 import os
 import sys
@@ -20,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 import filelock
+import jsonschema
 import psutil
 
 from readahead import __version__, paths
@@ -78,37 +80,20 @@ def _read(path: Path) -> Facts:
     """Return the progress in a file. Raises `OSError` if it cannot be read, and `ValueError` with what is wrong."""
     paths.require_ordinary(path)
     try:
-        facts = json.loads(path.read_text(encoding="utf-8"))
+        facts: Facts = json.loads(path.read_text(encoding="utf-8"), parse_constant=lambda _: None)
+        fault = next(_schema().iter_errors(facts), None)
     except RecursionError as error:
         raise ValueError("its tables are nested too deeply") from error
-    if not isinstance(facts, dict) or facts.get("format") != FORMAT:
-        raise ValueError(f"it is not a progress file of format {FORMAT}")
-    if not isinstance(facts.get("topics"), dict) or not isinstance(facts.get("machine"), dict):
-        raise ValueError("its topics or its machine are not a table")
-    for topic, sections in facts["topics"].items():
-        if not isinstance(sections, dict) or not all(isinstance(one, dict) for one in sections.values()):
-            raise ValueError(f"topic {topic!r} is not a table of tables")
-        _check(sections)
+    if fault:
+        raise ValueError(f"{'.'.join(map(str, fault.absolute_path)) or 'the whole'}: {fault.message[:200]}")
     return facts
 
 
-def _check(sections: Facts) -> None:
-    """Raise `ValueError` for an answer or a guess that this workbook would not have written."""
-    for name, tries in sections.get("answers", {}).items():
-        if not isinstance(tries, list) or not all(isinstance(one, dict) for one in tries):
-            raise ValueError(f"the answers to {name!r} are not a list of tables")
-    for name, entry in sections.get("guesses", {}).items():
-        if not isinstance(entry, dict) or not _is_amount(entry.get("guess"), or_a=str):
-            raise ValueError(f"the guess {name!r} is not a number or a word")
-        if not _is_amount(entry.get("truth"), or_a=type(None)):
-            raise ValueError(f"the truth of {name!r} is not a number")
-
-
-def _is_amount(value: Any, *, or_a: type) -> bool:
-    """Return whether a value is a finite number, or of the other type that may stand in its place."""
-    if isinstance(value, bool) or not isinstance(value, (int, float)):
-        return isinstance(value, or_a)
-    return bool(abs(value) <= sys.float_info.max)
+@functools.cache
+def _schema() -> Any:
+    """Return what a file must hold, whose amounts are such as a learner may give: they are divided and drawn."""
+    path = Path(__file__).with_name("progress.schema.json")
+    return jsonschema.Draft202012Validator(json.loads(path.read_text(encoding="utf-8")))
 
 
 def _write(path: Path, facts: Facts) -> None:
