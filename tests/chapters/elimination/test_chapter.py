@@ -11,8 +11,16 @@ import pytest
 
 from readahead import paths
 from readahead.chapters import chapter
-from readahead.chapters.elimination import load_order
-from readahead.chapters.elimination.chapter import EXPERIMENT, FIGURES, FITTED, ROUNDS, residuals
+from readahead.chapters.elimination.chapter import (
+    EXPERIMENT,
+    FIGURES,
+    FITTED,
+    ROUNDS,
+    in_folders,
+    load_s,
+    residuals,
+    thirteen,
+)
 from readahead.chapters.elimination.star_queries import BY_DATE, BY_QUANTITY, BY_YEAR, GENERATED, QUERIES
 from readahead.errors import Cancelled
 from readahead.experiments.round import Study
@@ -85,7 +93,7 @@ def test_what_a_query_asks_of_each_table() -> None:
 
 
 def test_a_year_by_folder_opens_only_its_own(study: Study) -> None:
-    joined, named = (load_order.in_folders(study, named=named) for named in (False, True))
+    joined, named = (in_folders(study, named=named) for named in (False, True))
     assert joined.answer == named.answer == study.sample(flight="Q1.1", load=GENERATED).answer
     assert named.row_groups_total < joined.row_groups_total / 3
     assert len(named.reads) < len(joined.reads)
@@ -96,9 +104,9 @@ def test_a_load_can_be_cancelled_and_leaves_nothing() -> None:
     study, stop = Study(EXPERIMENT), threading.Event()
     stop.set()
     with pytest.raises(Cancelled), listening(stop=stop):
-        load_order.load_s(study, BY_DATE)
+        load_s(study, BY_DATE)
     with pytest.raises(Cancelled), listening(stop=stop):
-        load_order.thirteen(study, BY_YEAR)
+        thirteen(study, BY_YEAR)
     assert not list(paths.cache_dir().glob(f"loading-{os.getpid()}-*"))
 
 

@@ -8,7 +8,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from readahead.chapters.elimination import laws
-from readahead.errors import BadValue
 
 SHARE = st.floats(0.001, 1.0)
 
@@ -50,15 +49,9 @@ def test_rows_in_random_order_have_the_chance_that_is_counted() -> None:
     assert float(ruled) == pytest.approx(float(laws.label_rules_out(0.6, 0.37, 3)), abs=0.02)
 
 
-@given(SHARE, SHARE)
-def test_a_second_predicate_never_adds(one: float, other: float) -> None:
-    assert float(laws.both(one, other)) <= min(one, other)
-
-
-def test_the_mean_goes_by_weight_and_nothing_weighs_nothing() -> None:
-    assert laws.share_left([1, 3], [0.2, 1.0]) == pytest.approx(0.8)
-    with pytest.raises(BadValue, match="2 weights for 1"):
-        laws.share_left([1, 3], [0.2])
+def test_the_time_left_is_the_mean_share_of_the_whole() -> None:
+    assert laws.time_left_s(100, [0.2, 1.0, 1.0, 1.0]) == pytest.approx(80)
+    assert laws.finer_order([0.1, 0.3], [0.2, 0.6]) == pytest.approx(0.5)
 
 
 def test_an_order_that_saves_nothing_never_pays() -> None:

@@ -15,8 +15,6 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from readahead.errors import BadValue
-
 Array = NDArray[np.float64]
 
 
@@ -108,24 +106,6 @@ def label_rules_out(below: ArrayLike, above: ArrayLike, rows: ArrayLike) -> Arra
     return np.asarray(b**n + a**n)
 
 
-def both(*shares: ArrayLike) -> Array:
-    """Return the share of row groups left by several predicates on independent columns: the product of their shares."""
-    left: Array = np.asarray(1.0)
-    for share in shares:
-        left = left * np.asarray(share, float)
-    return np.asarray(left)
-
-
-def share_left(weights: Sequence[float], shares: Sequence[float]) -> float:
-    """Return what a set of queries takes of its former time: the mean of what each still reads, weighted by its time.
-
-    Raises `BadValue` if there are not as many weights as shares, or they add up to nothing.
-    """
-    if len(weights) != len(shares) or not sum(weights) > 0:
-        raise BadValue(f"{len(weights)} weights for {len(shares)} queries. Give one a query, not all 0.")
-    return float(np.average(np.asarray(shares, float), weights=np.asarray(weights, float)))
-
-
 def time_left_s(total_s: float, shares: Sequence[float]) -> float:
     r"""Return the seconds that a set of queries takes when each reads only its share of the rows.
 
@@ -134,7 +114,7 @@ def time_left_s(total_s: float, shares: Sequence[float]) -> float:
     where T (`total_s`) is the time of all q queries before, each as long as the others, and s (`shares`) is the
     share of rows in the years that each asks for.
     """
-    return total_s * share_left([1.0] * len(shares), shares)
+    return total_s * float(np.mean(shares))
 
 
 def finer_order(finer: Sequence[float], coarser: Sequence[float]) -> float:

@@ -149,6 +149,11 @@ QUERIES = {
 """The thirteen, by the benchmark's numbers."""
 
 
+def shares(load: str) -> list[float]:
+    """Return what each of the thirteen still reads of the table, if it reads where it has to and nowhere else."""
+    return [query.share(load) for query in QUERIES.values()]
+
+
 def dimensions(scale_factor: float) -> tuple[str, ...]:
     """Return the statements that make the tables around the order lines, in memory, at TPC-H's scale factor.
 
