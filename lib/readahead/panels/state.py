@@ -32,11 +32,7 @@ MOST_READS = 4_000
 TERMS = ("seek", "latency", "transfer", "cpu", "engine", "open")
 """The terms of an estimate that every chapter meets, and that have a colour of their own in panel.css."""
 _UNIT_WORDS = {"bytes_per_s": "Throughput (bytes a second)", "rows_per_s": "Throughput (rows a second)"}
-_NAMES = {
-    "measured": "DuckDB measured",
-    "faded": "measured, other knobs elsewhere",
-    "published": "published",
-}
+_NAMES = {"measured": "DuckDB measured", "faded": "measured, other knobs elsewhere", "published": "published"}
 """On paper."""
 
 
@@ -227,10 +223,7 @@ def marks(state: PanelState) -> list[dict[str, Any]]:
 
 def _run_text(state: PanelState, run: Run) -> str:
     """Say everything about one measurement."""
-    lines = [
-        f"DuckDB, {run.sample.where}",
-        f"{run.throughput.text(state.unit)}, {run.seconds.repeats} runs",
-    ]
+    lines = [f"DuckDB, {run.sample.where}", f"{run.throughput.text(state.unit)}, {run.seconds.repeats} runs"]
     lines += [
         f"{knob.label}: {knob.text(run.settings[knob.name])}"
         for knob in state.experiment.knobs
