@@ -12,6 +12,7 @@ from readahead import units
     [
         (0.0041, "s", "4.1 ms"), (20e-6, "s", "20 µs"), (65_536, "bytes", "64 KiB"), (2e8, "bytes_per_s", "200 MB/s"),
         (122_880, "rows", "122,880 rows"), (0.0034, "1", "0.34 %"), (3, "count", "3"),
+        (1_005, "rows_per_s", "1,005 rows/s"), (24_512, "rows_per_s", "24.5 k rows/s"),
     ],
 )  # fmt: skip
 def test_words_are_those_of_the_field(value: float, kind: str, words: str) -> None:

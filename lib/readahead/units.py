@@ -25,12 +25,16 @@ SCALES: dict[str, dict[str, float]] = {
     "times": {"×": 1},
 }
 """For each kind of quantity, the words it is written in, largest first."""
+_MANY_ROWS = 10_000
+"""So many rows a second are written with a prefix; fewer as they are counted."""
 
 
 def _word(value: float, kind: str) -> str:
     """Choose the word that leaves 1 to 999 in front of it; nothing at all is in the unit itself."""
     words = SCALES[kind]
     if value == 0 and 1 in words.values():
+        return base_word(kind)
+    if kind == "rows_per_s" and 1 <= abs(value) < _MANY_ROWS:
         return base_word(kind)
     ordered = sorted(words, key=words.__getitem__, reverse=True)
     for word in ordered:
@@ -55,7 +59,8 @@ def text(value: float, kind: str, digits: int = 3) -> str:
     """
     word = _word(value, kind)
     whole = kind in ("rows", "count") and float(value).is_integer()
-    return _with_word(f"{int(value):,}" if whole else _number(value / SCALES[kind][word], digits), word)
+    whole = whole or (word == "rows/s" and digits > 2 and abs(value) >= 1000)
+    return _with_word(f"{round(value):,}" if whole else _number(value / SCALES[kind][word], digits), word)
 
 
 def _with_word(number: str, word: str) -> str:

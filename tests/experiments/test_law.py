@@ -25,7 +25,7 @@ def bare(rows: int) -> int:
 
 def test_everything_is_read_from_the_function_itself() -> None:
     law = Applied(trips, length_bytes=1e6, request_bytes=8_192)
-    assert law.fact == "Return how many requests a length takes."
+    assert law.fact == "How many requests a length takes."
     assert law.formula == "n = L / r"
     assert law.symbols.endswith("the length and r (`request_bytes`) one request.")
     assert law.cited == "plain arithmetic."

@@ -228,3 +228,17 @@ def test_residuals_have_a_dot_and_a_percentage_for_every_figure() -> None:
     assert told.rows[0] == ("half", "1", "0.5", "0.500")
     with pytest.raises(BadValue, match="above 0"):
         against_print([("none", 0.0, 1.0)], fitted=0)
+
+
+def test_a_formula_in_a_sentence_is_drawn_and_two_prices_are_not() -> None:
+    told = markup.paragraphs("It is $\\frac{f}{s + f}$ of **all**, and $m$ too.")
+    assert (
+        told.count("<math") == 2 and "<mfrac>" in told and "<strong>all</strong>" in told and "$" not in told
+    )
+    for plain in ("$0.003 over $0.0000458.", "$300 / 100,000 = $0.003", "it costs $5", "$5$4"):
+        assert "<math" not in markup.paragraphs(plain) and plain in markup.paragraphs(plain)
+    assert "<script" not in markup.paragraphs("$<script>x</script>$")
+
+
+def test_numbers_against_print_are_written_out() -> None:
+    assert against_print([("pages", 21_334.0, 20_000.0)], fitted=0).rows[0][1:3] == ("20,000", "21,330")

@@ -66,3 +66,8 @@ def test_a_part_of_a_published_table_is_a_plain_one() -> None:
     assert type(told.head(2)).__name__ == "DataFrame"
     with pytest.raises(BadValue, match="'rates' is no published table of 'lookups'. Its tables: chang_"):
         published_table("lookups", "rates")
+
+
+def test_what_is_counted_along_a_published_table_is_whole() -> None:
+    assert list(published_table("lookups", "chang_lookup_rates").index[:3]) == [10, 20, 25]
+    assert "25.0" not in published_table("lookups", "chang_lookup_rates")._repr_html_()

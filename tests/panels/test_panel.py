@@ -1,5 +1,6 @@
 """The panel in use, as the browser sees it: messages in, state out, from two threads at once."""
 
+import dataclasses
 import re
 import threading
 import time
@@ -10,11 +11,13 @@ import numpy as np
 import pytest
 
 from readahead.errors import BadValue
+from readahead.experiments.run import Run
 from readahead.panels.chart import CYCLE
 from readahead.panels.panel import Panel, places
 from readahead.panels.state import (
     MOST_READS,
     TERMS,
+    numbers_html,
     panel_state,
     reads,
     static_html,
@@ -304,6 +307,18 @@ def test_the_numbers_are_written_when_they_are_unfolded(panel: Panel) -> None:
     assert "<td" in panel.widget.numbers and "2 ms" in panel.widget.numbers
     turn(panel, "latency_s", text="3 ms")
     assert "3 ms" in panel.widget.numbers
+
+
+def test_a_run_that_wrote_is_not_shown_as_one_that_read(panel: Panel) -> None:
+    panel.measure()
+    wait(panel, 1)
+    (run,) = panel.runs
+    wrote = dataclasses.replace(
+        run.sample, wrote=True, bytes_read=0, row_groups_scanned=0, row_groups_total=0
+    )
+    runs = [Run(FERRY, run.settings, wrote)]
+    shown = numbers_html(panel_state(FERRY, panel.settings, "latency_s", runs))
+    assert "1 MiB written" in shown and "8 writes (1 in flight)" in shown and "0 of 0" not in shown
 
 
 def test_where_the_sliders_rest_is_told_once() -> None:

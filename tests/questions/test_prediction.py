@@ -43,6 +43,7 @@ def test_words_are_right_or_not() -> None:
         ({"kind": "parsec", "low": 1, "high": 9}, "kind='parsec'"),
         ({"low": 0, "high": 9}, "low=0"),
         ({"low": 5, "high": 6}, "high=6"),
+        ({"kind": "1", "low": 0.1, "high": 1.5}, "high=1.5"),
         ({"low": 1, "high": 9, "word": "MB"}, "word='MB'"),
         ({"choices": ("a", "b")}, "choice_of"),
     ],

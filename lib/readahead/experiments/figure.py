@@ -176,7 +176,8 @@ class Proof:
     def rows(self) -> list[tuple[str, ...]]:
         """Return the table that says what the chart says, as text."""
         return [
-            (name, f"{told:.6g}", f"{model:.4g}", f"{model / told:.3f}") for name, model, told in self.figures
+            (name, units.text(told, "", 6), units.text(model, "", 4), f"{model / told:.3f}")
+            for name, model, told in self.figures
         ]
 
 

@@ -59,8 +59,9 @@ class Applied:
 
     @property
     def fact(self) -> str:
-        """Return the first line of the docstring."""
-        return self._paragraphs()[0]
+        """Return the first line of the docstring, as a statement: without the `Return` that it begins with."""
+        said = self._paragraphs()[0].removeprefix("Return ")
+        return f"{said[0].upper()}{said[1:]}"
 
     @property
     def formula(self) -> str:

@@ -260,6 +260,8 @@ def published_table(topic: str, table: str) -> PublishedTable:
         series = one.name.rpartition(".")[0] or one.name
         cells[one.x_value, one.name if (one.x_value, series) in cells else series] = one
     rows, columns = (list(dict.fromkeys(cell[side] for cell in cells)) for side in (0, 1))
+    if all(isinstance(row, float) and row.is_integer() for row in rows):
+        rows = [int(row) for row in rows]
     index = pd.Index(rows, name=found[0].x_name)
     numbers = PublishedTable(index=index, columns=columns, dtype=float)
     printed = pd.DataFrame(index=index, columns=columns, dtype=object)

@@ -19,25 +19,34 @@ COLOURS = {
 """Of the sources: Okabe and Ito's (2008), which colour-blind readers can tell apart, the yellow darkened for white
 paper. panel.css has those of the panel."""
 _CELL = "text-align:left;padding:.15em 1em .15em 0"
+_FORMULA = re.compile(r"\$(\S|\S[^$\n]*\S)\$(?!\d)")
+"""LaTeX between dollar signs; those of two prices in one sentence have a space or a digit beside them."""
 _CODE, _STRONG, _SLANT = re.compile(r"`([^`]+)`"), re.compile(r"\*\*(.+?)\*\*"), re.compile(r"\*(.+?)\*")
 
 
 def paragraphs(text: str) -> str:
-    """Return text as HTML: escaped, with `code`, **strong** and *slanted*, paragraphs at empty lines."""
-    safe = html.escape(text.strip(), quote=False)
-    safe = _CODE.sub(r"<code>\1</code>", safe)
-    safe = _SLANT.sub(r"<em>\1</em>", _STRONG.sub(r"<strong>\1</strong>", safe))
-    return "".join(f"<p style='margin:.3em 0'>{part}</p>" for part in re.split(r"\n\s*\n", safe))
+    """Return text as HTML: escaped, with `code`, **strong**, *slanted* and $formulas$, paragraphs at empty lines."""
+    told = "".join(
+        _mathml(part, "inline") if number % 2 else _inline(part)
+        for number, part in enumerate(_FORMULA.split(text.strip()))
+    )
+    return "".join(f"<p style='margin:.3em 0'>{part}</p>" for part in re.split(r"\n\s*\n", told))
+
+
+def _inline(text: str) -> str:
+    safe = _CODE.sub(r"<code>\1</code>", html.escape(text, quote=False))
+    return _SLANT.sub(r"<em>\1</em>", _STRONG.sub(r"<strong>\1</strong>", safe))
 
 
 def formula(latex: str) -> str:
     """Return a formula in LaTeX as MathML, on a line of its own; nothing for an empty one."""
-    if not latex:
-        return ""
+    return f"<div style='margin:.5em 0;overflow-x:auto'>{_mathml(latex, 'block')}</div>" if latex else ""
+
+
+def _mathml(latex: str, display: str) -> str:
     from latex2mathml.converter import convert
 
-    text = str(convert(latex, display="block"))
-    return f"<div style='margin:.5em 0;overflow-x:auto'>{text}</div>"
+    return str(convert(latex, display=display))
 
 
 def code(text: str) -> str:

@@ -161,16 +161,19 @@ def _sources(state: PanelState) -> list[tuple[str, ...]]:
         ("Model", state.y_text(state.y), units.text(state.estimate.seconds, "s"), "", "", "")
     ]
     if (run := state.here) is not None:
-        sample = run.sample
-        reads = f"{len(sample.reads):,} ({sample.max_in_flight} in flight)" if sample.reads else "not seen"
+        sample, count = run.sample, f"{len(run.sample.reads):,}{' writes' if run.sample.wrote else ''}"
+        written = sum(one.size_bytes for one in sample.reads)
+        groups = f"{sample.row_groups_scanned:,} of {sample.row_groups_total:,}"
         found.append(
             (
                 f"DuckDB, {sample.where}",
                 run.throughput.text(state.unit),
                 run.seconds.text("s"),
-                units.text(sample.bytes_read, "bytes"),
-                reads,
-                f"{sample.row_groups_scanned:,} of {sample.row_groups_total:,}",
+                f"{units.text(written, 'bytes')} written"
+                if sample.wrote
+                else units.text(sample.bytes_read, "bytes"),
+                f"{count} ({sample.max_in_flight} in flight)" if sample.reads else "not seen",
+                groups if sample.row_groups_total else "",
             )
         )
     for x, y, figure in state.published:

@@ -7,6 +7,7 @@ whoever asks. The schema of `questions.yaml` sees to it that none of these is mi
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
@@ -45,7 +46,9 @@ class Prediction:
         if self.choices:
             return
         require_range("low", self.low, low=1e-12, of=of, advice="Give the left end of a log scale.")
-        require_range("high", self.high, low=self.low * 2, of=of, advice="Give the right end of the scale.")
+        most = 1.0 if self.kind == "1" else math.inf  # a share cannot pass 1
+        advice = "Give the right end of the scale."
+        require_range("high", self.high, low=self.low * 2, high=most, of=of, advice=advice)
         if self.word and self.word not in units.SCALES[self.kind]:
             raise BadValue(f"word={self.word!r} {of} must be one of: {words_of(self.kind)}.")
 

@@ -200,7 +200,7 @@ def _printed(name: str, label: str) -> Line:
 
 
 def _scan_cpu(_: Study) -> Picture:
-    counts, lines = np.geomspace(1, 323, 60), []
+    counts, lines = np.unique(np.geomspace(1, 323, 60).round()), []
     for name, costs in (("memory", scanned()), ("disk", scanned()), ("aggregate", aggregated())):
         modeled = costs.cpu_s(counts, loaded=name == "disk")
         points = list(zip(counts.tolist(), modeled.tolist(), strict=True))
