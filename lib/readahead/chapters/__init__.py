@@ -129,9 +129,7 @@ def chapter(topic: str) -> Chapter:
     if not is_written(topic):
         written = ", ".join(other.topic for other in CONTENTS if is_written(other.topic)) or "none"
         raise BadValue(f"topic={topic!r} is not written yet. Written are: {written}.")
-    folder = f"readahead.chapters.{topic}"
-    told: Any = importlib.import_module(f"{folder}.chapter")
-    answers: Any = told if hasattr(told, "CLAIMS") else importlib.import_module(f"{folder}.answers")
+    told: Any = importlib.import_module(f"readahead.chapters.{topic}.chapter")
     entries = words.load(_questions(topic))
     return Chapter(
         place=row,
@@ -139,8 +137,8 @@ def chapter(topic: str) -> Chapter:
         rounds=told.ROUNDS,
         figures=getattr(told, "FIGURES", {}),
         predictions=words.predictions(entries["predictions"], told.ROUNDS),
-        claims=words.claims(entries["claims"], answers.CLAIMS),
-        exercises=words.exercises(entries["exercises"], getattr(answers, "ANSWERS", {})),
+        claims=words.claims(entries["claims"], getattr(told, "CLAIMS", {})),
+        exercises=words.exercises(entries["exercises"], getattr(told, "ANSWERS", {})),
         captions=entries["figures"],
         agendas=entries["agendas"],
     )
