@@ -10,7 +10,6 @@ import nbformat
 
 from readahead import paths, published
 from readahead.chapters import CONTENTS, Chapter, chapter, is_written, place
-from readahead.chapters.start_here.chapter import EXPERIMENT as START_STUDY
 from readahead.questions.answers import Amount, Choice, Order, Several
 from readahead.questions.question import Exercise
 
@@ -18,10 +17,6 @@ GUESS_MINUTES = 4
 """To read, guess, wait, look and talk about it."""
 EXERCISE_MINUTES = {Amount: 6, Order: 5, Several: 5, Choice: 4}
 OPENING_MINUTES, CLOSING_MINUTES, BREAK_MINUTES, INTRODUCTION_MINUTES = 10, 5, 10, 3
-
-
-START, START_PANEL_MINUTES, START_MINUTES = "start_here", 7, 30
-"""The start notebook has no questions: what it takes of a session, and alone."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,8 +31,7 @@ class Session:
     @property
     def items(self) -> list[Item]:
         """Return what is taken from each chapter, in their order."""
-        taken = [Item(topic=START, panel_minutes=START_PANEL_MINUTES)]
-        return taken + [
+        return [
             Item(
                 topic=topic,
                 guesses=tuple(told.get("guesses", ())),
@@ -143,17 +137,18 @@ def chapters() -> str:
         first = nbformat.read(paths.NOTEBOOKS / row.notebook, as_version=4).cells[0].source
         question = " ".join(first.split("\n\n", 1)[1].split()).replace("**", "")
         question = question[: question.rindex("?") + 1]
-        experiment = START_STUDY if row.topic == START else chapter(row.topic).experiment
+        opened = chapter(row.topic)
         knobs = ", ".join(
-            knob.label.lower() for knob in experiment.knobs if not knob.folded and knob.kind != "choice"
+            knob.label.lower()
+            for knob in opened.experiment.knobs
+            if not knob.folded and knob.kind != "choice"
         )
         known = published.figures(row.topic) if row.topic in published.topics() else ()
-        authors = ", ".join(dict.fromkeys(figure.author for figure in known)) or "your own"
-        total = START_MINUTES if row.topic == START else whole(chapter(row.topic))
-        authors = "all of them" if row.topic == START else authors
+        authors = ", ".join(dict.fromkeys(figure.author for figure in known))
+        authors = authors or ("all of them" if row.number == 0 else "your own")
         parts.append(
             f"| [{row.number:02} {row.title}](notebooks/{row.notebook}) | {question} | {knobs}"
-            f" | {authors} | {total} |"
+            f" | {authors} | {whole(opened)} |"
         )
     return "\n".join(parts)
 

@@ -17,3 +17,7 @@ def test_the_largest_term_is_the_bottleneck() -> None:
     assert ESTIMATE.bottleneck == "seek"
     assert ESTIMATE.share("seek") == pytest.approx(0.75)
     assert ESTIMATE.share("nobody") == 0
+
+
+def test_an_estimate_is_written_with_its_terms() -> None:
+    assert str(Estimate(terms_s={"open": 0.002, "seek": 0.0, "cpu": 0.04})) == "42 ms: open 2 ms, cpu 40 ms"

@@ -18,8 +18,6 @@ A cell tagged `yours` holds the learner's own lines: below a Markdown cell that 
 and plotly.express besides readahead, draw with `px.` and print. A chapter that has one has one in every round, and
 takes its published tables from `lesson.published("name")`, never retyped.
 
-`00_start_here` has a lighter list: title, parameters, one panel, and the rules for cells and prose.
-
 Numbers with a unit of time or rate (8 ms, 90 MB/s, 3x faster) stand only in a question, or in a blockquote that names
 where they are from: its first line begins with `> **Author, Title (year)**`, or with `> **Given**` for what is assumed.
 """
@@ -38,7 +36,6 @@ BYTES = 60_000
 """Of a notebook file."""
 BLOCKS = ("title", "objectives", "parameters", "card", "rounds", "exercises", "key points", "next")
 OPTIONAL = {"exercises"}
-LIGHT = ("title", "parameters")
 YOURS = "yours"
 """The tag of a cell of the learner's own."""
 OWN_IMPORTS = ("pandas", "plotly.express")
@@ -66,13 +63,11 @@ class Fault:
     says: str
 
 
-def inspect(
-    notebook: dict[str, Any], *, light: bool = False, imports: Sequence[str] = ("readahead",)
-) -> list[Fault]:
+def inspect(notebook: dict[str, Any], *, imports: Sequence[str] = ("readahead",)) -> list[Fault]:
     """Return every fault of a notebook (as read by json), in reading order."""
     cells = notebook["cells"]
     faults = [fault for number, cell in enumerate(cells) for fault in _cell_faults(number, cell, imports)]
-    faults += _light_faults(cells) if light else _block_faults(cells)
+    faults += _block_faults(cells)
     faults += _question_faults(cells)
     faults += _yours_faults(cells)
     faults += _parameter_faults(cells)
@@ -309,17 +304,6 @@ def _key_points(start: int, cells: Sequence[dict[str, Any]]) -> Iterator[Fault]:
 
 
 _CHECKS = {"title": _title, "objectives": _objectives, "key points": _key_points}
-
-
-def _light_faults(cells: list[dict[str, Any]]) -> Iterator[Fault]:
-    kinds = [_kind(number, cell) for number, cell in enumerate(cells)]
-    for block in LIGHT:
-        if block not in kinds:
-            yield Fault("blocks", -1, f"No block {block!r}.")
-    if not any(".explore(" in source(cell) or "explore(" in source(cell) for cell in cells):
-        yield Fault("blocks", -1, "No panel: call explore(…).")
-    if kinds[:1] == ["title"]:
-        yield from _title(0, cells)
 
 
 def _parameter_faults(cells: list[dict[str, Any]]) -> Iterator[Fault]:

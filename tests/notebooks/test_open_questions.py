@@ -21,6 +21,10 @@ def above(notebook: str, call: str) -> tuple[str, str]:
 
 
 GIVEN = {
+    ("00_start_here.ipynb", "store"): ("18 reads", "eight in flight", "30 ms", "90 MB/s", "34 ms"),
+    ("00_start_here.ipynb", "small_groups"): ("256 reads", "eight in flight", "30 ms", "90 MB/s", "68 ms"),
+    ("00_start_here.ipynb", "pieces"): ("262,144", "38.2 MB", "90 MB/s", "3.51 ms", "7 ms"),
+    ("00_start_here.ipynb", "ten_rows"): ("36.4 MiB", "18 row groups", "as a whole, or not at all"),
     ("02_read_ahead.ipynb", "shea"): ("16,384 MB", "210 s"),
     ("02_read_ahead.ipynb", "file_copy"): ("262,144", "3 GB/s", "100 µs"),
     ("02_read_ahead.ipynb", "switch"): ("16 row groups", "2 ms", "90 MB/s", "17 reads", "193 reads"),
@@ -71,6 +75,10 @@ GIVEN = {
 }
 """What stands with a question."""
 HIDDEN = {
+    ("00_start_here.ipynb", "store"): r"\b(?:19\d|20\d|21\d) ms|0\.2\d? s|three waves",
+    ("00_start_here.ipynb", "small_groups"): r"\b1\.[01]\d? s|32 waves",
+    ("00_start_here.ipynb", "pieces"): r"\b14[56] |0\.9\d? s",
+    ("00_start_here.ipynb", "ten_rows"): r"\b1[67][.\d]* MiB|eight of",
     ("02_read_ahead.ipynb", "shea"): r"\b7[89] ?MB|\b80 ?MB",
     ("02_read_ahead.ipynb", "file_copy"): r"4[67] ?%|half of its time",
     ("02_read_ahead.ipynb", "alone"): r"[Ff]our row groups",
@@ -93,6 +101,11 @@ HIDDEN = {
 }
 """What stands nowhere above it: its answer, in any of its spellings."""
 NOWHERE = {
+    "00_start_here.ipynb": (
+        "Waiting in parallel costs once",
+        "Many small groups are many reads",
+        "nothing is lost",
+    ),
     "02_read_ahead.ipynb": (
         "He printed that rate too",
         "The copy was tuned",
@@ -141,6 +154,7 @@ def test_the_lesson_is_left_to_the_reveal(notebook: str) -> None:
 
 
 LAWS = {
+    "start_here": ({"size": "small"}, dict.fromkeys(("store", "small_groups", "pieces", "ten_rows"), 1.1)),
     "read_ahead": (
         {"size": "tiny", "latency_s": 0.005, "threads": 1},
         dict.fromkeys(("switch", "switch_native", "switch_here", "depth", "alone", "hole"), 1.3),

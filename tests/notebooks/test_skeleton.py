@@ -22,7 +22,7 @@ ALLOWED = ("readahead", "toybox")
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.name)
 def test_every_notebook_has_the_skeleton(path: Path) -> None:
     notebook = json.loads(path.read_text(encoding="utf-8"))
-    assert inspect(notebook, light=path.name.startswith("00_")) == []
+    assert inspect(notebook) == []
 
 
 @pytest.mark.parametrize("row", [row for row in CONTENTS if is_written(row.topic)], ids=lambda row: row.topic)
@@ -252,11 +252,3 @@ def test_ones_own_lines_may_draw_print_and_use_pandas() -> None:
     notebook = copy.deepcopy(TOY)
     add(YOURS, "\nimport pandas as pd\nimport plotly.express as px\npx.line(run.reads)\nprint(1)")(notebook)
     assert inspect(notebook, imports=ALLOWED) == []
-
-
-def test_the_start_notebook_has_a_lighter_list() -> None:
-    cells = [TOY["cells"][number] for number in (0, 2, ASK - 1, ASK)]
-    notebook = {"cells": copy.deepcopy(cells), "metadata": {}}
-    assert {fault.says for fault in inspect(notebook, light=True)} == {"No panel: call explore(…)."}
-    put(3, "explore(size=size)")(notebook)
-    assert inspect(notebook, light=True) == []

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from readahead import units
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Estimate:
@@ -32,3 +34,10 @@ class Estimate:
     def share(self, term: str) -> float:
         """Return the share of one term in the whole, from 0 to 1."""
         return self.terms_s.get(term, 0.0) / self.seconds if self.seconds else 0.0
+
+    def __str__(self) -> str:
+        """Write it for people: the whole, and its terms above nothing."""
+        told = ", ".join(
+            f"{name} {units.text(seconds, 's')}" for name, seconds in self.terms_s.items() if seconds > 0
+        )
+        return f"{units.text(self.seconds, 's')}: {told}"

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from readahead import published
+from readahead.chapters.start_here import laws
 from readahead.devices import device
 from readahead.experiments.experiment import Settings, knob
+from readahead.experiments.round import Applied, Round, Study
 from readahead.experiments.table_experiment import TableExperiment
 from readahead.measure.run import spare_threads
+from readahead.questions.question import Computed
+from readahead.units import KiB
 
 _DEFAULT = device("object-store")
 
@@ -49,3 +54,61 @@ EXPERIMENT = StartHere(
         knob("time_scale"),
     ),
 )
+
+
+# -- the rounds ------------------------------------------------------------------------------------------
+STORE = {"device": "object-store", "query": "scan", "row_group_rows": 122_880}
+SMALL_GROUPS = {**STORE, "row_group_rows": 8_192}
+IN_PIECES = {**STORE, "device": "usb-disk", "fragment_bytes": 256 * KiB}
+TEN_ROWS = {**STORE, "query": "lookup", "rows_per_lookup": 10}
+
+
+def query_law(study: Study, **changes: Any) -> Applied:
+    """Return the law of a scan's time with the numbers of its reads, its device and its engine."""
+    settings = study.settings(**changes)
+    case, costs = EXPERIMENT.case(settings), EXPERIMENT.costs(settings)
+    plan, told = case.plan(), case.predict(costs)
+    in_flight = min(case.window.slots, case.window.depth, case.device.channels)
+    each_bytes_per_s = case.device.bandwidth_bytes_per_s / in_flight
+    size_bytes = plan.bytes_read - sum(plan.footer[:, 1].tolist())
+    head = {"seeks": round(size_bytes / case.fragment_bytes), "seek_s": case.device.seek_s}
+    return Applied(
+        laws.query_s,
+        open_s=told.estimate.terms_s["open"],
+        reads=len(plan.spans),
+        in_flight=in_flight,
+        latency_s=case.device.latency_s,
+        size_bytes=size_bytes,
+        bandwidth_bytes_per_s=min(each_bytes_per_s, case.device.channel_bandwidth_bytes_per_s),
+        cpu_s=told.decode_s / case.window.threads,
+        **(head if case.device.seek_s else {}),
+    )
+
+
+def lookup_law(study: Study) -> Applied:
+    """Return the law of a lookup's bytes with the row groups of this file."""
+    reads = EXPERIMENT.case(study.settings(**STORE)).plan()
+    rows = TEN_ROWS["rows_per_lookup"]
+    return Applied(laws.lookup_bytes, size_bytes=reads.bytes_read, row_groups=len(reads.rows), rows=rows)
+
+
+ROUNDS = {
+    "store": Round(ask=lambda see: see.seconds(**STORE), law=lambda study: query_law(study, **STORE)),
+    "small_groups": Round(
+        ask=lambda see: see.seconds(**SMALL_GROUPS), law=lambda study: query_law(study, **SMALL_GROUPS)
+    ),
+    "pieces": Round(
+        ask=lambda see: see.seconds(**IN_PIECES), law=lambda study: query_law(study, **IN_PIECES)
+    ),
+    "ten_rows": Round(
+        model=lambda study: EXPERIMENT.counts(study.settings(**TEN_ROWS))["bytes_read"],
+        measured=lambda study: float(study.sample(**TEN_ROWS).bytes_read),
+        law=lookup_law,
+    ),
+}
+CLAIMS: dict[str, Any] = {}
+THOUSAND: dict[str, Any] = {
+    "open_s": 0.01, "reads": 1_000, "in_flight": 10, "size_bytes": 1_000 * 64 * KiB, "latency_s": 0.005,
+    "bandwidth_bytes_per_s": 100e6,
+}  # fmt: skip
+ANSWERS = {"by_hand": Computed(answer=lambda _: laws.query_s(**THOUSAND))}
