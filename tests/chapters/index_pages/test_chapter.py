@@ -11,29 +11,29 @@ import pytest
 
 from readahead.chapters import chapter
 from readahead.chapters.index_pages.chapter import (
+    DEEP,
     EXPERIMENT,
     FIGURES,
     FITTED,
     ROUNDS,
+    SHALLOW,
     UNEXPLAINED,
     half_width,
     half_width_law,
     residuals,
+    table,
 )
 from readahead.chapters.index_pages.page_chain import DETAILED, INDEX_WAYS, LIMITED, reads_of
 from readahead.chapters.index_pages.workload import (
     CHOSEN,
-    DEEP,
     IN_ORDER,
     METADATA,
     NATIVE,
     PARQUET,
-    SHALLOW,
     SHUFFLED,
     TABLE,
     TABLESAMPLE,
     WAYS,
-    table,
 )
 from readahead.experiments.round import Study
 from readahead.units import KiB

@@ -13,6 +13,7 @@ from readahead import paths
 from readahead.chapters.index_pages.laws import PAGE_BYTES
 from readahead.chapters.index_pages.page_chain import (
     COUNT,
+    COUNTED,
     DETAILED,
     INDEX_WAYS,
     LIMITED,
@@ -22,8 +23,6 @@ from readahead.chapters.index_pages.page_chain import (
     Inspection,
     PageIndex,
     layout,
-    listed,
-    mapped,
     page_in,
     write,
 )
@@ -130,19 +129,18 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> bytes:
     return path.read_bytes()
 
 
-def test_the_links_lead_through_every_upper_page_and_list_every_leaf_once(data: bytes) -> None:
-    front = page_in(data, 0, 0)
-    seen, below, page = [], [], int(front[NEXT])
+def test_the_links_lead_through_every_upper_page_and_count_every_leaf_once(data: bytes) -> None:
+    seen, below, page = [], 0, int(page_in(data, 0, 0)[NEXT])
     while page >= 0:
         seen.append(page)
         read = page_in(data, 0, page)
-        below += listed(read).tolist()
+        below += int(read[COUNTED])
         page = int(read[NEXT])
-    upper, leaves = mapped(front)
-    assert sorted(seen) == upper.tolist() and len(seen) == SMALL.upper_pages
-    assert below == leaves.tolist() and len(leaves) == SMALL.leaf_pages
-    assert [seen, below] == [part.tolist() for part in layout(SMALL)]
-    assert len(data) == SMALL.size_bytes == SMALL.pages * PAGE_BYTES
+    upper, leaves = layout(SMALL)
+    assert seen == upper.tolist() and len(seen) == SMALL.upper_pages
+    assert below == len(leaves) == SMALL.leaf_pages
+    assert sorted([0, *seen, *leaves.tolist()]) == list(range(SMALL.pages))
+    assert len(data) == SMALL.pages * PAGE_BYTES
 
 
 def test_the_chain_does_not_lie_in_order() -> None:
@@ -154,7 +152,7 @@ def test_the_chain_does_not_lie_in_order() -> None:
 def test_a_read_has_its_page_in_it_and_stays_in_the_file(data: bytes, read_bytes: int) -> None:
     for page in (0, 1, SMALL.pages // 2, SMALL.pages - 1):
         offset, size = SMALL.block(page, read_bytes)
-        assert offset % read_bytes == 0 and offset + size <= SMALL.size_bytes
+        assert offset % read_bytes == 0 and offset + size <= SMALL.pages * PAGE_BYTES
         assert page_in(data[offset : offset + size], offset, page).size == PAGE_BYTES // 8
 
 

@@ -11,30 +11,23 @@ from typing import Any
 from readahead import published
 from readahead.chapters.index_pages import laws
 from readahead.chapters.index_pages.laws import PAGE_BYTES
-from readahead.chapters.index_pages.page_chain import reads_of
+from readahead.chapters.index_pages.page_chain import DETAILED, LIMITED, MAP, reads_of
 from readahead.chapters.index_pages.workload import (
-    CHAIN,
     CHOSEN,
-    DEEP,
-    EVERYTHING,
     EXPERIMENT,
     IN_ORDER,
-    LIST,
     METADATA,
-    NATIVE_SAMPLE,
-    NATIVE_WHOLE,
-    SAMPLE,
-    SHALLOW,
+    NATIVE,
     SHUFFLED,
-    WHOLE,
-    WIDE,
-    table,
+    TABLE,
+    TABLESAMPLE,
 )
 from readahead.experiments.claim import Sides
 from readahead.experiments.figure import Axis, Line, Picture, against_print
 from readahead.experiments.round import Applied, Round, Study, along, traces
 from readahead.measure.sample import exactly
 from readahead.questions.question import Computed
+from readahead.units import KiB
 
 figure = functools.partial(published.figure, "index_pages")
 
@@ -50,6 +43,24 @@ READ_BYTES = published.figure("lookups", "read_bytes.cold").value
 """What Chang saw the same database read for one page when its cache was empty."""
 BIGINT_BYTES = 8
 EXAMPLE_LEAVES = printed("example_leaf_pages")
+
+
+# -- what is asked of model and measurement ----------------------------------------------------------------
+WIDE: dict[str, Any] = {"way": LIMITED, "fanout": 48, "read_bytes": 64 * KiB}
+"""An upper level long enough to be a chain of reads, eight pages a read."""
+CHAIN = WIDE | {"read_bytes": PAGE_BYTES}
+SHALLOW, DEEP = CHAIN | {"queue_depth": 1}, CHAIN | {"queue_depth": 128}
+LIST = CHAIN | {"way": MAP}
+EVERYTHING = {"way": DETAILED}
+
+
+def table(way: str, **more: Any) -> dict[str, Any]:
+    """Return the knobs of DuckDB on an object store, with a window that suits it."""
+    return {"device": "object-store", "queue_depth": 32, "way": way, **more}
+
+
+SAMPLE, WHOLE = table(TABLESAMPLE), table(TABLE)
+NATIVE_SAMPLE, NATIVE_WHOLE = table(TABLESAMPLE, stored=NATIVE), table(TABLE, stored=NATIVE)
 
 
 def half_width(study: Study, order: str) -> float:
@@ -180,11 +191,11 @@ def residuals() -> Sequence[tuple[str, float, float]]:
 
 # -- the figures -----------------------------------------------------------------------------------------
 def _levels(_: Study) -> Picture:
-    keys, lines = [float(4 * 2**n) for n in range(8)] + [800.0], []
-    for name, nullable in (("key that may be null", True), ("key that is never null", False)):
-        entries = [laws.fanout(laws.entry_bytes(key, nullable=nullable)) for key in keys]
-        above = [float(laws.upper_pages(EXAMPLE_LEAVES, one)) for one in entries]
-        lines.append(Line(name=name, points=list(zip(keys, above, strict=True))))
+    def above(key: float, *, nullable: bool) -> float:
+        entries = laws.fanout(laws.entry_bytes(key, nullable=nullable))
+        return float(laws.upper_pages(EXAMPLE_LEAVES, entries))
+
+    keys = [float(4 * 2**n) for n in range(8)] + [800.0]
     said = [
         (float(BIGINT_BYTES), printed("example_upper_pages.bigint")),
         (printed("key_bytes.wide"), printed("example_upper_pages.wide")),
@@ -192,17 +203,17 @@ def _levels(_: Study) -> Picture:
     return Picture(
         x=Axis(label="key size", kind="bytes"),
         y=Axis(label="pages one level up", kind="count"),
-        lines=(*lines, Line(name="Randal's examples", points=said, source="published", joined=False)),
+        lines=(
+            Line(name="key that may be null", points=[(key, above(key, nullable=True)) for key in keys]),
+            Line(name="key that is never null", points=[(key, above(key, nullable=False)) for key in keys]),
+            Line(name="Randal's examples", points=said, source="published", joined=False),
+        ),
     )
 
 
 def _ways(_: Study) -> Picture:
-    pages = {
-        "limited": UPPER,
-        "sampled": UPPER + LEAVES * printed("sampled_share"),
-        "count": LEAVES,
-        "detailed": UPPER + LEAVES,
-    }
+    sampled = UPPER + LEAVES * printed("sampled_share")
+    pages = {"limited": UPPER, "sampled": sampled, "count": LEAVES, "detailed": UPPER + LEAVES}
     said = [(read, printed(f"elapsed_s.{way}")) for way, read in pages.items()]
     even = [(read, printed("elapsed_s.limited") * read / UPPER) for read in pages.values()]
     named = "links, links and 1 in 100, COUNT(*), everything"
@@ -255,28 +266,31 @@ def _sure(study: Study) -> Picture:
 
 
 def _answers(study: Study) -> Picture:
-    def answer(changes: dict[str, Any]) -> tuple[float, float, float]:
-        sample = study.sample(**changes)
-        return float(sample.bytes_read), *EXPERIMENT.case(study.settings(**changes)).early_share(sample)
-
     asked = {
+        "all rows": WHOLE,
         "chosen row groups, by time": table(CHOSEN),
         "chosen row groups, shuffled": table(CHOSEN, order=SHUFFLED),
         "own format, TABLESAMPLE, by time": NATIVE_SAMPLE,
     }
-    most, truth, _ = answer(WHOLE)
-    lines = []
-    for name, (at, share, give) in {name: answer(changes) for name, changes in asked.items()}.items():
+    seen, lines = [], []
+    for name, changes in asked.items():
+        sample = study.sample(**changes)
+        share, give = EXPERIMENT.case(study.settings(**changes)).early_share(sample)
         if math.isfinite(share) and math.isfinite(give):
+            at = float(sample.bytes_read)
             ends = [(at, max(0.0, share - give)), (at, share), (at, min(1.0, share + give))]
+            seen.append((at, share))
             lines.append(Line(name=name, points=ends, source="measured"))
-    middles = [line.points[1] for line in lines]
-    lines.append(Line(name="what each answers", points=middles, source="measured", joined=False))
-    least = min([at for at, _ in middles], default=most / 2)
+    (most, truth), *_ = seen
+    level = [(min(at for at, _ in seen), truth), (most, truth)]
     return Picture(
         x=Axis(label="bytes read", kind="bytes"),
         y=Axis(label="share of early comments", kind="1", log=False),
-        lines=(Line(name="all rows", points=[(least, truth), (most, truth)], source="other"), *lines),
+        lines=(
+            Line(name="all rows", points=level, source="other"),
+            *lines[1:],
+            Line(name="what each answers", points=seen[1:], source="measured", joined=False),
+        ),
     )
 
 

@@ -1,6 +1,4 @@
-"""The laws of reading an index: how many pages stand above its leaves, how long a chain of reads takes and how long the
-same reads from a list, and how much a sample of whole row groups knows.
-"""
+"""How many pages stand above an index's leaves, how long a chain and a list of reads take, what a sample knows."""
 
 from __future__ import annotations
 
@@ -12,8 +10,6 @@ import numpy as np
 PAGE_BYTES = 8_192
 PAGE_SPACE_BYTES = 8_096
 """What a page of 8,192 bytes has room for, without its header."""
-POINTER_BYTES, NULLABLE_BYTES = 9, 3
-"""Beside the key of an entry: 6 bytes of page number, 1 of the record's own, 2 of its slot; and a bitmap of nulls."""
 SAMPLE_EVERY, SAMPLE_FROM_PAGES = 100, 10_000
 """SAMPLED reads every hundredth leaf page of an index with at least so many, and else all of them."""
 READER_S, DISPATCH_S = 60e-6, 45e-6
@@ -32,7 +28,7 @@ def entry_bytes(key_bytes: float, *, nullable: bool) -> float:
 
     Source: Microsoft, Estimate the Size of a Clustered Index.
     """
-    return key_bytes + POINTER_BYTES + NULLABLE_BYTES * nullable
+    return key_bytes + 9 + 3 * nullable
 
 
 def fanout(entry_bytes: float, page_space_bytes: float = PAGE_SPACE_BYTES) -> int:

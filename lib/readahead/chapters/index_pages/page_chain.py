@@ -1,7 +1,7 @@
 """An index of linked pages: its file, the plain readers that inspect it, and the schedule of their reads.
 
-The file is the lower part of a B-tree: leaf pages, pages above that list them and hold the address of the next one, and
-in front a map of which page is which. What is read next by the links comes from the bytes that were read.
+The file is the lower part of a B-tree: leaf pages, pages above that count them and hold the next one's address, and in
+front a page for the map of which page is which. By the links, what is read next comes out of the bytes read.
 """
 
 from __future__ import annotations
@@ -41,9 +41,9 @@ READER = Costs(
     plan_s=0, open_s=0, open_group_s=0, read_s=READER_S, dispatch_s=DISPATCH_S, group_s=0, row_s=0, close_s=0
 )
 """What a plain reader takes: nothing but the time to ask."""
-NEXT, COUNTED, ROOM = 2, 3, 4
-"""What stands behind the magic and a page's own number: which page is next (on the map the first; below 0 none); how
-many leaf pages are listed, pages mapped, or bytes in use; and the list or the map."""
+NEXT, COUNTED = 2, 3
+"""What stands behind the magic and a page's own number: which page is next (in front the first; below 0 none), and how
+many leaf pages lie below, or bytes are in use."""
 Numbers = np.ndarray
 
 
@@ -65,15 +65,10 @@ class PageIndex:
         """Return the pages of the file, with the map in front."""
         return 1 + self.upper_pages + self.leaf_pages
 
-    @property
-    def size_bytes(self) -> int:
-        """Return the length of the file."""
-        return self.pages * PAGE_BYTES
-
     def block(self, page: int, read_bytes: int) -> Span:
         """Return the (offset, size) of the aligned read of `read_bytes` that has a page in it."""
         start = page * PAGE_BYTES // read_bytes * read_bytes
-        return start, min(read_bytes, self.size_bytes - start)
+        return start, min(read_bytes, self.pages * PAGE_BYTES - start)
 
 
 @functools.lru_cache(maxsize=32)
@@ -89,14 +84,10 @@ def write(index: PageIndex, path: Path) -> None:
     upper, leaves = layout(index)
     pages = np.zeros((index.pages, PAGE_BYTES // 8), np.int64)
     pages[:, 0], pages[:, 1] = MAGIC, np.arange(index.pages)
-    bits = np.packbits(np.isin(np.arange(index.pages), upper))
-    pages[0, ROOM:].view(np.uint8)[: len(bits)] = bits
-    pages[0, [NEXT, COUNTED]] = upper[0], index.pages
+    pages[0, NEXT] = upper[0]
     pages[upper, NEXT] = [*upper[1:], -1]
-    for number, page in enumerate(upper):
-        below = leaves[number * index.fanout : (number + 1) * index.fanout]
-        pages[page, COUNTED] = len(below)
-        pages[page, ROOM : ROOM + len(below)] = below
+    pages[upper, COUNTED] = index.fanout
+    pages[upper[-1], COUNTED] = index.leaf_pages - index.fanout * (len(upper) - 1)
     pages[leaves, COUNTED] = np.random.default_rng(1).integers(2_000, 8_000, len(leaves))
     pages.tofile(path)
 
@@ -112,17 +103,6 @@ def page_in(data: bytes, offset: int, page: int) -> Numbers:
         f"Page {page} is not among the {len(data)} bytes read at offset {offset}: the file is cut short or damaged."
         " Measure again, so that it is written anew."
     )
-
-
-def listed(page: Numbers) -> Numbers:
-    """Return the leaf pages that an upper page lists."""
-    return page[ROOM : ROOM + page[COUNTED]]
-
-
-def mapped(front: Numbers) -> tuple[Numbers, Numbers]:
-    """Return (upper pages, leaf pages) of the file, in its order, as the page in front maps them."""
-    upper = np.unpackbits(front[ROOM:].view(np.uint8), count=front[COUNTED]).astype(bool)
-    return np.flatnonzero(upper), 1 + np.flatnonzero(~upper[1:])
 
 
 # -- one way of reading it -------------------------------------------------------------------------------
@@ -144,12 +124,9 @@ class Inspection:
     def estimate(self) -> Estimate:
         """Return the schedule of the exact reads as named terms: the chain one by one, then the rest side by side."""
         linked, known = reads_of(self.index, self.way, self.read_bytes)
-        steps = [
-            scheduled(self.device, linked, 1).terms_s,
-            scheduled(self.device, known, self.queue_depth).terms_s,
-        ]
+        chain, rest = scheduled(self.device, linked, 1), scheduled(self.device, known, self.queue_depth)
         names = {"transfer": "transfer", "seek": "seek", "latency": "latency", "engine": "readers"}
-        return Estimate(terms_s={said: sum(step[name] for step in steps) for name, said in names.items()})
+        return Estimate(terms_s={said: chain.terms_s[n] + rest.terms_s[n] for n, said in names.items()})
 
     def measure(self, *, repeats: int = 3, facts: Mapping[str, object] | None = None) -> Sample:
         """Measure how long it takes on the emulated device; the answer is what `_Reader.run` returns.
@@ -210,18 +187,12 @@ class _Reader:
 
     def run(self) -> tuple[object, ...]:
         """Inspect once; return the leaf pages counted, and the share in use of those that were read, if any was."""
-        way, front = self.asked.way, self._page(0)
-        upper, leaves = mapped(front)
-        counted = len(leaves)
-        if way == MAP:
-            counted = sum(len(listed(page)) for page in self._from_list(upper.tolist()))
-        elif way != COUNT:
-            counted = self._follow(int(front[NEXT]))
+        way, first = self.asked.way, int(self._page(0)[NEXT])
+        counted = 0 if way in (MAP, COUNT) else self._follow(first)
+        used = [int(page[COUNTED]) for page in self._from_list(pages_read(self.asked.index, way)[1].tolist())]
         if way in (LIMITED, MAP):
-            return counted, None
-        wanted = leaves[leaves_to_sample(len(leaves))] if way == SAMPLED else leaves
-        used = [page[COUNTED] for page in self._from_list(wanted.tolist())]
-        return counted, float(np.mean(used)) / PAGE_BYTES
+            return counted or sum(used), None
+        return counted or len(used), float(np.mean(used)) / PAGE_BYTES
 
     def _page(self, page: int) -> Numbers:
         offset, size = self.asked.index.block(page, self.asked.read_bytes)
@@ -236,7 +207,7 @@ class _Reader:
                 check()
                 tell(seen, self.asked.index.upper_pages, "following the links")
             read = self._page(page)
-            seen, leaves, page = seen + 1, leaves + len(listed(read)), int(read[NEXT])
+            seen, leaves, page = seen + 1, leaves + int(read[COUNTED]), int(read[NEXT])
         return leaves
 
     def _from_list(self, pages: Sequence[int]) -> list[Numbers]:

@@ -12,13 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from readahead.chapters.index_pages.laws import PAGE_BYTES, share_of
+from readahead.chapters.index_pages.laws import share_of
 from readahead.chapters.index_pages.page_chain import (
     COUNT,
-    DETAILED,
     INDEX_WAYS,
     LIMITED,
-    MAP,
     Inspection,
     PageIndex,
 )
@@ -264,20 +262,3 @@ EXPERIMENT = IndexPages(
         knob("size", default="tiny", idle=_not_a_table),
     ),
 )  # fmt: skip
-
-
-WIDE: dict[str, Any] = {"way": LIMITED, "fanout": 48, "read_bytes": 64 * KiB}
-"""An upper level long enough to be a chain of reads, eight pages a read."""
-CHAIN = WIDE | {"read_bytes": PAGE_BYTES}
-SHALLOW, DEEP = CHAIN | {"queue_depth": 1}, CHAIN | {"queue_depth": 128}
-LIST = CHAIN | {"way": MAP}
-EVERYTHING = {"way": DETAILED}
-
-
-def table(way: str, **more: Any) -> dict[str, Any]:
-    """Return the knobs of DuckDB on an object store, with a window that suits it."""
-    return {"device": "object-store", "queue_depth": 32, "way": way, **more}
-
-
-SAMPLE, WHOLE = table(TABLESAMPLE), table(TABLE)
-NATIVE_SAMPLE, NATIVE_WHOLE = table(TABLESAMPLE, stored=NATIVE), table(TABLE, stored=NATIVE)

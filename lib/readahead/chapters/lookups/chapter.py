@@ -122,6 +122,12 @@ RATES = {
     "disk_64k_reads_per_s": "64 KB, reads/s",
 }
 """The columns that the disks decide."""
+CPU = {
+    "cpu_per_row_s.memory": "row in memory",
+    "cpu_per_row_s.disk_8k": "row from disk",
+    "cpu_per_read_s.8k": "read of 8 KB",
+    "cpu_per_read_s.64k": "read of 64 KB",
+}
 
 
 def residuals() -> tuple[tuple[str, float, float], ...]:
@@ -297,7 +303,7 @@ ROUNDS = {
 _ROWS = Axis(label="rows a query", kind="rows")
 
 
-def _chart(y: Axis, columns: Mapping[str, str]) -> Picture:
+def _chart(label: str, kind: str, columns: Mapping[str, str]) -> Picture:
     """Return the chart of some columns, each with its name: the law's line and the printed points."""
     lines = []
     for column, name in columns.items():
@@ -305,7 +311,7 @@ def _chart(y: Axis, columns: Mapping[str, str]) -> Picture:
         told = [(float(rows), printed(f"{column}.n{rows}")) for rows in ROWS]
         lines.append(Line(name=f"{name}, model", points=law))
         lines.append(Line(name=f"{name}, printed", points=told, source="published", joined=False))
-    return Picture(x=_ROWS, y=y, lines=tuple(lines), marks={"25 | 26": 25.5})
+    return Picture(x=_ROWS, y=Axis(label=label, kind=kind), lines=tuple(lines), marks={"25 | 26": 25.5})
 
 
 def _printed(_: Study) -> Picture:
@@ -414,22 +420,14 @@ def _amplified(study: Study) -> Picture:
 
 FIGURES = {
     "rates": lambda _: _chart(
-        Axis(label="rows a second", kind="rows_per_s"),
+        "rows a second",
+        "rows_per_s",
         {"disk_8k_rows_per_s": "8 KB", "disk_64k_rows_per_s": "64 KB", "memory_rows_per_s": "memory"},
     ),
     "reads": lambda _: _chart(
-        Axis(label="reads a second", kind="count"),
-        {"disk_8k_reads_per_s": "8 KB", "disk_64k_reads_per_s": "64 KB"},
+        "reads a second", "count", {"disk_8k_reads_per_s": "8 KB", "disk_64k_reads_per_s": "64 KB"}
     ),
-    "cpu": lambda _: _chart(
-        Axis(label="processor time", kind="s"),
-        {
-            "cpu_per_row_s.memory": "row in memory",
-            "cpu_per_row_s.disk_8k": "row from disk",
-            "cpu_per_read_s.8k": "read of 8 KB",
-            "cpu_per_read_s.64k": "read of 64 KB",
-        },
-    ),
+    "cpu": lambda _: _chart("processor time", "s", CPU),
     "printed": _printed,
     "asked": lambda study: traces(
         study, runs={f"{rows} rows": {"rows_per_lookup": rows} for rows in (BEFORE, AFTER)}
