@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import functools
+import mmap
 import os
-from collections.abc import Callable, Sequence
+import struct
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
@@ -15,7 +18,7 @@ import duckdb
 from readahead.datasets.build import literal
 from readahead.datasets.recipe import VECTOR_ROWS
 from readahead.errors import DataError
-from readahead.models.reads import ColumnChunk, FileShape, Ints, RowGroup, Segments, spans_of
+from readahead.models.reads import ColumnChunk, FileShape, Ints, RowGroup, Segments, block_span, spans_of
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -182,15 +185,180 @@ def segments(path: Path) -> list[list[Segments]]:
     ]
 
 
+# -- the index of a native file --------------------------------------------------------------------------
+INDEX_NAME = "key_index"
+KEY_BITS = 32
+"""Of the tables' keys, each an INTEGER."""
+CHECKSUM_BYTES = 8
+"""What every block begins with."""
+METADATA_PIECES = 64
+"""Pieces into which a block of metadata is cut; each begins with the place of the next one."""
+WORD = struct.Struct("<Q")
+PREFIX, NODE_4, NODE_16, NODE_48, NODE_256 = 1, 3, 4, 5, 6
+"""The kinds of nodes that lead on, by the number that a pointer has in its highest byte."""
+BUCKETS = (13, 29, 59, 127, 257, 541, 1_109, 2_357, 5_087, 10_273, 20_753)
+CHILDREN_AT = {NODE_4: 8, NODE_16: 24, NODE_48: 264, NODE_256: 8}
+"""Where the pointers begin in a node, after the bytes of the key that it tells apart."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Nodes:
+    """Where the nodes of one kind lie: they are kept in buffers of many, and a buffer lies in one block."""
+
+    size_bytes: int
+    first: int
+    """Bytes of a buffer before its first node: one bit for each node that it can hold."""
+    buffers: Mapping[int, tuple[int, int]]
+    """For each buffer, its block and where it begins in it."""
+
+
 @_kept
-def index_blocks(path: Path) -> list[int]:
-    """Return the blocks of a native file's index: those that hold neither rows nor metadata."""
-    return _numbers(
-        path,
-        "SELECT range FROM range((SELECT used_blocks FROM pragma_database_size() WHERE database_name = 'file'))"
-        " EXCEPT SELECT block_id FROM pragma_storage_info('file.t')"
-        " EXCEPT SELECT block_id FROM pragma_metadata_info('file') ORDER BY 1",
+def _index(path: Path) -> tuple[int, int, Mapping[int, _Nodes]]:
+    """Return the bytes of a block, the pointer to the index's root, and where the nodes of each kind lie.
+
+    They stand in the file's metadata behind the index's name (DuckDB 2.0, IndexStorageInfo).
+    """
+    ((block_bytes,),) = _native(
+        path, "SELECT block_size FROM pragma_database_size() WHERE database_name = 'file'"
     )
+    told = _index_metadata(path, block_bytes)
+    fields = _fields(told)
+    next(fields)
+    root = _number(told)
+    next(fields)
+    return block_bytes, root, {kind: _nodes(told, block_bytes) for kind in range(1, _number(told) + 1)}
+
+
+def _nodes(told: Iterator[int], block_bytes: int) -> _Nodes:
+    """Return the nodes of one kind: fields tell their size, and of their buffers the numbers and the places."""
+    size, numbers, places = 0, list[int](), list[tuple[int, int]]()
+    for field in _fields(told):
+        if field == 100:
+            size = _number(told)
+        elif field == 102:
+            for _ in range(_number(told)):
+                place = {part: _number(told) for part in _fields(told)}
+                places.append((place[100], place.get(101, 0)))
+        else:  # after the numbers come lists of how many nodes and bytes a buffer has, and which have room
+            listed = [_number(told) for _ in range(_number(told))]
+            numbers = listed if field == 101 else numbers
+    buffers = dict(zip(numbers, places, strict=True))
+    return _Nodes(size_bytes=size, first=_mask_bytes(block_bytes, size), buffers=buffers)
+
+
+def _number(told: Iterator[int]) -> int:
+    """Take a whole number from serialized bytes: seven bits in each, the lowest first, until a byte is below 128."""
+    found = shift = 0
+    while (byte := next(told)) & 0x80:
+        found, shift = found | (byte & 0x7F) << shift, shift + 7
+    return found | byte << shift
+
+
+def _fields(told: Iterator[int]) -> Iterator[int]:
+    """Take the numbers of an object's fields, two bytes before each, until 0xFFFF ends it."""
+    while (field := next(told) | next(told) << 8) != 0xFFFF:
+        yield field
+
+
+def _index_metadata(path: Path, block_bytes: int) -> Iterator[int]:
+    """Return the bytes of the file's metadata that follow the index's name, its pieces put in a row."""
+    data = path.read_bytes()
+    size = (block_bytes - CHECKSUM_BYTES) // METADATA_PIECES // 8 * 8
+    at = {
+        block | piece << 56: block_span(block, block_bytes)[0] + CHECKSUM_BYTES + piece * size
+        for block in _numbers(path, "SELECT block_id FROM pragma_metadata_info('file')")
+        for piece in range(METADATA_PIECES)
+    }
+    after = {piece: WORD.unpack_from(data, offset)[0] for piece, offset in at.items()}
+    sign = bytes((100, 0, len(INDEX_NAME))) + INDEX_NAME.encode() + bytes((101, 0))
+    for piece in set(at) - set(after.values()):
+        text = b""
+        while piece in at:
+            text += data[at[piece] + WORD.size : at[piece] + size]
+            piece = after[piece]
+        if sign in text:
+            return iter(text[text.index(sign) + len(sign) - 2 :])
+    raise DataError(f"{path} has no index {INDEX_NAME!r}. Delete the file so that it is built again.")
+
+
+def _mask_bytes(block_bytes: int, node_bytes: int) -> int:
+    """Return the bytes of bits that tell which nodes of a buffer are taken: 8 for each 64 nodes it can hold."""
+    room, words, nodes = block_bytes - CHECKSUM_BYTES, 0, 0
+    while not words or 64 * words % nodes == 0:
+        words, room = words + 1, room - WORD.size
+        more = min(room // node_bytes, 64)
+        nodes, room = nodes + more, room - more * node_bytes
+        if not more:
+            break
+    return words * WORD.size
+
+
+def index_walk(path: Path, keys: Sequence[int]) -> list[int]:
+    """Return the blocks of the index that a search for these keys reads, each once, in the order of the first need.
+
+    The index is a radix tree (V. Leis, A. Kemper, T. Neumann, "The adaptive radix tree", 2013): a node tells the next
+    byte of the key, the highest first and its sign turned round, until a pointer is the row itself.
+    """
+    block_bytes, root, nodes = _index(path)
+    found: dict[int, None] = {}
+    with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
+        for key in keys:
+            digits, pointer = iter((key ^ 1 << KEY_BITS - 1).to_bytes(KEY_BITS // 8, "big")), root
+            while (kind := pointer >> 56) in (PREFIX, *CHILDREN_AT):
+                block, start = nodes[kind].buffers[pointer & 0xFFFFFFFF]
+                found[block] = None
+                at = block_span(block, block_bytes)[0] + CHECKSUM_BYTES + start + nodes[kind].first
+                at += (pointer >> 32 & 0xFFFFFF) * nodes[kind].size_bytes
+                pointer = _next_pointer(data, at, kind, digits)
+    return list(found)
+
+
+def _next_pointer(data: mmap.mmap, at: int, kind: int, digits: Iterator[int]) -> int:
+    """Return where a node leads for the next digits of a key that is there."""
+    if kind == PREFIX:  # up to seven digits that all keys below have, their count, and the pointer
+        for _ in range(data[at + 7]):
+            next(digits)
+        child = 8
+    else:
+        digit = next(digits)
+        place = digit
+        if kind == NODE_48:
+            place = data[at + 1 + digit]
+        elif kind != NODE_256:
+            place = data[at + 1 : at + 1 + data[at]].index(digit)
+        child = CHILDREN_AT[kind] + 8 * place
+    return int(WORD.unpack_from(data, at + child)[0])
+
+
+def searched(keys: Sequence[int]) -> list[int]:
+    """Return the keys of an IN list in the order in which DuckDB looks for them in an index.
+
+    Sorted, they pass twice through a hash table of the C++ library that DuckDB's builds for Linux are linked with
+    (libstdc++, std::unordered_set: 13 buckets, and the next prime past twice as many when they are too few). Where
+    another library is used, as many keys are looked for, and others come first.
+    """
+    with _engine().cursor() as cursor:
+        asked = cursor.execute("SELECT k, hash(k::INTEGER) FROM (SELECT unnest(?) AS k)", [sorted(keys)])
+        hashes = dict(asked.fetchall())
+    return _hashed(_hashed(sorted(keys), hashes), hashes)
+
+
+def _hashed(keys: Sequence[int], hashes: Mapping[int, int]) -> list[int]:
+    """Return the keys in the order of a hash table: of buckets the last opened first, in one the last put in first."""
+    buckets: dict[int, list[int]] = {}
+    room = 1
+
+    def held() -> list[int]:
+        return [key for bucket in reversed(buckets.values()) for key in reversed(bucket)]
+
+    for count, key in enumerate(keys):
+        if count == room:
+            before, room = held(), next(prime for prime in BUCKETS if prime > room)
+            buckets.clear()
+            for one in before:
+                buckets.setdefault(hashes[one] % room, []).append(one)
+        buckets.setdefault(hashes[key] % room, []).append(key)
+    return held()
 
 
 def positions(path: Path, key: str, keys: Sequence[int]) -> list[int]:

@@ -182,7 +182,10 @@ class Experiment(ABC):
         """Return the predicted time of the query, as named terms."""
 
     def counts(self, settings: Settings) -> dict[str, float]:
-        """Return the `reads`, `bytes_read` and `row_groups` that the model expects, as far as it says."""
+        """Return the `reads`, `bytes_read` and `row_groups` that the model expects, as far as it says.
+
+        And `unprofiled_bytes`, if there are reads that DuckDB's own profile does not count.
+        """
         groups = self.groups_read(settings)
         return {} if groups is None else {"row_groups": groups}
 

@@ -187,7 +187,9 @@ def _row(source: Any, settings: Any, repeats: int, controls: list[float]) -> Row
     _, worst_s, sample = min(found, key=_stray)
     estimate = source.model(settings)  # the file is built now, so the model knows its exact reads
     profile, reads = sample.profile, sample.reads
-    profiled = {"bytes_read": profile["bytes_read"]} if profile.get("bytes_read") else {}
+    modeled = dict(source.counts(settings))
+    unprofiled_bytes = modeled.pop("unprofiled_bytes", 0)
+    profiled = {"bytes_read": profile["bytes_read"] + unprofiled_bytes} if profile.get("bytes_read") else {}
     if sample.row_groups_total:
         profiled["row_groups"] = sample.row_groups_scanned
     return Row(
@@ -196,7 +198,7 @@ def _row(source: Any, settings: Any, repeats: int, controls: list[float]) -> Row
         measured_s=sample.median_s,
         seconds=sample.seconds,
         device_bound=device_bound(estimate),
-        modeled=source.counts(settings),
+        modeled=modeled,
         traced={"reads": len(reads), "bytes_read": sum(read.size_bytes for read in reads)} if reads else {},
         profiled=profiled,
         control_s=worst_s,
