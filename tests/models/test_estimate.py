@@ -20,4 +20,7 @@ def test_the_largest_term_is_the_bottleneck() -> None:
 
 
 def test_an_estimate_is_written_with_its_terms() -> None:
-    assert str(Estimate(terms_s={"open": 0.002, "seek": 0.0, "cpu": 0.04})) == "42 ms: open 2 ms, cpu 40 ms"
+    terms_s = {"open": 0.002, "seek": 0.0, "latency": 0.04}
+    assert str(Estimate(terms_s=terms_s)) == "42 ms: open 2 ms, latency 40 ms"
+    hidden = Estimate(terms_s=terms_s, overlapped_s={"cpu": 0.03, "seek": 0.0})
+    assert str(hidden) == "42 ms: open 2 ms, latency 40 ms; meanwhile cpu 30 ms"

@@ -85,21 +85,18 @@ class Run:
 
     def _repr_html_(self) -> str:
         """Return a compact card: what Jupyter shows for a run that ends a cell."""
-        unit, named = (
-            self.experiment.unit(self.settings),
-            max(self.estimate.terms_s.items(), key=lambda t: t[1]),
-        )
-        read = self.sample.reads
+        unit, read = self.experiment.unit(self.settings), self.sample.reads
         moved = sum(one.size_bytes for one in read) if self.sample.wrote else self.sample.bytes_read
         what = ("written", "writes") if self.sample.wrote else ("read", "reads")
         rows = [
             ("measured", f"{self.seconds.text('s')}, {self.throughput.text(unit)}"),
-            ("model", f"{units.text(self.estimate.seconds, 's')}, most of it {named[0]}"),
+            ("model", str(self.estimate)),
             (what[0], f"{units.text(moved, 'bytes')} in {len(read)} {what[1]}"),
             ("query", self.sql if len(self.sql) < 200 else f"{self.sql[:200]} …"),
         ]
+        left = "text-align:left;vertical-align:top"
         lines = (
-            f"<tr><th style='text-align:left'>{name}</th><td>{html.escape(text)}</td></tr>"
+            f"<tr><th style='{left}'>{name}</th><td style='{left}'>{html.escape(text)}</td></tr>"
             for name, text in rows
             if text
         )

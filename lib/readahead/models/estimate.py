@@ -36,8 +36,9 @@ class Estimate:
         return self.terms_s.get(term, 0.0) / self.seconds if self.seconds else 0.0
 
     def __str__(self) -> str:
-        """Write it for people: the whole, and its terms above nothing."""
-        told = ", ".join(
-            f"{name} {units.text(seconds, 's')}" for name, seconds in self.terms_s.items() if seconds > 0
+        """Write it for people: the whole, its terms, and what happens meanwhile, as far as they are above nothing."""
+        told, hidden = (
+            ", ".join(f"{name} {units.text(seconds, 's')}" for name, seconds in terms.items() if seconds > 0)
+            for terms in (self.terms_s, self.overlapped_s)
         )
-        return f"{units.text(self.seconds, 's')}: {told}"
+        return f"{units.text(self.seconds, 's')}: {told}" + (f"; meanwhile {hidden}" if hidden else "")

@@ -58,6 +58,7 @@ EXPERIMENT = StartHere(
 
 # -- the rounds ------------------------------------------------------------------------------------------
 STORE = {"device": "object-store", "query": "scan", "row_group_rows": 122_880}
+DRIVE = {**STORE, "device": "nvme"}
 SMALL_GROUPS = {**STORE, "row_group_rows": 8_192}
 IN_PIECES = {**STORE, "device": "usb-disk", "fragment_bytes": 256 * KiB}
 TEN_ROWS = {**STORE, "query": "lookup", "rows_per_lookup": 10}
@@ -93,7 +94,7 @@ def lookup_law(study: Study) -> Applied:
 
 
 ROUNDS = {
-    "store": Round(ask=lambda see: see.seconds(**STORE), law=lambda study: query_law(study, **STORE)),
+    "drive": Round(ask=lambda see: see.seconds(**DRIVE), law=lambda study: query_law(study, **DRIVE)),
     "small_groups": Round(
         ask=lambda see: see.seconds(**SMALL_GROUPS), law=lambda study: query_law(study, **SMALL_GROUPS)
     ),
