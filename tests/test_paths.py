@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -27,6 +29,19 @@ def test_only_a_file_is_written_over(tmp_path: Path) -> None:
     paths.write_whole(tmp_path / "file", "new")
     assert (tmp_path / "file").read_text(encoding="utf-8") == "new"
     assert [found.name for found in tmp_path.iterdir()] == ["file"]
+
+
+def test_what_a_killed_writer_left_goes_with_a_later_write(tmp_path: Path) -> None:
+    target = tmp_path / "progress[1].json"
+    code = "import os, sys; from readahead import paths; from pathlib import Path; os.fsync = lambda _: os._exit(9)\n"
+    code += "paths.write_whole(Path(sys.argv[1]), 'half')"
+    assert subprocess.run([sys.executable, "-c", code, str(target)], check=False).returncode == 9
+    [left] = tmp_path.iterdir()
+    paths.write_whole(target, "mine")
+    assert left.exists()  # it may be that of somebody who is writing just now
+    os.utime(left, (0, 0))
+    paths.write_whole(target, "mine")
+    assert list(tmp_path.iterdir()) == [target]
 
 
 def test_what_is_removed_again_goes_elsewhere_where_the_cache_is_only_read(

@@ -9,9 +9,11 @@ from __future__ import annotations
 import errno
 import functools
 import getpass
+import glob
 import json
 import os
 import tempfile
+import time
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +24,8 @@ DATA = ROOT / "data"
 """What is in git: the device catalogue and the published figures."""
 _CACHE = str(DATA / "cache")
 
+LEFT_S = 60.0
+"""A half-written file of this age was left by a process that was killed."""
 NOTEBOOKS = ROOT / "notebooks"
 """The chapters."""
 
@@ -35,6 +39,9 @@ def write_whole(path: Path, text: str, *, make_folder: bool = False) -> None:
     require_ordinary(path)
     if make_folder:
         path.parent.mkdir(parents=True, exist_ok=True)
+    for left in path.parent.glob(f"{glob.escape(path.name)}.*.part"):
+        if time.time() - left.stat().st_mtime > LEFT_S:
+            left.unlink(missing_ok=True)
     beside = path.with_name(f"{path.name}.{os.getpid()}.part")
     try:
         with beside.open("w", encoding="utf-8") as file:

@@ -13,6 +13,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import psutil
 import pytest
 
 from readahead.datasets import store
@@ -115,6 +116,39 @@ def test_a_kill_in_the_middle_leaves_nothing_that_counts(start: Start, cache: Pa
     assert lying(cache) == {next_one.file_name, f"{next_one.file_name}.json"}
 
 
+def test_the_generator_ends_with_its_builder(start: Start, cache: Path) -> None:
+    victim = start(ASK.format(table="lineitem", size="small"))
+    generators: list[psutil.Process] = []
+    deadline = time.monotonic() + 60
+    while not any(cache.glob(".building/*/lineitem.parquet*")):
+        assert victim.poll() is None and time.monotonic() < deadline
+        time.sleep(0.005)
+    generators = psutil.Process(victim.pid).children(recursive=True)
+    assert any("tpchgen" in " ".join(one.cmdline()) for one in generators)
+    victim.send_signal(signal.SIGKILL)
+    victim.wait()
+    assert not psutil.wait_procs(generators, timeout=20)[1]
+
+
+def test_a_folder_for_a_while_is_removed_after_a_kill_by_the_next_who_asks(
+    start: Start, tmp_path: Path
+) -> None:
+    victim = start(
+        "import time; from pathlib import Path; from readahead.datasets import store\n"
+        f"with store.work_folder('one', Path({str(tmp_path)!r})) as folder:\n"
+        "    (folder / 'much').write_bytes(bytes(1000)); print('in', flush=True); time.sleep(60)"
+    )
+    assert victim.stdout and victim.stdout.readline() == "in\n"
+    with store.work_folder("two", tmp_path):
+        assert len(list(tmp_path.iterdir())) == 2  # whose process lives is left alone
+    victim.send_signal(signal.SIGKILL)
+    victim.wait()
+    assert [left.name[:15] for left in tmp_path.iterdir()] == [".readahead-one-"]
+    with store.work_folder("three", tmp_path) as mine:
+        assert list(tmp_path.iterdir()) == [mine]
+    assert not list(tmp_path.iterdir())
+
+
 def test_a_sweep_leaves_a_running_build_alone(start: Start, cache: Path) -> None:
     other = start(ASK.format(table="comments", size="small"))
     deadline = time.monotonic() + 60
@@ -191,8 +225,17 @@ def test_a_disk_without_room_is_told_before_the_build(cache: Path, monkeypatch: 
     assert lying(cache) == set()
 
 
-@pytest.mark.parametrize("form", ["parquet", "native"])
-def test_a_disk_that_fills_up_in_the_middle_is_one_clear_error(start: Start, cache: Path, form: str) -> None:
+@pytest.mark.parametrize(
+    ("table", "form", "why"),
+    [
+        ("comments_narrow", "parquet", "File too large"),
+        ("comments_narrow", "native", "File too large"),
+        ("lineitem", "parquet", "tpchgen-cli ended with code 1: Error: External: File too large"),
+    ],
+)
+def test_a_disk_that_fills_up_in_the_middle_is_one_clear_error(
+    start: Start, cache: Path, table: str, form: str, why: str
+) -> None:
     """A limit on the length of a file stands in for the full disk: the system refuses the write just so."""
     limited = start(
         "import resource, signal\n"
@@ -202,13 +245,13 @@ def test_a_disk_that_fills_up_in_the_middle_is_one_clear_error(start: Start, cac
         "from readahead.datasets.recipe import Recipe\n"
         "from readahead.errors import DataError\n"
         "try:\n"
-        f"    store.path(Recipe(table='comments_narrow', size='tiny', format={form!r}))\n"
+        f"    store.path(Recipe(table={table!r}, size='tiny', format={form!r}))\n"
         "except DataError as error:\n"
         "    print(error)\n"
     )
     out, errors = limited.communicate(timeout=60)
     assert (limited.returncode, errors) == (0, "")
-    assert "could not be written: " in out
+    assert "could not be written: " in out and why in out
     assert "bytes) are free. Free some space, or set READAHEAD_CACHE" in out
     assert lying(cache) == set()
 

@@ -127,7 +127,7 @@ def test_a_disk_too_full_and_a_folder_that_is_none_are_told(
         disk.probe(file_bytes=10**18)
     (tmp_path / "file").touch()
     monkeypatch.setenv("READAHEAD_CACHE", str(tmp_path / "file" / "below"))
-    with pytest.raises(DataError, match="cannot be used: Not a directory"):
+    with pytest.raises(DataError, match="could not be written to .*: Not a directory"):
         disk.probe(file_bytes=MiB)
 
 

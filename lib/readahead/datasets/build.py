@@ -6,10 +6,11 @@ byte each time; a native file has the same rows in the same groups, but DuckDB g
 
 from __future__ import annotations
 
+import contextlib
+import os
 import subprocess
 import sys
 import sysconfig
-import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from pathlib import Path
@@ -111,7 +112,7 @@ def _generate(recipe: Recipe, folder: Path) -> Path:
         f"--output-dir={folder}",
     ]
     note = f"generating {recipe.table} at scale factor {scale}"
-    run_program(command, folder / "generator.log", note, rows=recipe.rows)
+    run_program(command, note, rows=recipe.rows)
     return folder / f"{names[0]}.parquet"
 
 
@@ -176,20 +177,41 @@ def run_statement(
         return answer.result()
 
 
-def run_program(command: Sequence[str | Path], log: Path, note: str, *, rows: int) -> None:
-    """Run another program to its end. Raises `Cancelled`, or OSError with the program's last words."""
+_WATCHER = """
+import os, subprocess, sys, threading
+program = subprocess.Popen(sys.argv[1:], stdin=subprocess.DEVNULL, restore_signals=False)
+threading.Thread(target=lambda: (os.read(0, 1), program.kill()), daemon=True).start()
+os._exit(program.wait() % 256)
+"""
+"""Runs a program and kills it when nobody holds the other end of its own standard input any more."""
+
+
+def run_program(command: Sequence[str | Path], note: str, *, rows: int) -> None:
+    """Run another program to its end. Raises `Cancelled`, or OSError with the program's last words.
+
+    It is run by a small process that ends it as soon as this one is gone, however it went.
+    """
     check()
     tell(0, rows, note)
-    with log.open("w+b") as words, subprocess.Popen(command, stdout=words, stderr=words) as process:
+    reading, held = os.pipe()
+    whole = [sys.executable, "-I", "-S", "-c", _WATCHER, *map(str, command)]
+    with subprocess.Popen(
+        whole, stdin=reading, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, restore_signals=False
+    ) as process:
+        os.close(reading)
         try:
-            while process.poll() is None:
-                check()
-                time.sleep(POLL_S)
+            said = _last_words(process)
         finally:
-            process.kill()
+            os.close(held)
             process.wait()
         if process.returncode != 0:
-            words.seek(0)
-            said = words.read().decode(errors="replace").strip()[-300:]
             name = Path(command[0]).name
             raise OSError(f"{name} ended with code {process.returncode}: {said or 'it said nothing'}")
+
+
+def _last_words(process: subprocess.Popen[bytes]) -> str:
+    """Wait for a process to end, and return what it said last. Raises `Cancelled`."""
+    while True:
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            return process.communicate(timeout=POLL_S)[0].decode(errors="replace").strip()[-300:]
+        check()

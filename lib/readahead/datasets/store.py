@@ -16,6 +16,7 @@ import os
 import shutil
 import tempfile
 import time
+from collections.abc import Iterator
 from contextlib import AbstractContextManager
 from pathlib import Path
 
@@ -131,6 +132,35 @@ def remove_if_left(folder: Path, lock: FileLock) -> None:
     """Remove a folder unless somebody alive holds its lock."""
     with contextlib.suppress(Timeout, OSError), lock.acquire(timeout=0):
         shutil.rmtree(folder)
+
+
+WORK, IN_USE = ".readahead-", "in-use.lock"
+"""How the name of a folder begins that is there for a while, and the file in it that its process keeps locked."""
+
+
+@contextlib.contextmanager
+def work_folder(name: str, parent: Path | None = None) -> Iterator[Path]:
+    """Give a folder of one's own for a while, in the folder for such or in `parent`. It is removed in any case; after a
+    kill, by the next who asks.
+
+    Raises `DataError` if it cannot be made, and for any OSError inside the block: a disk that is full, most often.
+    """
+    place = parent or paths.work_dir()
+    try:
+        place.mkdir(parents=True, exist_ok=True)
+        for left in place.glob(f"{WORK}*/{IN_USE}"):
+            remove_if_left(left.parent, FileLock(left))
+        folder = Path(tempfile.mkdtemp(prefix=f"{WORK}{name}-", dir=place))
+        try:
+            with FileLock(folder / IN_USE):
+                yield folder
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+    except OSError as error:
+        raise DataError(
+            f"Files that are needed for a while could not be written to {place}: {error.strerror or error}."
+            " Free some space there, or set READAHEAD_CACHE to another folder that can be written."
+        ) from error
 
 
 def _require_room(recipe: Recipe, folder: Path) -> None:

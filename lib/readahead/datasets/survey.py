@@ -22,13 +22,12 @@ from readahead.datasets import metadata
 from readahead.datasets.build import literal
 from readahead.datasets.inspect import footer_length
 from readahead.datasets.metadata import StoredColumn, ranks
+from readahead.datasets.store import WORK
 from readahead.errors import BadValue, DataError
 from readahead.models.reads import ColumnChunk, FileShape, Reads, RowGroup, Span, footer_reads, group_reads
 from readahead.models.table_layout import GAP_BYTES, MOST_GROUPS, UNKNOWN, Ranges, Table
 
 SUFFIXES = (".parquet", ".parq", ".pq")
-SAMPLE = ".readahead-"
-"""How the name of a folder begins in which a sample lies for a while: none of the learner's data."""
 MOST_LOOKED_AT = 64
 """Files of a folder whose metadata is read; more are sampled evenly by name."""
 MOST_JUDGED = 32
@@ -297,7 +296,7 @@ def _inside(folder: Path) -> Iterator[Path]:
         raise error
 
     for place, folders, names in os.walk(folder, onerror=refuse):
-        folders[:] = [name for name in folders if not name.startswith(SAMPLE)]
+        folders[:] = [name for name in folders if not name.startswith(WORK)]
         for name in names:
             if name.lower().endswith(SUFFIXES) and (path := Path(place, name)).is_file():
                 yield path

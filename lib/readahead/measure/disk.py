@@ -22,6 +22,7 @@ from pathlib import Path
 import numpy as np
 
 from readahead import paths, units
+from readahead.datasets import store
 from readahead.devices import THIS_MACHINE, Device
 from readahead.errors import DataError
 from readahead.running import carried, check, stopped, tell
@@ -89,31 +90,21 @@ def probe(
 @contextmanager
 def _file(size_bytes: int) -> Iterator[Path]:
     """Write a file of random bytes beside the datasets, and remove it afterwards."""
-    folder = paths.cache_dir()
-    path = folder / f"probe-{random.randrange(16**8):08x}.part"
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
+    with store.work_folder("probe", paths.cache_dir()) as folder:
         need, free = 2 * size_bytes, shutil.disk_usage(folder).free
         if free < need:
             raise DataError(
-                f"Reading the disk needs {units.text(need, 'bytes')} in {folder}, and {units.text(free, 'bytes')} is"
-                " free. Free some space or set READAHEAD_CACHE to another disk."
+                f"Reading the disk needs {units.text(need, 'bytes')} in {folder.parent}, and"
+                f" {units.text(free, 'bytes')} is free. Free some space or set READAHEAD_CACHE to another disk."
             )
         generator = random.Random(1)
-        with path.open("wb") as file:
+        with (folder / "random").open("wb") as file:
             for _ in range(0, size_bytes, MiB):
                 check()
                 file.write(generator.randbytes(min(MiB, size_bytes)))
             file.flush()
             os.fsync(file.fileno())
-        yield path
-    except OSError as error:
-        raise DataError(
-            f"{folder} cannot be used: {error.strerror or error}. Set READAHEAD_CACHE to a folder that can be written."
-        ) from error
-    finally:
-        if folder.is_dir():
-            path.unlink(missing_ok=True)
+        yield folder / "random"
 
 
 def _cell(file: RawFile, block: int, depth: int, order: str, seconds: float) -> Cell:

@@ -4,7 +4,6 @@ everything seen in a `Sample`."""
 from __future__ import annotations
 
 import json
-import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -14,7 +13,6 @@ from typing import Any
 
 import duckdb
 
-from readahead import paths
 from readahead.devices import Device
 from readahead.errors import Cancelled, DataError
 from readahead.measure.sample import Sample, this_machine
@@ -338,21 +336,3 @@ class Stopwatch:
             "where": "emulated device",
         }
         return Sample(**found | more)
-
-
-@contextmanager
-def work_folder(prefix: str) -> Iterator[Path]:
-    """Give a folder of one's own, which is removed in any case.
-
-    Raises `DataError` if it cannot be made, and for any OSError inside the block: a disk that is full, most often.
-    """
-    parent = paths.work_dir()
-    try:
-        parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(prefix=prefix, dir=parent, ignore_cleanup_errors=True) as folder:
-            yield Path(folder)
-    except OSError as error:
-        raise DataError(
-            f"The files of a measurement could not be written to {parent}: {error.strerror or error}."
-            " Free some space there, or set READAHEAD_CACHE to another folder that can be written."
-        ) from error

@@ -8,20 +8,18 @@ from __future__ import annotations
 import glob
 import os
 import shutil
-import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import duckdb
-from filelock import FileLock
 
-from readahead import paths, units
+from readahead import units
 from readahead.datasets import store
 from readahead.datasets.build import IN_ORDER, literal
 from readahead.datasets.metadata import attach, escaped, identifier
-from readahead.datasets.survey import SAMPLE, Survey, survey
+from readahead.datasets.survey import Survey, survey
 from readahead.datasets.tables import TABLES
 from readahead.devices import Device
 from readahead.errors import Cancelled, DataError
@@ -40,8 +38,6 @@ MEMORY_LIMIT = "1GB"
 """What DuckDB may use to write a sample."""
 CALIBRATED_ROWS = 122_880
 """Row groups large enough that a row's price is seen and not a group's."""
-IN_USE = "in-use.lock"
-"""Held in a sample's folder by whoever works in it."""
 
 
 def sample_rows(survey: Survey) -> int:
@@ -69,33 +65,19 @@ def guessed_costs(survey: Survey) -> Costs:
 def folder_beside(survey: Survey) -> Iterator[Path]:
     """Make a folder for a sample beside the original, or in the cache where that cannot be; remove it afterwards.
 
-    What others left there who were killed is removed too. Raises `DataError` if there is no room.
+    Raises `DataError` if there is no room.
     """
-    parent = survey.found.files[0].parent
-    if glob.has_magic(str(parent)) or not os.access(parent, os.W_OK):
-        parent = paths.work_dir()
-    need = 4 * MOST_BYTES
-    try:
-        parent.mkdir(parents=True, exist_ok=True)
-        for left in parent.glob(f"{SAMPLE}*/{IN_USE}"):
-            store.remove_if_left(left.parent, FileLock(left))
-        free = shutil.disk_usage(parent).free
+    parent: Path | None = survey.found.files[0].parent
+    if glob.has_magic(str(parent)) or not os.access(str(parent), os.W_OK):
+        parent = None
+    with store.work_folder("sample", parent) as folder:
+        need, free = 4 * MOST_BYTES, shutil.disk_usage(folder).free
         if free < need:
             raise DataError(
-                f"{parent} has {units.text(free, 'bytes')} free, and a sample needs up to {units.text(need, 'bytes')}."
-                " Make room, or advise without --verify."
+                f"{folder.parent} has {units.text(free, 'bytes')} free, and a sample needs up to"
+                f" {units.text(need, 'bytes')}. Make room, or advise without --verify."
             )
-        folder = Path(tempfile.mkdtemp(prefix=SAMPLE, dir=parent))
-        lock = FileLock(folder / IN_USE).acquire()
-    except OSError as error:
-        raise DataError(
-            f"No sample can be written to {parent}: {error.strerror}. Make room there."
-        ) from error
-    try:
-        with lock:
-            yield folder
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
+        yield folder
 
 
 def _write(survey: Survey, target: Path, layout: Layout, rows: int) -> Path:

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import functools
 import random
-import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -15,7 +14,6 @@ from typing import Any
 
 import numpy as np
 
-from readahead import paths
 from readahead.chapters.cache_tiers import laws
 from readahead.datasets import expected, inspect, store
 from readahead.datasets.recipe import Recipe
@@ -296,9 +294,8 @@ class CachedCase(Case):
         Each of several first runs begins with an empty cache. The folder for evicted blocks is removed in any case.
         """
         self.build()
-        paths.work_dir().mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(prefix="spill-", dir=paths.work_dir()) as folder:
-            engine = replace(self.engine, more=self.settings(folder))
+        with store.work_folder("spill") as folder:
+            engine = replace(self.engine, more=self.settings(str(folder)))
             return run_emulated(
                 self.query(), self.device, engine, repeats=repeats, warm_ups=self.run - 1, facts=facts
             )

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import math
-import os
-import tempfile
 import time
 from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import duckdb
 import numpy as np
 
-from readahead import paths, published
+from readahead import published
 from readahead.chapters.elimination import laws
 from readahead.chapters.elimination.star_queries import (
     BY_DATE,
@@ -70,14 +67,14 @@ def load_s(study: Study, load: str) -> Value:
     by = recipe.source.orders.get(recipe.order, recipe.order)
     order = "" if load == GENERATED else f" ORDER BY {by}, {', '.join(recipe.source.unique)}"
     seen = []
-    with _scratch() as folder, duckdb.connect() as connection:
+    with store.work_folder("loading") as folder, duckdb.connect() as connection:
         connection.execute("SET threads = 1")
         for _ in range(study.repeats):
             began = time.perf_counter()
             run_statement(
                 connection,
                 f"COPY (SELECT * FROM read_parquet({literal(source)}){order})"
-                f" TO {literal(Path(folder) / 'loaded.parquet')}"
+                f" TO {literal(folder / 'loaded.parquet')}"
                 f" (FORMAT parquet, ROW_GROUP_SIZE {recipe.effective_row_group_rows})",
                 f"loading {load}",
                 rows=recipe.rows,
@@ -86,17 +83,12 @@ def load_s(study: Study, load: str) -> Value:
     return Value(median=float(np.median(seen)), low=min(seen), high=max(seen), repeats=len(seen))
 
 
-def _scratch() -> tempfile.TemporaryDirectory[str]:
-    paths.work_dir().mkdir(parents=True, exist_ok=True)
-    return tempfile.TemporaryDirectory(dir=paths.work_dir(), prefix=f"loading-{os.getpid()}-")
-
-
 def in_folders(study: Study, *, named: bool) -> Sample:
     """Return Q1.1 over one folder a year, the year named or left to the join; the folders are removed."""
     settings = study.settings(flight=YEAR, load=GENERATED)
     case = EXPERIMENT.case(settings)
     source = case.build()
-    with _scratch() as folder:
+    with store.work_folder("loading") as folder:
         with duckdb.connect() as connection:
             connection.execute("SET threads = 1")
             run_statement(
@@ -108,7 +100,7 @@ def in_folders(study: Study, *, named: bool) -> Sample:
                 "one folder a year",
                 rows=case.recipe.rows,
             )
-        files = sorted(Path(folder).rglob("*.parquet"))
+        files = sorted(folder.rglob("*.parquet"))
         listed = ", ".join(quoted(file, emulated=True) for file in files)
         sql = case.star_query.sql.replace("{table}", f"read_parquet([{listed}], hive_partitioning = true)")
         query = Query(

@@ -16,9 +16,10 @@ from pathlib import Path
 import numpy as np
 
 from readahead.chapters.index_pages.laws import DISPATCH_S, PAGE_BYTES, READER_S, leaves_to_sample
+from readahead.datasets import store
 from readahead.devices import Device
 from readahead.errors import DataError
-from readahead.measure.run import Stopwatch, work_folder
+from readahead.measure.run import Stopwatch
 from readahead.measure.sample import Sample
 from readahead.models.estimate import Estimate
 from readahead.models.reads import Ints, Reads, Span, spans_of
@@ -136,7 +137,7 @@ class Inspection:
         filesystem = EmulatedFileSystem(self.device)
         watch = Stopwatch(filesystem)
         threads = ThreadPoolExecutor(self.queue_depth, thread_name_prefix="readahead-reader")
-        with work_folder("index-") as folder, threads as pool:
+        with store.work_folder("index") as folder, threads as pool:
             write(self.index, folder / "pages")
             together = threading.Barrier(self.queue_depth)  # every thread is started before a clock runs
             list(pool.map(lambda _: together.wait(), range(self.queue_depth)))

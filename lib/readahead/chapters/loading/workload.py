@@ -20,11 +20,12 @@ import numpy as np
 from readahead import devices
 from readahead.chapters.loading import laws
 from readahead.chapters.loading.laws import LoadCosts
+from readahead.datasets import store
 from readahead.devices import Device
 from readahead.errors import DataError
 from readahead.experiments.experiment import Experiment, Knob, Settings, knob, powers
 from readahead.measure.calibrate import Calibration
-from readahead.measure.run import Stopwatch, quoted, work_folder
+from readahead.measure.run import Stopwatch, quoted
 from readahead.measure.sample import Sample
 from readahead.models.estimate import Estimate
 from readahead.running import carried, check, interrupts, stopped, turns
@@ -125,7 +126,7 @@ def run_writers(
     filesystem = WritingFileSystem(device)
     watch, found = Stopwatch(filesystem), 0
     for _ in turns(repeats, f", {writers} writing"):
-        with work_folder("load-") as folder:
+        with store.work_folder("load") as folder:
             connection = duckdb.connect(str(folder / "table.duckdb") if target == DATABASE else ":memory:")
             try:
                 connection.register_filesystem(filesystem)
@@ -278,7 +279,7 @@ def crash_test(commit_rows: int, after_commits: int = 20) -> Crash:
 
     Raises `DataError` if the loader ended by itself.
     """
-    with work_folder("crash-") as folder:
+    with store.work_folder("crash") as folder:
         path = folder / "load.duckdb"
         command = [sys.executable, "-c", _LOADER, str(path), str(commit_rows)]
         with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
