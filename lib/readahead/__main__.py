@@ -12,7 +12,7 @@ import sys
 import click
 
 from readahead import __version__
-from readahead.errors import Cancelled, ReadaheadError
+from readahead.errors import Cancelled, ReadaheadError, printable
 
 COMMANDS = {
     "advise": "Look at a file of yours and say what to change.",
@@ -70,10 +70,10 @@ def run(arguments: list[str] | None = None) -> int:
         click.echo("Cancelled. Nothing half-done is kept.", err=True)
         return 130
     except ReadaheadError as error:
-        click.echo(f"Error: {error}", err=True)
+        click.echo("\n".join(map(printable, f"Error: {error}".split("\n"))), err=True)
         return 1
     except OSError as error:
-        place = f"{error.filename}: " if error.filename else ""
+        place = f"{printable(str(error.filename))}: " if error.filename else ""
         click.echo(
             f"Error: {place}{error.strerror or error}. Give a place that you may read and write.", err=True
         )

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import sys
+import unicodedata
 from collections.abc import Iterable
 
 
@@ -25,6 +26,13 @@ class DataError(ReadaheadError):
 
 class Cancelled(ReadaheadError):
     """The learner asked to stop. Nothing half-done is kept."""
+
+
+def printable(text: str) -> str:
+    """Return a text with what a terminal would obey, or could not show, written out as Python writes it."""
+    return "".join(
+        ascii(letter)[1:-1] if unicodedata.category(letter)[0] == "C" else letter for letter in text
+    )
 
 
 def require_range(

@@ -218,6 +218,74 @@ def test_many_small_files_are_sampled_and_that_is_said(
     assert "write the 20,000 files as one" in out
 
 
+def test_links_that_lead_back_end_nobodys_patience(good: Path, tmp_path: Path) -> None:
+    for name in ("one", "two"):
+        (tmp_path / name).symlink_to(tmp_path)
+    (tmp_path / "self").symlink_to(tmp_path / "self")
+    (tmp_path / "below").mkdir()
+    write(tmp_path / "below" / ".hidden.parquet")
+    other = write(tmp_path / "below" / "other.parquet")
+    for asked, files in (
+        (f"{tmp_path}/**/*.parquet", (other, good)),
+        (f"{tmp_path}/**", (other, good)),
+        (f"{tmp_path}/b*/*", (other,)),
+        (f"{tmp_path}/b*/.h*", (tmp_path / "below" / ".hidden.parquet",)),
+        (str(tmp_path), (tmp_path / "below" / ".hidden.parquet", other, good)),
+    ):
+        assert survey(asked).found.files == files
+
+
+def test_a_thousand_folders_in_one_another_are_looked_through(good: Path, tmp_path: Path) -> None:
+    before, deep = Path.cwd(), 1_500
+    try:
+        os.chdir(tmp_path)
+        for _ in range(deep):  # a path that is too long to be made at once
+            Path("d").mkdir()
+            os.chdir("d")
+    finally:
+        os.chdir(before)
+    try:
+        assert survey(str(tmp_path)).found.files == (good,)
+        assert survey(f"{tmp_path}/**/*.parquet").found.files == (good,)
+    finally:
+        subprocess.run(["rm", "-rf", str(tmp_path / "d")], check=True)
+
+
+def test_a_name_that_is_no_utf8_is_left_out_and_told(
+    good: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    bad = os.fsdecode(bytes(tmp_path) + b"/caf\xe9.parquet")
+    shutil.copy(good, bad)
+    code, out, _ = told(capsys, str(tmp_path), "--device", "nvme")
+    assert code == 0 and "caf\\udce9.parquet has a name that is not UTF-8" in out
+    code, _, err = told(capsys, bad)
+    assert code == 1 and "not UTF-8. Rename it" in err
+
+
+def test_names_give_no_orders_to_the_terminal(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    evil = "\x1b]0;owned\x07\x1b[2J\u202e"
+    path = write(tmp_path / f"{evil}.parquet", f'SELECT i AS "{evil}\nrow", i AS x FROM range(20000) r(i)')
+    code, out, err = told(capsys, str(path), "--device", "nvme")
+    assert code == 0 and r"\x1b]0;owned\x07" in out and not {"\x1b", "\x07", "\u202e"} & set(out + err)
+    code, out, err = told(capsys, str(path), "--columns", evil[::-1])
+    assert code == 1 and not {"\x1b", "\x07", "\u202e"} & set(out + err)
+
+
+def test_rows_too_wide_to_be_sampled_are_refused_beforehand(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = write(
+        tmp_path / "wide.parquet",
+        "SELECT repeat(i::VARCHAR, 100000) AS t FROM range(10, 70) r(i)",
+        "COMPRESSION zstd",
+    )
+    assert path.stat().st_size < 100_000
+    monkeypatch.setattr(sample_run, "MOST_UNPACKED_BYTES", 10 * 2**20)
+    code, _, err = told(capsys, str(path), "--device", "nvme", "--verify")
+    assert code == 1 and "has 195 KiB, and DuckDB unpacks 2,048 at once: more than the 10 MiB" in err
+    assert list(tmp_path.iterdir()) == [path]
+
+
 def test_one_bad_file_among_good_ones_is_named_and_left_out(
     good: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -10,7 +10,7 @@ from readahead.advisor import advice, verify
 from readahead.datasets.survey import survey
 from readahead.devices import THIS_MACHINE, Device, calibrated, catalogue
 from readahead.devices import device as named
-from readahead.errors import BadValue
+from readahead.errors import BadValue, printable
 from readahead.running import Event, listening
 
 
@@ -51,13 +51,13 @@ def advise(path: str, devices: tuple[str, ...], columns: str, by: str, table: st
     asked = advice.Asked.of(seen, **more)
     told = [advice.advise(seen, one, asked) for one in known]
     for line in advice.letter(seen, told):
-        click.echo(line)
+        click.echo(printable(line))
     if proven:
         click.echo()
         with listening(_progress):
             proof = verify.verify(seen, told[0], here=here)
         for line in proof.lines():
-            click.echo(line)
+            click.echo(printable(line))
     elif any(one.options for one in told):
         click.echo("\nThese are models. --verify rewrites a sample, measures it, and says whether they hold.")
 
@@ -72,4 +72,4 @@ def _devices(names: tuple[str, ...]) -> list[Device]:
 
 def _progress(event: Event) -> None:
     if event.done < event.total:
-        click.echo(f"  {event.note}", err=True)
+        click.echo(f"  {printable(event.note)}", err=True)

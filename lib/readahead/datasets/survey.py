@@ -6,8 +6,8 @@ columns or 1,000 row groups are no more than a few lines.
 
 from __future__ import annotations
 
+import fnmatch
 import glob
-import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
@@ -23,7 +23,7 @@ from readahead.datasets.build import literal
 from readahead.datasets.inspect import footer_length
 from readahead.datasets.metadata import StoredColumn, ranks
 from readahead.datasets.store import WORK
-from readahead.errors import BadValue, DataError
+from readahead.errors import BadValue, DataError, printable
 from readahead.models.reads import ColumnChunk, FileShape, Reads, RowGroup, Span, footer_reads, group_reads
 from readahead.models.table_layout import GAP_BYTES, MOST_GROUPS, UNKNOWN, Ranges, Table
 
@@ -239,12 +239,12 @@ def find(asked: str) -> Found:
     except (OSError, ValueError) as error:
         raise DataError(f"{asked} cannot be read: {error}. Give a file, a folder or a pattern.") from error
     total = len(files)
-    if total == 1 and _is_database(files[0]):
+    if total == 1 and _is_database(_utf8(files[0])):
         return Found(kind="duckdb", files=(files[0],), total_files=1, total_bytes=sizes[0], small_files=0)
     step, good, bad = max(1.0, total / MOST_LOOKED_AT), [], []
     for path in (files[int(n * step)] for n in range(min(total, MOST_LOOKED_AT))):
         try:
-            footer_length(path)
+            footer_length(_utf8(path))
             good.append(path)
         except DataError as error:
             bad.append(str(error))
@@ -262,6 +262,17 @@ def find(asked: str) -> Found:
     )
 
 
+def _utf8(path: Path) -> Path:
+    """Return a path as it is. Raises `DataError` for one that DuckDB takes for no text."""
+    try:
+        str(path).encode()
+    except UnicodeEncodeError as error:
+        raise DataError(
+            f"{printable(str(path))} has a name that is not UTF-8. Rename it, or give a link to it."
+        ) from error
+    return path
+
+
 def _is_database(path: Path) -> bool:
     try:
         with path.open("rb") as file:
@@ -276,11 +287,11 @@ def _listed(asked: str) -> list[Path]:
     if path.is_file():
         return [path.absolute()]
     if path.is_dir():
-        found = sorted(_inside(path.absolute()))
+        inside = [own for folder in _folders(path.absolute()) for own in folder.iterdir()]
+        found = sorted(own for own in inside if own.name.lower().endswith(SUFFIXES) and own.is_file())
         advice = f"The folder {path} holds no Parquet files ({', '.join(SUFFIXES)}). Give another."
     else:
-        matches = sorted(glob.glob(str(path), recursive=True)) if glob.has_magic(asked) else []  # noqa: PTH207  # a pattern may be absolute
-        found = [match.absolute() for match in map(Path, matches) if match.is_file()]
+        found = [own for own in _matches(path.absolute()) if own.is_file()] if glob.has_magic(asked) else []
         advice = (
             f"{asked} is not there. Give a Parquet file, a folder or a pattern of them, or a DuckDB database."
         )
@@ -289,14 +300,43 @@ def _listed(asked: str) -> list[Path]:
     return found
 
 
-def _inside(folder: Path) -> Iterator[Path]:
-    """Yield every Parquet file below a folder, but for our own samples. Raises OSError for one that may not be read."""
+def _matches(pattern: Path) -> list[Path]:
+    """Return what a pattern matches, by name; as in a shell a star matches no name that begins with a full stop."""
+    places = [Path(pattern.anchor)]
+    for part in [*pattern.parts[1:], *(["*"] if pattern.name == "**" else [])]:
+        if part == "**":
+            places = [folder for place in places for folder in _folders(place, as_pattern=True)]
+        elif glob.has_magic(part):
+            inside = [own for place in places if place.is_dir() for own in place.iterdir()]
+            places = [
+                own for own in inside if fnmatch.fnmatch(own.name, part) and own.name[0] + part[0] != ".*"
+            ]
+        else:
+            places = [own for place in places if (own := place / part).exists()]
+    return sorted(set(places))
 
-    def refuse(error: OSError) -> None:
-        raise error
 
-    for place, folders, names in os.walk(folder, onerror=refuse):
-        folders[:] = [name for name in folders if not name.startswith(WORK)]
-        for name in names:
-            if name.lower().endswith(SUFFIXES) and (path := Path(place, name)).is_file():
-                yield path
+def _folders(top: Path, *, as_pattern: bool = False) -> Iterator[Path]:
+    """Yield a folder and every one below it, but for our own; links are followed for a pattern, and none leads back.
+
+    Raises OSError for a folder that may not be read, which a pattern passes over.
+    """
+    waiting, seen = [top], set()
+    while waiting:
+        folder = waiting.pop()
+        try:
+            facts, inside = folder.stat(), list(folder.iterdir())
+        except PermissionError:
+            if not as_pattern:
+                raise
+            continue
+        if (facts.st_dev, facts.st_ino) in seen:
+            continue
+        seen.add((facts.st_dev, facts.st_ino))
+        yield folder
+        ours = "." if as_pattern else WORK
+        waiting += [
+            own
+            for own in inside
+            if own.is_dir() and not own.name.startswith(ours) and (as_pattern or not own.is_symlink())
+        ]

@@ -34,6 +34,8 @@ from readahead.units import MiB
 
 MOST_BYTES = 64 * MiB
 MOST_ROWS = 2_000_000
+MOST_UNPACKED_BYTES = 512 * MiB
+"""Of the rows that are unpacked at once, which DuckDB does not count into its limit."""
 MEMORY_LIMIT = "1GB"
 """What DuckDB may use to write a sample."""
 CALIBRATED_ROWS = 122_880
@@ -44,6 +46,19 @@ def sample_rows(survey: Survey) -> int:
     """Return how many rows a sample has: at most `MOST_ROWS`, of at most `MOST_BYTES`."""
     width = sum(width for _, width in survey.table.widths)
     return int(max(1, min(survey.table.rows, MOST_ROWS, MOST_BYTES / max(width, 1e-9))))
+
+
+def _require_narrow(survey: Survey) -> None:
+    """Raise `DataError` for rows of which DuckDB cannot hold as many as it unpacks at once."""
+    packed = sum(column.size_bytes for column in survey.columns)
+    raw = sum(max(column.raw_bytes, column.size_bytes) for column in survey.columns)
+    row_bytes = sum(width for _, width in survey.table.widths) * raw / max(1, packed)
+    need = row_bytes * min(VECTOR_ROWS, survey.table.rows)
+    if need > MOST_UNPACKED_BYTES:
+        raise DataError(
+            f"A row of {survey.asked} has {units.text(row_bytes, 'bytes')}, and DuckDB unpacks {VECTOR_ROWS:,} at once:"
+            f" more than the {units.text(MOST_UNPACKED_BYTES, 'bytes')} a sample may take. Advise without --verify."
+        )
 
 
 def guessed_costs(survey: Survey) -> Costs:
@@ -236,6 +251,7 @@ def sample_of(
     The filter lies in the middle of its column. Raises `Cancelled` when asked to stop, `DataError` if the sample
     cannot be written or has nothing to filter by.
     """
+    _require_narrow(seen)
     with folder_beside(seen) as folder:
         today = Layout(rows=seen.table.usual_rows)
         path = _write(seen, folder / "as-it-lies.parquet", today, sample_rows(seen))
