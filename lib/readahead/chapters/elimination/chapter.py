@@ -157,26 +157,37 @@ def _printed(name: str) -> Figure:
 _WARM = published.figure("elimination", "total_s.warm.unsorted")
 
 
-def _sorted_month(row_group_rows: int) -> dict[str, Any]:
-    return {"flight": MONTH, "load": BY_DATE, "row_group_rows": row_group_rows}
+SMALL, LARGE = ({"flight": MONTH, "load": BY_DATE, "row_group_rows": rows} for rows in (2_048, 16_384))
+"""A month of sorted rows in small row groups and in larger ones."""
 
 
-def _bytes_read(study: Study, row_group_rows: int) -> float:
-    return study.sample(**_sorted_month(row_group_rows)).bytes_read
+def _small_groups_law(study: Study) -> Applied:
+    """Return the law of the bytes in small row groups and in larger ones, by the files' exact reads."""
+    told: dict[str, float] = {}
+    for other, changes in (("", SMALL), ("other_", LARGE)):
+        case = EXPERIMENT.case(study.settings(**changes))
+        case.build()
+        footer_bytes = int(case.scan().footer[:, 1].sum())
+        told |= {
+            f"{other}footer_bytes": footer_bytes,
+            f"{other}data_bytes": case.scan().bytes_read - footer_bytes,
+        }
+    return Applied(laws.bytes_ratio, **told)
 
 
-def _bytes_planned(study: Study, row_group_rows: int) -> float:
-    """Return the bytes of a month of sorted rows, footer included, from the file's exact reads."""
-    case = EXPERIMENT.case(study.settings(**_sorted_month(row_group_rows)))
-    case.build()
-    return float(case.scan().bytes_read)
+def _bloom_law(study: Study) -> Applied:
+    case = EXPERIMENT.case(study.settings(**FEW))
+    scan_s = study.model.seconds(**MANY).median
+    return Applied(
+        laws.asked_first, row_groups=case.recipe.row_groups, latency_s=case.device.latency_s, scan_s=scan_s
+    )
 
 
 ROUNDS = {
     "unsorted": _share_of(flight=MONTH, load=GENERATED),
     "sorted": _share_of(flight=MONTH, load=BY_DATE),
     "disorder": _share_of(flight=MONTH, load=BY_DATE, disorder=LATE),
-    "gain": Round(model=lambda _: float(sum(share < 1 for share in shares(BY_YEAR))), measured=gained),
+    "gain": Round(measured=gained, law=lambda _: Applied(laws.gaining, shares=_rounded(BY_YEAR))),
     "year": Round(
         measured=lambda study: _WARM.best * total_s(study, BY_YEAR) / total_s(study, GENERATED),
         published=(_printed("warm.sorted"),),
@@ -188,10 +199,10 @@ ROUNDS = {
     ),
     "quantity": _share_of(flight=MONTH, load=BY_QUANTITY),
     "small_groups": Round(
-        model=lambda study: _bytes_planned(study, 2_048) / _bytes_planned(study, 16_384),
-        measured=lambda study: _bytes_read(study, 2_048) / _bytes_read(study, 16_384),
+        measured=lambda study: study.sample(**SMALL).bytes_read / study.sample(**LARGE).bytes_read,
+        law=_small_groups_law,
     ),
-    "bloom": Round(ask=lambda see: see.seconds(**FEW) / see.seconds(**MANY)),
+    "bloom": Round(ask=lambda see: see.seconds(**FEW) / see.seconds(**MANY), law=_bloom_law),
     "folders": Round(measured=folder_ratio),
     "price": Round(measured=lambda study: load_s(study, BY_DATE) / load_s(study, GENERATED)),
 }

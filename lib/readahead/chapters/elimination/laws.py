@@ -106,6 +106,16 @@ def label_rules_out(below: ArrayLike, above: ArrayLike, rows: ArrayLike) -> Arra
     return np.asarray(b**n + a**n)
 
 
+def gaining(shares: Sequence[float]) -> int:
+    r"""Return how many of a set of queries read less in an order than without one.
+
+    .. math:: \sum_i [s_i < 1]
+
+    where s (`shares`) is the share of the rows that each query still has to look at.
+    """
+    return sum(share < 1 for share in shares)
+
+
 def time_left_s(total_s: float, shares: Sequence[float]) -> float:
     r"""Return the seconds that a set of queries takes when each reads only its share of the rows.
 
@@ -126,6 +136,30 @@ def finer_order(finer: Sequence[float], coarser: Sequence[float]) -> float:
     queries take as long as one another where they read everything.
     """
     return float(np.sum(finer) / np.sum(coarser))
+
+
+def bytes_ratio(
+    footer_bytes: float, data_bytes: float, other_footer_bytes: float, other_data_bytes: float
+) -> float:
+    r"""Return how many times the bytes are read of one file as of another: a footer, and what it does not rule out.
+
+    .. math:: \frac{F + d}{F' + d'}
+
+    where F (`footer_bytes`, `other_footer_bytes`) grows with the row groups of a file, and d (`data_bytes`,
+    `other_data_bytes`) are the wanted columns of the row groups that are left.
+    """
+    return (footer_bytes + data_bytes) / (other_footer_bytes + other_data_bytes)
+
+
+def asked_first(row_groups: int, latency_s: float, scan_s: float) -> float:
+    r"""Return how many times as long a scan takes when a read is waited for before each row group.
+
+    .. math:: 1 + \frac{m L}{T}
+
+    where m (`row_groups`) are asked about one after the other, each answer takes L (`latency_s`), and T (`scan_s`) is
+    the time of the scan without asking.
+    """
+    return 1 + row_groups * latency_s / scan_s
 
 
 def pays_after(sort_s: float, slow_s: float, fast_s: float) -> float:

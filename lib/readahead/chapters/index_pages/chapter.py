@@ -98,6 +98,33 @@ def _map_law(study: Study) -> Applied:
     return Applied(laws.map_gain, pages=pages, read_bytes=PAGE_BYTES, depth=depth, **_on_device(study))
 
 
+def _narrow_law(study: Study) -> Applied:
+    """Return the law of the same chain in wide reads and in narrow ones."""
+    reads = 1 + EXPERIMENT.inspection(study.settings(**CHAIN)).index.upper_pages
+    return Applied(
+        laws.chain_ratio,
+        reads=reads,
+        read_bytes=WIDE["read_bytes"],
+        other_reads=reads,
+        other_bytes=CHAIN["read_bytes"],
+        **_on_device(study),
+    )
+
+
+def _native_law(study: Study) -> Applied:
+    """Return the law of a sample read step by step, against all blocks at once, of which the longest read is last."""
+    part, whole = (EXPERIMENT.case(study.settings(**way)) for way in (NATIVE_SAMPLE, NATIVE_WHOLE))
+    return Applied(
+        laws.chain_ratio,
+        reads=sum(map(bool, part.scan().groups)),
+        read_bytes=max(size for _, size in part.scan().listed),
+        other_reads=1,
+        other_bytes=max(size for _, size in whole.scan().listed),
+        latency_s=part.device.latency_s,
+        bandwidth_bytes_per_s=part.device.channel_bandwidth_bytes_per_s,
+    )
+
+
 def _sampled(order: str) -> Round:
     return Round(
         measured=lambda study: half_width(study, order), law=lambda study: half_width_law(study, order)
@@ -129,15 +156,19 @@ ROUNDS = {
             pages=int(UPPER),
         ),
     ),
-    "sampled": Round(measures=False, published=(figure("elapsed_s.sampled"),)),
+    "sampled": Round(
+        measures=False,
+        published=(figure("elapsed_s.sampled"),),
+        law=lambda _: Applied(
+            laws.in_proportion,
+            first_s=printed("elapsed_s.limited"),
+            all_s=printed("elapsed_s.detailed"),
+            share=printed("sampled_share"),
+        ),
+    ),
     "eighth": Round(
         ask=lambda see: see.seconds(**WIDE) / see.seconds(**CHAIN),
-        law=lambda study: Applied(
-            laws.narrow_gain,
-            wide_bytes=WIDE["read_bytes"],
-            narrow_bytes=CHAIN["read_bytes"],
-            **_on_device(study),
-        ),
+        law=_narrow_law,
     ),
     "deep": Round(
         ask=lambda see: see.seconds(**SHALLOW) / see.seconds(**DEEP),
@@ -145,7 +176,9 @@ ROUNDS = {
     ),
     "map": Round(ask=lambda see: see.seconds(**CHAIN) / see.seconds(**LIST), law=_map_law),
     "sample_parquet": Round(ask=lambda see: see.seconds(**SAMPLE) / see.seconds(**WHOLE)),
-    "sample_native": Round(ask=lambda see: see.seconds(**NATIVE_SAMPLE) / see.seconds(**NATIVE_WHOLE)),
+    "sample_native": Round(
+        ask=lambda see: see.seconds(**NATIVE_SAMPLE) / see.seconds(**NATIVE_WHOLE), law=_native_law
+    ),
     "wrong": _sampled(IN_ORDER),
     "wrong_shuffled": _sampled(SHUFFLED),
 }

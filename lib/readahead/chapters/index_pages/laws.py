@@ -131,18 +131,24 @@ def map_gain(
     return chain_s(pages + 1, read_bytes, **device) / by_map_s
 
 
-def narrow_gain(
-    wide_bytes: float, narrow_bytes: float, *, latency_s: float, bandwidth_bytes_per_s: float
+def chain_ratio(
+    reads: int,
+    read_bytes: float,
+    other_reads: int,
+    other_bytes: float,
+    *,
+    latency_s: float,
+    bandwidth_bytes_per_s: float,
 ) -> float:
-    r"""Return how many times as fast a chain is in narrow reads as in wide ones.
+    r"""Return how many times as long one chain of reads takes as another; reads sent together count as one.
 
-    .. math:: \frac{L + W / B + h}{L + N / B + h}
+    .. math:: \frac{n (L + S / B + h)}{m (L + W / B + h)}
 
-    where W (`wide_bytes`) and N (`narrow_bytes`) are read at a time, L (`latency_s`) is waited and B
-    (`bandwidth_bytes_per_s`) passes; h is what the reader takes to ask. How many reads there are cancels out.
+    where n (`reads`) reads of S (`read_bytes`) follow one another, or m (`other_reads`) of W (`other_bytes`); L
+    (`latency_s`) is waited, B (`bandwidth_bytes_per_s`) passes, and h is what the reader takes to ask.
     """
     device = {"latency_s": latency_s, "bandwidth_bytes_per_s": bandwidth_bytes_per_s}
-    return chain_s(1, wide_bytes, **device) / chain_s(1, narrow_bytes, **device)
+    return chain_s(reads, read_bytes, **device) / chain_s(other_reads, other_bytes, **device)
 
 
 def under_way(known: int, depth: int) -> int:
@@ -165,7 +171,18 @@ def bytes_a_page(bytes_per_s: float, elapsed_s: float, pages: int) -> float:
     return bytes_per_s * elapsed_s / pages
 
 
-# -- what a sample knows ---------------------------------------------------------------------------------
+# -- what a sample costs and knows -----------------------------------------------------------------------
+def in_proportion(first_s: float, all_s: float, share: float) -> float:
+    r"""Return the seconds of a sample whose pages each cost as much as a page of the whole.
+
+    .. math:: t_1 + p \, (t - t_1)
+
+    where t₁ (`first_s`) is the time of what comes first in any case, t (`all_s`) that of everything, and p (`share`) is
+    the share of the rest that is read.
+    """
+    return first_s + share * (all_s - first_s)
+
+
 def student_t(drawn: int) -> float:
     """Return how many standard errors a two-sided interval of 95 % extends (Student, 1908): infinite for one draw."""
     from scipy.stats import t
