@@ -26,6 +26,13 @@ def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
         yield started
 
 
+def pytest_unconfigure(config: pytest.Config) -> None:
+    """Say in the very last line that browser tests were skipped, and how to have them."""
+    reason = reading_room.why_not()
+    if reason and "browser" in config.getoption("markexpr", "").split(" and ") and not os.environ.get("CI"):
+        print(f"The browser tests were skipped. {reason} Then: make test")
+
+
 @pytest.fixture
 def open_notebook(running: Any) -> Callable[..., AbstractContextManager[Any]]:
     """Open a notebook by its file name: `with open_notebook("00_start_here.ipynb") as guest:`."""
