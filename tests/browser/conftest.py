@@ -33,7 +33,8 @@ def pytest_unconfigure(config: pytest.Config) -> None:
         print(f"The browser tests were skipped. {reason} Then: make test")
 
 
-@pytest.fixture
-def open_notebook(running: Any) -> Callable[..., AbstractContextManager[Any]]:
-    """Open a notebook by its file name: `with open_notebook("00_start_here.ipynb") as guest:`."""
-    return lambda name, **more: reading_room.visitor(running, name, **more)
+@pytest.fixture(scope="session")
+def open_notebook(running: Any) -> Iterator[Callable[..., AbstractContextManager[Any]]]:
+    """Open a notebook by its file name, all in one browser: `with open_notebook("00_start_here.ipynb") as guest:`."""
+    with reading_room.browser() as started:
+        yield lambda name, **more: reading_room.visitor(running, name, using=started, **more)

@@ -5,6 +5,7 @@ Used by the browser tests, by `picture.py` and by `timing.py`. Playwright is imp
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import shutil
@@ -16,7 +17,7 @@ import time
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -226,26 +227,47 @@ class Visitor:
 
 
 @contextmanager
-def visitor(
-    running: Lab, notebook: str, *, width: int = 1440, height: int = 1000, scale: float = 1
-) -> Iterator[Visitor]:
-    """Open a notebook in Chromium and wait for its kernel."""
+def browser() -> Iterator[Any]:
+    """Start Chromium, without a window."""
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as player:
-        browser = player.chromium.launch(executable_path=chromium(), headless=True, args=FLAGS)
+        started = player.chromium.launch(executable_path=chromium(), headless=True, args=FLAGS)
         try:
-            page = browser.new_page(viewport={"width": width, "height": height}, device_scale_factor=scale)
-            guest = Visitor(page=page, port=running.port)
-            page.on("request", lambda request: _note(guest, request.url))
-            page.on("websocket", lambda socket: _listen(guest, socket))
-            page.goto(running.address(notebook))
-            page.wait_for_selector(".jp-Notebook", timeout=60_000)
-            guest.wait_for_kernel()
-            _tidy(page)
-            yield guest
+            yield started
         finally:
-            browser.close()
+            started.close()
+
+
+@contextmanager
+def visitor(
+    running: Lab, notebook: str, *, width: int = 1440, height: int = 1000, scale: float = 1, using: Any = None
+) -> Iterator[Visitor]:
+    """Open a notebook in Chromium, a new one or the one that is `using`, and wait for its kernel. Ends that kernel."""
+    with ExitStack() as ends:
+        started = using or ends.enter_context(browser())
+        context = started.new_context(viewport={"width": width, "height": height}, device_scale_factor=scale)
+        ends.callback(context.close)
+        ends.callback(_end_kernels, running.port)
+        page = context.new_page()
+        guest = Visitor(page=page, port=running.port)
+        page.on("request", lambda request: _note(guest, request.url))
+        page.on("websocket", lambda socket: _listen(guest, socket))
+        page.goto(running.address(notebook))
+        page.wait_for_selector(".jp-Notebook", timeout=60_000)
+        guest.wait_for_kernel()
+        _tidy(page)
+        yield guest
+
+
+def _end_kernels(port: int) -> None:
+    address = f"http://127.0.0.1:{port}/api/sessions"
+    with urllib.request.urlopen(f"{address}?token={TOKEN}", timeout=10) as reply:
+        found = [one["id"] for one in json.load(reply)]
+    for one in found:
+        ended = urllib.request.Request(f"{address}/{one}?token={TOKEN}", method="DELETE")
+        with contextlib.suppress(urllib.error.HTTPError):  # it has ended by itself
+            urllib.request.urlopen(ended, timeout=30).close()
 
 
 def _note(guest: Visitor, url: str) -> None:

@@ -68,6 +68,7 @@ def test_guess_reveal_wrong_hint_right_restart_resume(
     with open_notebook(name) as guest:
         page = guest.page
         guest.run_all()
+        guest.wait_for_kernel(180)  # a click waits until the cells have run
 
         asked, guess = walk.guess
         ask, answer = cell(guest, f'lesson.predict("{asked}")'), cell(guest, f'lesson.reveal("{asked}")')

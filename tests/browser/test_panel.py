@@ -10,10 +10,10 @@ pytestmark = pytest.mark.browser
 START = "00_start_here.ipynb"
 
 
-@pytest.fixture
-def guest(open_notebook: Callable[..., Any], request: pytest.FixtureRequest) -> Iterator[Any]:
-    """A visitor before the first panel, nothing being measured."""
-    with open_notebook(START, **getattr(request, "param", {})) as visitor:
+@pytest.fixture(scope="module")
+def guest(open_notebook: Callable[..., Any]) -> Iterator[Any]:
+    """A visitor before the first panel, nothing being measured: the same one for all tests."""
+    with open_notebook(START) as visitor:
         visitor.run_all()
         visitor.page.wait_for_selector(
             ".readahead-panel .readahead-line[d]", timeout=90_000, state="attached"
@@ -127,8 +127,9 @@ def test_the_numbers_open_and_every_control_has_a_name(guest: Any) -> None:
     assert nameless == []
 
 
-@pytest.mark.parametrize("guest", [{"width": 390, "height": 844}], indirect=True)
 def test_on_a_phone_nothing_is_cut_off(guest: Any) -> None:
+    guest.page.set_viewport_size({"width": 390, "height": 844})
+    guest.show_panel()
     wide = guest.page.evaluate(
         """() => [...document.querySelectorAll('.readahead-panel, .readahead-panel *')].filter(one => {
           const panel = document.querySelector('.readahead-panel').getBoundingClientRect();
@@ -136,8 +137,10 @@ def test_on_a_phone_nothing_is_cut_off(guest: Any) -> None:
           return !one.closest('.readahead-spoken, .readahead-tip') && box.right > panel.right + 1;
         }).map(one => one.outerHTML.slice(0, 90))"""
     )
-    assert wide == []
     guest.screen("phone")
+    guest.page.set_viewport_size({"width": 1440, "height": 1000})
+    guest.show_panel()
+    assert wide == []
 
 
 def test_a_kernel_that_was_restarted_is_told_of_and_the_picture_stays(guest: Any) -> None:
