@@ -56,6 +56,20 @@ def test_what_is_removed_again_goes_elsewhere_where_the_cache_is_only_read(
         doctor.write_rights()
 
 
+@pytest.mark.skipif(not hasattr(os, "getuid"), reason="folders have no owners here")
+def test_nobody_else_s_folder_is_worked_in(tmp_path: Path) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    taken = tmp_path / f"readahead-{os.getuid()}"
+    taken.symlink_to(tmp_path / "elsewhere")
+    own = paths._own_folder(tmp_path)
+    assert own.name == f"{taken.name}-" and own.stat().st_mode & 0o777 == 0o700
+    taken.unlink()
+    taken.mkdir()
+    taken.chmod(0o777)
+    paths._own_folder.cache_clear()
+    assert paths._own_folder(tmp_path) == taken and taken.stat().st_mode & 0o777 == 0o700
+
+
 def test_a_place_for_the_results_is_asked_for_beforehand(tmp_path: Path) -> None:
     paths.require_place(tmp_path / "deep" / "figures.json")
     assert list((tmp_path / "deep").iterdir()) == []

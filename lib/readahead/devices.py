@@ -25,6 +25,8 @@ from readahead.published import rows
 THIS_MACHINE = "this-machine"
 """The name of the device that calibration adds to the catalogue."""
 MOST_CHANNELS = 100_000
+MOST_S = 1e6
+"""Of a wait."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,7 +51,12 @@ class Device:
         of = f"on device {self.name!r}"
         for name in ("latency_s", "seek_s"):
             require_range(
-                name, getattr(self, name), low=0, of=of, advice="Give seconds, such as 0.0001 for 100 µs."
+                name,
+                getattr(self, name),
+                low=0,
+                high=MOST_S,
+                of=of,
+                advice="Give seconds, such as 0.0001 for 100 µs.",
             )
         for name in ("bandwidth_bytes_per_s", "channel_bandwidth_bytes_per_s"):
             if getattr(self, name) != math.inf:

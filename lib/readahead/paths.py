@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import errno
 import functools
-import getpass
 import glob
 import json
 import os
+import stat
 import tempfile
 import time
 from pathlib import Path
@@ -51,6 +51,14 @@ def write_whole(path: Path, text: str, *, make_folder: bool = False) -> None:
         beside.replace(path)
     finally:
         beside.unlink(missing_ok=True)
+
+
+def read_text(path: Path, most_bytes: int = 100 * 1024**2) -> str:
+    """Return the text of a file. Raises OSError for one that is no ordinary file, or too large to be meant."""
+    require_ordinary(path)
+    if path.stat().st_size > most_bytes:
+        raise OSError(errno.EFBIG, f"it has more than {most_bytes:,} bytes", str(path))
+    return path.read_text(encoding="utf-8")
 
 
 def require_ordinary(path: Path) -> None:
@@ -116,4 +124,23 @@ def work_dir() -> Path:
     there = next(folder for folder in (place, *place.parents) if folder.exists())
     if not there.is_dir() or os.access(there, os.W_OK | os.X_OK):
         return place
-    return Path(tempfile.gettempdir(), f"readahead-{getpass.getuser()}").resolve()
+    return _own_folder(Path(tempfile.gettempdir()).resolve())
+
+
+@functools.cache
+def _own_folder(parent: Path) -> Path:
+    """Make a folder that is ours alone in one where everybody may write: compiled code is loaded from it."""
+    user = os.getuid() if hasattr(os, "getuid") else 0  # where there are no numbers, the parent is one's own
+    place = parent / f"readahead-{user}"
+    while True:
+        try:
+            place.mkdir(mode=0o700)
+        except FileExistsError:
+            facts = place.lstat()
+            if not stat.S_ISDIR(facts.st_mode) or facts.st_uid != user:
+                place = place.with_name(f"{place.name}-")
+                continue
+            place.chmod(0o700)
+        except OSError:
+            pass  # whoever writes there is told so
+        return place

@@ -56,6 +56,8 @@ def test_the_door_knows_every_parameter_and_its_default(tmp_path: Path) -> None:
         ("reveal", "false", False),
         ("limit", "5", 5),
         ("limit", "a word", "a word"),
+        ("limit", "[1, 2]", [1, 2]),
+        *(("limit", text, text) for text in ("{1, 2}", "1j", "...", "{[]: 1}", "-" * 5_000, "(" * 3_000)),
     ],
 )
 def test_texts_become_values_of_the_parameter_s_type(
@@ -74,6 +76,8 @@ def test_texts_become_values_of_the_parameter_s_type(
         ("latency_s", "4 ms", "latency_s='4 ms' must be a number."),
         ("reveal", "1", "reveal=1 must be True or False."),
         ("row", "3", "'row' is no parameter of tiny.ipynb."),
+        ("latency_s", "1" + "0" * 400, "0 must be a number."),
+        ("latency_s", "-" * 5_000 + "1", "1' must be a number."),
     ],
 )
 def test_the_command_line_refuses_what_the_notebook_does_not_take(
@@ -103,7 +107,21 @@ def test_the_notebook_is_not_overwritten_by_its_copy(tmp_path: Path) -> None:
         run_notebook(notebook(tmp_path), tmp_path)
 
 
-@pytest.mark.parametrize("content", [None, "no notebook"])
+@pytest.mark.parametrize(
+    "cell", ["x = (", "x = '\0'", "x = " + "(" * 3_000 + ")" * 3_000, "x = {[]: 1}", "x = 1 + y"]
+)
+def test_a_parameters_cell_that_says_nothing_is_an_error_in_words(tmp_path: Path, cell: str) -> None:
+    path = notebook(tmp_path)
+    made = nbformat.read(path, as_version=4)
+    made.cells[1].source = cell
+    nbformat.write(made, path)
+    with pytest.raises(DataError, match=r"The parameters of tiny.ipynb cannot be read"):
+        defaults(path)
+
+
+@pytest.mark.parametrize(
+    "content", [None, "no notebook", '{"nbformat": 4, "cells": [{"metadata": {"tags": null}}]}']
+)
 def test_a_file_that_is_no_notebook_is_an_error_in_words(tmp_path: Path, content: str | None) -> None:
     path = tmp_path / "x.ipynb"
     if content is not None:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import html
+import os
 import re
 from html.parser import HTMLParser
+from itertools import pairwise
 from pathlib import Path
 
 import nbformat
@@ -66,6 +68,14 @@ def test_the_sheets_of_the_house_fit_its_notebooks() -> None:
         ("common: 3", BadValue, "common: 3 is not of type 'object'"),
         ("title: [", DataError, "cannot be read as a sheet"),
         ("[" * 5_000, DataError, "cannot be read as a sheet"),
+        (
+            "a: &a [x, x, x, x, x, x, x, x, x]\n"
+            + "".join(f"{b}: &{b} [{', '.join([f'*{a}'] * 9)}]\n" for a, b in pairwise("abcdefghij"))
+            + "only: *j",
+            DataError,
+            "such as *name, is not taken",
+        ),
+        (" " * 2_000_000, DataError, "it has more than 1,048,576 bytes"),
         ("title: 2026-13-99", DataError, "cannot be read as a sheet"),
         ("only: 5", BadValue, "only: 5 is not of type 'array'"),
         ("only: 01_tea", BadValue, "only: '01_tea' is not of type 'array'"),
@@ -84,6 +94,18 @@ def test_a_sheet_that_cannot_be_run_says_why(
 ) -> None:
     with pytest.raises(error, match=re.escape(words)):
         sheet(tmp_path, text, chapters)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes here")
+@pytest.mark.parametrize("command_line", [["sheet"], ["run", "--out", "out"]])
+@pytest.mark.parametrize("kind", ["pipe", "device"])
+def test_what_is_no_file_is_not_waited_for(
+    command_line: list[str], kind: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    place = tmp_path / "a.yaml"
+    os.mkfifo(place) if kind == "pipe" else place.symlink_to("/dev/zero")
+    assert run([*command_line, str(place)]) == 1
+    assert "it is no ordinary file" in capsys.readouterr().err
 
 
 def test_an_unknown_sheet_lists_those_that_there_are(capsys: pytest.CaptureFixture[str]) -> None:

@@ -27,10 +27,12 @@ from jupyter_client.manager import AsyncKernelManager
 from nbclient.exceptions import DeadKernelError
 from nbformat import NotebookNode
 
-from readahead import __version__, errors
+from readahead import __version__, errors, paths
 from readahead.errors import BadValue, Cancelled, DataError, ReadaheadError
 
 # -- parameters -----------------------------------------------------------------------------------------
+_NO_VALUE = (ValueError, SyntaxError, TypeError, RecursionError, MemoryError)
+"""What Python raises, here and there, for a text that is no plain value."""
 _WORDS = {bool: "True or False", int: "a whole number", float: "a number", str: "a text"}
 
 
@@ -40,28 +42,29 @@ def defaults(path: Path) -> dict[str, Any]:
     Raises `DataError` for a file that is no notebook, or a default that is no plain value.
     """
     try:
-        cells = nbformat.read(path, as_version=4).cells
+        cells = nbformat.reads(paths.read_text(path), as_version=4).cells
+        source = next((cell.source for cell in cells if "parameters" in cell.metadata.get("tags", [])), "")
     except FileNotFoundError as error:
         raise DataError(f"There is no notebook {path}. Give the path of an .ipynb file.") from error
     except Exception as error:
         raise DataError(
             f"{path} cannot be read as a notebook: {error}. Restore it from the repository."
         ) from error
-    source = next((cell.source for cell in cells if "parameters" in cell.metadata.get("tags", [])), "")
     found: dict[str, Any] = {}
-    for line in ast.parse(source).body:
-        match line:
-            case (
-                ast.Assign(targets=[ast.Name(id=name)], value=value)
-                | ast.AnnAssign(target=ast.Name(id=name), value=ast.expr() as value)
-            ):
-                try:
+    name = ""
+    try:
+        for line in ast.parse(source).body:
+            match line:
+                case (
+                    ast.Assign(targets=[ast.Name(id=name)], value=value)
+                    | ast.AnnAssign(target=ast.Name(id=name), value=ast.expr() as value)
+                ):
                     found[name] = ast.literal_eval(value)
-                except ValueError as error:
-                    raise DataError(
-                        f"Parameter {name!r} of {path.name} has the default {ast.unparse(value)!r}, which is no plain"
-                        " value. Write a number, a text, True, False or None."
-                    ) from error
+    except _NO_VALUE as error:
+        raise DataError(
+            f"The parameters of {path.name} cannot be read{f' at {name!r}' if name else ''}: {error}. Write"
+            " name = value, where the value is a number, a text, True, False or None."
+        ) from error
     return found
 
 
@@ -84,8 +87,10 @@ def check_parameters(path: Path, given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _fits(value: Any, default: Any) -> bool:
-    """Return whether a value is of the default's type. A default of None takes anything, a float whole numbers too."""
-    return default is None or type(value) is type(default) or (type(value), type(default)) == (int, float)
+    """Return whether a value is of the default's type. A default of None takes what is plain, a float whole numbers."""
+    if default is None or type(value) is type(default):
+        return isinstance(value, (bool, int, float, str, list, type(None)))
+    return (type(value), type(default)) == (int, float) and abs(value) <= sys.float_info.max
 
 
 def read_parameters(path: Path, words: Iterable[tuple[str, str]]) -> dict[str, Any]:
@@ -105,9 +110,11 @@ def read_parameters(path: Path, words: Iterable[tuple[str, str]]) -> dict[str, A
 def _value(text: str) -> Any:
     """Read a value as Python writes it (true and false in small letters too); else it is a text."""
     try:
-        return ast.literal_eval({"true": "True", "false": "False"}.get(text, text))
-    except (ValueError, SyntaxError):
+        value = ast.literal_eval({"true": "True", "false": "False"}.get(text, text))
+        json.dumps(value)
+    except _NO_VALUE:
         return text
+    return value
 
 
 # -- the run --------------------------------------------------------------------------------------------

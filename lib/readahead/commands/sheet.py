@@ -40,6 +40,8 @@ from readahead.experiments.claim import AGREES, DIFFERS, NOISY
 from readahead.measure.sample import Machine, this_machine
 
 FOLDER = paths.DATA / "sheets"
+MOST_BYTES = 2**20
+"""Of a sheet."""
 _VALUES = {
     "type": ["object", "null"],
     "additionalProperties": {"type": ["string", "number", "boolean", "null"]},
@@ -96,9 +98,16 @@ def load(name: str, folder: Path = paths.NOTEBOOKS) -> Sheet:
     return Sheet(name=path.stem, title=told.get("title") or path.stem, runs=runs)
 
 
+def _plain_yaml(text: str) -> Any:
+    """Return what YAML says. Raises `ValueError` for aliases: a few lines of them stand for more than any memory."""
+    if any(isinstance(token, yaml.AliasToken) for token in yaml.scan(text)):
+        raise ValueError("a value that stands for others, such as *name, is not taken")
+    return yaml.safe_load(text)
+
+
 def _read(path: Path, name: str) -> dict[str, Any]:
     try:
-        told = yaml.safe_load(path.read_text(encoding="utf-8"))
+        told = _plain_yaml(paths.read_text(path, MOST_BYTES))
     except FileNotFoundError as error:
         raise DataError(
             f"There is no sheet {name!r}. There are: {', '.join(names())}; or give the path of a .yaml file."
@@ -110,7 +119,7 @@ def _read(path: Path, name: str) -> dict[str, Any]:
     except jsonschema.ValidationError as error:
         where = "".join(f" {key}:" for key in error.absolute_path)
         raise BadValue(
-            f"{path.name}:{where} {error.message}. A sheet has title: TEXT, common: {{parameter: value}},"
+            f"{path.name}:{where} {error.message[:200]}. A sheet has title: TEXT, common: {{parameter: value}},"
             " notebooks: {03_row_groups: {parameter: value}} and only: [03_row_groups], all of them optional; a value"
             " is a text, a number, true or false."
         ) from error

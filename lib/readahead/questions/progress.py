@@ -78,9 +78,8 @@ def read_result(path: Path) -> Facts:
 
 def _read(path: Path) -> Facts:
     """Return the progress in a file. Raises `OSError` if it cannot be read, and `ValueError` with what is wrong."""
-    paths.require_ordinary(path)
     try:
-        facts: Facts = json.loads(path.read_text(encoding="utf-8"), parse_constant=lambda _: None)
+        facts: Facts = json.loads(paths.read_text(path), parse_constant=lambda _: None)
         fault = next(_schema().iter_errors(facts), None)
     except RecursionError as error:
         raise ValueError("its tables are nested too deeply") from error
