@@ -14,9 +14,9 @@ The blocks, in order:
     key points   `## Key points`: a list
     next         `## Next`: a link to a notebook (or `## Next` without a link in the last chapter)
 
-A cell tagged `yours` holds the learner's own lines: below a Markdown cell that says what to try, it may import pandas
-and plotly.express besides readahead, draw with `px.` and print. A chapter that has one has one in every round, and
-takes its published tables from `lesson.published("name")`, never retyped.
+A cell tagged `yours` holds the learner's own lines: below a Markdown cell that says what to try, it may import pandas,
+plotly.express and duckdb besides readahead, draw with `px.` and print. A chapter that has one has one in every round,
+and takes its published tables from `lesson.published("name")`, never retyped.
 
 Numbers with a unit of time or rate (8 ms, 90 MB/s, 3x faster) stand only in a question, or in a blockquote that names
 where they are from: its first line begins with `> **Author, Title (year)**`, or with `> **Given**` for what is assumed.
@@ -38,7 +38,7 @@ BLOCKS = ("title", "objectives", "parameters", "card", "rounds", "exercises", "k
 OPTIONAL = {"exercises"}
 YOURS = "yours"
 """The tag of a cell of the learner's own."""
-OWN_IMPORTS = ("pandas", "plotly.express")
+OWN_IMPORTS = ("duckdb", "pandas", "plotly.express")
 """What such a cell may import besides readahead."""
 KNOWING = {"understand", "know", "learn", "appreciate", "see", "be"}
 """Verbs that nobody can check."""

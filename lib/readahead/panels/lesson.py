@@ -123,12 +123,13 @@ class Lesson:
         """Return the chapter's laws: a module of short functions, to be called and read."""
         return importlib.import_module(f"readahead.chapters.{self._topic}.laws")
 
-    def published(self, table: str) -> PublishedTable:
-        """Return a published table of this chapter: a DataFrame in SI units, shown as it was printed, with its source.
+    def published(self, table: str, *, topic: str = "") -> PublishedTable:
+        """Return a published table: a DataFrame in SI units, shown as it was printed, with its source.
 
-        Raises `BadValue` for a name that is none, with the names there are.
+        It is one of this chapter, or of another `topic`. Raises `BadValue` for a name that is none, with the names
+        there are.
         """
-        return published_table(self._topic, table)
+        return published_table(topic or self._topic, table)
 
     @contextmanager
     def _told_of(self) -> Iterator[None]:

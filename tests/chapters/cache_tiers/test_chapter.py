@@ -16,10 +16,12 @@ from readahead.chapters.cache_tiers.chapter import (
     FIGURES,
     FITTED,
     ROUNDS,
+    TIGHT,
     again,
     blocks,
     counted,
     far,
+    five_minute_rule,
     replayed,
     residuals,
     scanned,
@@ -37,10 +39,9 @@ def study() -> Study:
     return Study(EXPERIMENT, repeats=1)
 
 
-def test_the_printed_figures_agree_but_for_the_named_one() -> None:
+def test_the_printed_figures_agree() -> None:
     errors = {name: abs(model / said - 1) for name, model, said in residuals()}
-    assert float(np.median(list(errors.values()))) <= 0.03
-    assert [name for name, error in errors.items() if error > 0.1] == ["total_s.cold.sorted, two nodes"]
+    assert max(errors.values()) <= 0.1
     assert 0 < errors["block_cache_bytes.dedicated"] < 0.01
     assert len(errors) > FITTED
 
@@ -101,6 +102,41 @@ def test_blocks_cut_the_reads_and_not_the_bytes(study: Study) -> None:
     assert max(read.size_bytes for read in cut.reads) <= 16 * KiB
     assert len(cut.reads) > 10 * len(whole.reads)
     assert sum(read.size_bytes for read in cut.reads) == pytest.approx(whole.bytes_read, rel=0.05)
+
+
+def test_the_givens_of_the_notebook_are_what_the_runs_do(study: Study) -> None:
+    def trace(**changes: object) -> workload.AccessTrace:
+        return EXPERIMENT.case(study.settings(size="tiny", **changes)).trace
+
+    assert len(trace(**counted(UNIFORM)).sizes) == 64
+    assert EXPERIMENT.case(study.settings(**scanned(0.5))).engine.in_flight == 2
+    for rows, size in ((4_096, 330e3), (2_048, 165e3)):
+        assert np.mean(trace(**far(DROP, rows)).sizes) == pytest.approx(size, rel=0.01)
+    assert len(study.glance(**far(DROP)).reads) == 20
+    assert len(set(trace(**again(1)).asked)) == 19
+    assert int(TIGHT * 64) == 16
+    assert [len(study.glance(**blocks(size)).reads) for size in (1 * MiB, 16 * KiB)] == [64, 1_333]
+
+
+def test_the_fourth_run_finds_what_the_second_found(study: Study) -> None:
+    found = [seen(study, **again(run, TIGHT)) for run in (2, 4)]
+    assert found[0] == pytest.approx(found[1], abs=0.07)
+    assert 0.2 < found[0] < 0.8  # neither run finds all of it, so that a third could have learned more
+
+
+def test_a_break_even_counts_what_is_given_and_nothing_twice(study: Study) -> None:
+    assert five_minute_rule(study).result == pytest.approx(200 / 500_000 / (4_096 * 4 / 2**30))
+    other = Study(
+        EXPERIMENT, repeats=1, bandwidth_bytes_per_s=1e9
+    )  # of the emulated device, not of the drive
+    assert five_minute_rule(other).result == five_minute_rule(study).result
+    assert five_minute_rule(study, 64 * KiB).result == pytest.approx(five_minute_rule(study).result)
+    assert five_minute_rule(study, 2 * KiB).result == pytest.approx(2 * five_minute_rule(study).result)
+
+
+def test_the_panel_opens_where_the_device_is_what_takes_the_time() -> None:
+    estimate = EXPERIMENT.model(EXPERIMENT.settings())
+    assert estimate.terms_s["latency"] > 0.5 * estimate.seconds
 
 
 @pytest.mark.parametrize("access", [UNIFORM, SCAN])

@@ -74,10 +74,37 @@ def test_a_scan_that_comes_back_finds_nothing_until_it_fits() -> None:
     assert laws.cyclic_hit_ratio(1.1, taken=0.3) == pytest.approx(0.8)
 
 
+def test_a_cache_drops_what_was_used_longest_ago() -> None:
+    steps = laws.lru("abacab", room=2)
+    assert [hit for _, hit, _ in steps] == [False, False, True, False, True, False]
+    assert [holds for *_, holds in steps][-2:] == [["a", "c"], ["b", "a"]]
+
+
+@given(st.lists(st.integers(0, 9), min_size=1, max_size=40), st.integers(1, 10), st.integers(1, 4))
+def test_a_replay_counts_the_hits_of_that_very_run(asked: list[int], room: int, run: int) -> None:
+    steps = laws.lru(asked * run, room)[-len(asked) :]
+    assert laws.replayed(asked, room, run) == pytest.approx(np.mean([hit for _, hit, _ in steps]))
+
+
+def test_a_cache_that_drops_the_last_used_finds_two_thirds_of_a_scan() -> None:
+    holds, hits = [], 0
+    for item in [0, 1, 2, 3] * 300:
+        hits += item in holds
+        if item not in holds and len(holds) == 3:
+            holds.pop()  # the one used last
+        holds = [other for other in holds if other != item] + [item]
+    assert hits / 1_200 == pytest.approx(2 / 3, abs=0.01)  # the answer of an exercise
+
+
 def test_eighty_per_cent_of_hits_is_less_than_five_times_as_fast() -> None:
-    assert laws.speed_up(0.8, 1e-3, 50e-3) == pytest.approx(50 / 10.8)
+    assert laws.gain((0, 1), (0.8, 0.2), (1e-3, 50e-3)) == pytest.approx(50 / 10.8)
     assert laws.average_access_s([0.8, 0.2], [1e-3, 50e-3]) == pytest.approx(10.8e-3)
-    assert laws.speed_up(0.0, 1e-3, 50e-3) == 1
+    assert laws.gain((0, 1), (0, 1), (1e-3, 50e-3)) == 1
+    assert laws.gain((0, 1), (1, 0), (0.0, 9e-3), own_s=1e-3) == pytest.approx(10)
+
+
+def test_a_scan_gains_what_it_no_longer_waits_for() -> None:
+    assert laws.scan_gain(64, 0, in_flight=2, latency_s=0.02, own_s=0.08) == pytest.approx(9)
 
 
 def test_a_fetch_waits_once_for_each_round_of_blocks() -> None:
@@ -89,15 +116,13 @@ def test_a_fetch_waits_once_for_each_round_of_blocks() -> None:
 
 
 def test_the_five_minute_rule_was_about_five_minutes() -> None:
-    then = laws.break_even_s(
-        KiB, drive_price=2_000, reads_per_s=1, bytes_per_s=1e12, memory_price_per_byte=5 / KiB
-    )
+    then = laws.break_even_s(KiB, drive_price=2_000, reads_per_s=1, memory_price_per_byte=5 / KiB)
     assert 240 < then < 480
 
 
 @given(st.floats(1, 1e4), st.floats(10, 1e6), st.floats(1e-10, 1e-2))
 def test_dearer_memory_keeps_pages_for_a_shorter_time(drive: float, reads: float, memory: float) -> None:
-    told = {"drive_price": drive, "reads_per_s": reads, "bytes_per_s": 1e9}
+    told = {"drive_price": drive, "reads_per_s": reads}
     dear, long = (laws.break_even_s(page, memory_price_per_byte=memory, **told) for page in (4_096, 65_536))
     cheap = laws.break_even_s(4_096, memory_price_per_byte=memory / 2, **told)
     assert cheap == pytest.approx(2 * dear)

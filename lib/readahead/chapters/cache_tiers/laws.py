@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -68,13 +69,41 @@ def cyclic_hit_ratio(capacity: float, taken: float = 0.0) -> float:
 
     .. math:: 0 \; (C < 1), \qquad C - t \; (C \ge 1), \; \text{at most } 1
 
-    where C (`capacity`) is the room of an LRU cache as a share of the table: what is needed next is always what was
-    used longest ago. What the engine takes from the cache while it scans, t (`taken`), is lost too, but only that:
-    DuckDB 2.0 drops what the scan has passed, and gives the memory back before the next scan reads it again.
+    where C (`capacity`) is the room of an LRU cache as a share of the table, and t (`taken`) what the engine takes of
+    it while it scans: DuckDB 2.0 drops what the scan has passed, and gives the memory back before the next scan.
 
     Source: R. Mattson, J. Gecsei, D. Slutz, I. Traiger, 1970.
     """
     return min(1.0, max(0.0, capacity - taken)) if capacity >= 1 else 0.0
+
+
+def lru(asked: Sequence[Any], room: int) -> list[tuple[Any, bool, list[Any]]]:
+    """Return, access by access: what was asked for, whether the cache had it, and what it holds then.
+
+    A cache with `room` for so many items, from the one used last to the one that is dropped next.
+    """
+    holds: list[Any] = []
+    seen = []
+    for item in asked:
+        hit = item in holds
+        holds = [item, *(other for other in holds if other != item)][:room]
+        seen.append((item, hit, holds))
+    return seen
+
+
+def replayed(asked: Sequence[int], room: float, run: int = 1) -> float:
+    r"""Return the share of accesses that an LRU cache answers when the same accesses come for the so-many-th time.
+
+    .. math:: \frac{1}{k} \left|\{\, i : d_i \le C \,\}\right|
+
+    where k accesses (`asked`) come again and again, and d is how many different items were asked for since the last
+    time an item was, itself included: one that is no more than the room C (`room`) is still there. The same holds in
+    each run but the first, so what the cache has learned after one run it has learned for good.
+
+    Source: the stack distance of R. Mattson, J. Gecsei, D. Slutz, I. Traiger, 1970.
+    """
+    before = asked if run > 1 else ()
+    return hit_ratio(reuse_bytes(asked, [1] * (max(asked) + 1), before), np.ones(len(asked)), room)
 
 
 def reuse_bytes(asked: Sequence[int], sizes: Sequence[int], before: Sequence[int] = ()) -> Array:
@@ -82,8 +111,6 @@ def reuse_bytes(asked: Sequence[int], sizes: Sequence[int], before: Sequence[int
 
     An LRU cache with at least so much room has it: one pass gives the hits at every size. `before` was asked for
     earlier; infinite for a first time.
-
-    Source: the stack distance of R. Mattson, J. Gecsei, D. Slutz, I. Traiger, 1970.
     """
     stack: list[int] = []  # the item used last comes first
     found = []
@@ -110,16 +137,31 @@ def average_access_s(shares: Sequence[float], times_s: Sequence[float]) -> float
     return float(np.dot(shares, times_s))
 
 
-def speed_up(hits: float, fast_s: float, slow_s: float) -> float:
-    r"""Return how many times faster a share of hits makes it than none.
+def gain(
+    before: Sequence[float], after: Sequence[float], times_s: Sequence[float], own_s: float = 0.0
+) -> float:
+    r"""Return how many times as fast accesses are when other tiers answer them.
 
-    .. math:: \frac{t_2}{h t_1 + (1 - h) t_2}
+    .. math:: \frac{c + \sum_i h_i t_i}{c + \sum_i h'_i t_i}
 
-    where h (`hits`) is the share that the upper tier answers in t₁ (`fast_s`); the lower one takes t₂ (`slow_s`).
+    where h (`before`) and h' (`after`) are the shares of the accesses that each tier answers, t (`times_s`) is what a
+    tier takes for one, and c (`own_s`) what the engine takes for it whatever answers.
 
-    Source: G. Amdahl, 1967, with the hits as the part that is sped up.
+    Source: G. Amdahl, 1967, with the accesses of the upper tier as the part that is sped up.
     """
-    return slow_s / average_access_s((hits, 1 - hits), (fast_s, slow_s))
+    return (own_s + average_access_s(before, times_s)) / (own_s + average_access_s(after, times_s))
+
+
+def scan_gain(before: float, after: float, *, in_flight: float, latency_s: float, own_s: float) -> float:
+    r"""Return how many times as fast a scan is with fewer reads, if all that they cost is waiting.
+
+    .. math:: \frac{c + n L / q}{c + n' L / q}
+
+    where n (`before`) and n' (`after`) are the reads, q (`in_flight`) of them under way at a time, each of which waits
+    for L (`latency_s`); c (`own_s`) is what the engine takes to decode.
+    """
+    waits_s = latency_s / in_flight
+    return (own_s + before * waits_s) / (own_s + after * waits_s)
 
 
 def fetch_s(device: Device, size_bytes: float, block_bytes: float, slots: int) -> tuple[float, float]:
@@ -137,21 +179,15 @@ def fetch_s(device: Device, size_bytes: float, block_bytes: float, slots: int) -
 
 # -- what a cache is worth -------------------------------------------------------------------------------
 def break_even_s(
-    page_bytes: float,
-    *,
-    drive_price: float,
-    reads_per_s: float,
-    bytes_per_s: float,
-    memory_price_per_byte: float,
+    page_bytes: float, *, drive_price: float, reads_per_s: float, memory_price_per_byte: float
 ) -> float:
     r"""Return how rarely a page may be read before memory for it costs more than the drive that reads it again.
 
-    .. math:: \frac{D \, (1 / r + P / B)}{P \, m}
+    .. math:: \frac{D}{r \, P \, m}
 
-    where P (`page_bytes`) is the page, D (`drive_price`) the price of a drive that does r (`reads_per_s`) reads and B
-    (`bytes_per_s`) bytes a second, and m (`memory_price_per_byte`) that of memory, in the same currency.
+    where D (`drive_price`) is the price of a drive that does r (`reads_per_s`) reads of such pages a second, fewer the
+    longer they are; P (`page_bytes`) is the page, and m (`memory_price_per_byte`) the price of memory.
 
-    Source: the five-minute rule of J. Gray and F. Putzolu, 1987; with bandwidth J. Gray and G. Graefe, 1997.
+    Source: the five-minute rule of J. Gray and F. Putzolu, 1987; for long pages J. Gray and G. Graefe, 1997.
     """
-    busy_s = 1.0 / reads_per_s + page_bytes / bytes_per_s
-    return drive_price * busy_s / (page_bytes * memory_price_per_byte)
+    return drive_price / (reads_per_s * page_bytes * memory_price_per_byte)

@@ -152,8 +152,8 @@ class CachedCase(Case):
         longest = min(self.block_bytes, max(self.trace.sizes))
         return self.remote and longest >= SPILL_LEAST_BYTES
 
-    def found(self) -> tuple[float, float]:
-        """Return the shares of the wanted bytes that an LRU cache finds in (memory, the spill folder)."""
+    def shares(self) -> tuple[float, float, float]:
+        """Return the shares of the wanted bytes that memory, the spill folder and the device answer: an LRU cache's."""
         trace, first = self.trace, self.run == 1
         if trace.skew is None:
             memory, with_any_room = (0.0, 0.0) if first else (trace.law().result, 1.0)
@@ -161,44 +161,50 @@ class CachedCase(Case):
             memory, with_any_room = (
                 trace.replayed(room, first=first) for room in (trace.capacity_bytes, 1e18)
             )
-        return memory, with_any_room - memory if self.spills else 0.0
+        spilled = with_any_room - memory if self.spills else 0.0
+        return memory, spilled, 1.0 - memory - spilled
 
     def estimate(self, costs: Costs) -> Estimate:
         """Return the predicted time of the run; `costs` are those of the engine without a cache."""
-        memory, spilled = self.found()
-        missed = 1.0 - memory - spilled
-        scans = self.trace.skew is None
-        return Estimate(
-            terms_s=self._scan(spilled, missed, costs) if scans else self._queries(spilled, missed)
+        return Estimate(terms_s=self._queries() if self.trace.skew is not None else self._scan(costs))
+
+    def access_s(self) -> tuple[float, float, Mapping[str, float]]:
+        """Return what a query of one row group takes whatever answers it, what more from the spill folder, and what
+        more from the device, as named terms.
+        """
+        trace, costs = self.trace, self.cache_costs
+        size, rows = float(np.mean(trace.wanted)), float(np.mean(trace.rows))
+        blocks = max(1.0, size / self.block_bytes)
+        latency_s, transfer_s = laws.fetch_s(self.device, size, self.block_bytes, self.engine.in_flight)
+        evicts = self.run > 1 or trace.memory_share < 1
+        read_s, write_s = blocks * costs.read_s + size * costs.read_byte_s, 0.0
+        if evicts and self.spills:
+            write_s = costs.write_s + size * costs.write_byte_s
+        elif evicts:
+            read_s += costs.evict_s + size * costs.evict_byte_s
+        return (
+            costs.query_s + rows * costs.row_s,
+            blocks * costs.spill_s + size * costs.spill_byte_s,
+            {"cpu": read_s, "disk": write_s, "latency": latency_s, "transfer": transfer_s},
         )
 
-    def _queries(self, spilled: float, missed: float) -> Mapping[str, float]:
+    def _queries(self) -> Mapping[str, float]:
         """Return the terms of queries, each of which asks for one row group and waits for all of it."""
-        trace, costs = self.trace, self.cache_costs
-        size, rows, count = float(np.mean(trace.wanted)), float(np.mean(trace.rows)), len(trace.asked)
-        missed, spilled = count * missed, count * spilled
-        blocks = max(1.0, size / self.block_bytes)
-        waits_s, moves_s = laws.fetch_s(self.device, size, self.block_bytes, self.engine.in_flight)
-        read_s = blocks * costs.read_s + size * costs.read_byte_s
-        disk_s = spilled * (blocks * costs.spill_s + size * costs.spill_byte_s)
-        if self.run > 1 or trace.memory_share < 1:  # others are evicted
-            if self.spills:
-                disk_s += missed * (costs.write_s + size * costs.write_byte_s)
-            else:
-                read_s += costs.evict_s + size * costs.evict_byte_s
-        return {
-            "cpu": count * (costs.query_s + rows * costs.row_s) + missed * read_s,
-            "disk": disk_s,
-            "latency": missed * waits_s,
-            "transfer": missed * moves_s,
-        }
+        own_s, disk_s, device = self.access_s()
+        _, spilled, missed = self.shares()
+        count = len(self.trace.asked)
+        terms_s = {name: count * missed * took_s for name, took_s in device.items()}
+        terms_s["cpu"] += count * own_s
+        terms_s["disk"] += count * spilled * disk_s
+        return terms_s
 
-    def _scan(self, spilled: float, missed: float, costs: Costs) -> Mapping[str, float]:
+    def _scan(self, costs: Costs) -> Mapping[str, float]:
         """Return the terms of a scan: what is missed is scheduled as any scan, the rest only decoded.
 
         From the spill folder blocks come while others are decoded, if more than one may be under way.
         """
         trace, depth = self.trace, self.engine.queue_depth
+        _, spilled, missed = self.shares()
         own_s = costs.plan_s + costs.open_s + costs.close_s
         own_s += sum(costs.group_s + rows * costs.row_s for rows in trace.rows)
         disk_s = spilled * sum(trace.sizes) * self.cache_costs.recall_byte_s
@@ -439,7 +445,7 @@ class CachedQueries(TableExperiment):
     def remark(self, settings: Settings, sample: Sample) -> str:
         """Say how the hit ratios compare: replayed, and in the long run, beside the one seen."""
         seen, case = 1 - sample.bytes_read / self.work(settings), self.case(settings)
-        return f"hits {seen:.1%} (LRU {sum(case.found()):.1%}, long run {case.trace.law().result:.1%})"
+        return f"hits {seen:.1%} (LRU {1 - case.shares()[2]:.1%}, long run {case.trace.law().result:.1%})"
 
     def draw(self, rng: random.Random) -> dict[str, Any]:
         """Return settings at size tiny, with everything that decides what is found where turned at random."""
