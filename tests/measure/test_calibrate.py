@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import threading
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
@@ -25,8 +27,14 @@ class Toll:
     bytes_per_row: float = 200.0
 
 
-def toll(runs: list[str] | None = None, *, of_disk: bool = False) -> Calibration[Toll]:
-    """Return a calibration of two runs, `a` and `b`, whose cost is a tenth of their number."""
+def toll(
+    runs: list[str] | None = None, *, of_disk: bool = False, controls: Iterable[float] = ()
+) -> Calibration[Toll]:
+    """Return a calibration of two runs, `a` and `b`, whose cost is a tenth of their number.
+
+    Its control runs take `controls`, in seconds, and a second each after that.
+    """
+    recorded = itertools.chain(controls, itertools.repeat(1.0))
     heard = [] if runs is None else runs
 
     def run(name: str) -> str:
@@ -41,6 +49,7 @@ def toll(runs: list[str] | None = None, *, of_disk: bool = False) -> Calibration
         typical=Toll,
         turns=3,
         of_disk=of_disk,
+        control=lambda: next(recorded),
     )
 
 
@@ -77,6 +86,54 @@ def test_costs_hold_for_this_machine_only() -> None:
     assert toll().kept() is None
 
 
+BUSY = (1.0, 1.3, 1.0, 1.0)
+"""Four control runs of one try, of which one strays by 30 %."""
+
+
+@pytest.mark.parametrize(
+    ("controls", "tries", "strayed"),
+    [
+        ((1.0, 1.02, 0.97, 1.0), 1, 0.03),
+        ((*BUSY, 1.0, 1.0, 1.05, 1.0), 2, 0.05),
+        ((*BUSY, *BUSY, 1.0, 1.0, 1.0, 1.0), 3, 0.0),
+        ((*BUSY, 1.0, 1.2, 1.0, 1.0, *BUSY), 3, 0.2),
+        ((1.0, 1.0, 1.0, 1.0), 1, 0.0),
+    ],
+    ids=["quiet", "again", "twice again", "never quiet", "still"],
+)
+@pytest.mark.usefixtures("_own_costs")
+def test_what_was_disturbed_is_measured_again_and_never_silently_kept(
+    controls: tuple[float, ...], tries: int, strayed: float
+) -> None:
+    runs: list[str] = []
+    toll(runs, controls=controls).run()
+    assert runs == ["a", "b"] * 3 * tries
+    assert toll().strayed == pytest.approx(strayed)
+    assert bool(toll().doubt) == (strayed > 0.1)
+    assert not toll().doubt or ("20 %" in toll().doubt and "lesson.calibrate()" in toll().doubt)
+    toll().run()
+    assert not toll().doubt
+
+
+@pytest.mark.usefixtures("_own_costs")
+def test_a_machine_that_is_slow_all_the_time_is_known_by_what_it_took_before() -> None:
+    toll(controls=[1.0] * 4).run()
+    toll(controls=[1.5] * 12).run()
+    assert toll().strayed == pytest.approx(0.5)
+
+
+@pytest.mark.usefixtures("_own_costs")
+def test_after_a_restart_it_is_calibrated_anew_and_until_then_the_old_costs_are_better_than_none() -> None:
+    toll().run()
+    for path in (toll().path, toll().path.with_name("control.json")):
+        told = json.loads(path.read_text(encoding="utf-8"))
+        path.write_text(json.dumps({**told, "boot_s": told["boot_s"] - 3_600}), encoding="utf-8")
+    runs: list[str] = []
+    assert toll(runs).costs() == Toll(row_s=0.6) and not runs
+    assert toll(runs, controls=[1.5] * 4).ensure() == Toll(row_s=0.2) and runs == ["a", "b"]
+    assert toll().strayed == 0.0  # what it took before the restart is no measure
+
+
 @pytest.mark.parametrize("of_disk", [True, False])
 @pytest.mark.usefixtures("_own_costs")
 def test_costs_of_the_disk_hold_until_it_is_calibrated_anew(*, of_disk: bool) -> None:
@@ -96,7 +153,7 @@ def test_a_time_that_no_run_takes_counts_as_none(value: object) -> None:
     assert toll().kept() is None
     for text in ("{", "[" * 100_000, "5", json.dumps({**told, "costs": [5]})):
         toll().path.write_text(text, encoding="utf-8")
-        assert toll().kept() is None
+        assert toll().kept() is None and not toll().doubt
 
 
 def test_a_folder_that_can_only_be_read_keeps_the_costs_in_memory(

@@ -57,6 +57,8 @@ def calibrate(*, quick: bool) -> None:
             f"DuckDB on {table}: {units.text(costs.dispatch_s, 's')} a read, {units.text(costs.row_s, 's')} a row;"
             f" on this disk {units.text(cold.group_s, 's')} a row group"
         )
+        if doubt := next(filter(None, (engine(table, here).doubt for here in ("", WARM, COLD))), ""):
+            click.echo(doubt.replace("lesson.calibrate()", "python -m readahead calibrate"))
     click.echo(f"Kept in {where.parent}")
 
 

@@ -20,11 +20,11 @@ from readahead.datasets.recipe import COMPRESSIONS, FORMATS, SIZES
 from readahead.datasets.tables import TABLES
 from readahead.devices import THIS_MACHINE, catalogue
 from readahead.errors import BadValue, require_choice, require_range
+from readahead.measure.calibrate import Calibration
 from readahead.measure.run import spare_threads
 from readahead.measure.sample import Sample
 from readahead.models.estimate import Estimate
 from readahead.published import Figure
-from readahead.running import tell
 from readahead.units import GB, MB, KiB, MiB
 
 Settings = Mapping[str, Any]
@@ -159,9 +159,23 @@ class Experiment(ABC):
         small = {"size": "tiny"} if any(knob.name == "size" for knob in self.knobs) else {}
         return self.settings(**small, **drawn)
 
-    def calibrate(self) -> None:
-        """Measure anew what the model takes from this machine, before it is validated. Raises `Cancelled`."""
-        tell(1, 1, "nothing to calibrate")
+    # -- what the model takes from this machine ----------------------------------------------------
+    def calibrations(self, settings: Settings) -> Sequence[Calibration[Any]]:
+        """Return what the model at these settings takes from this machine."""
+        return ()
+
+    def calibrate(self, settings: Settings | None = None) -> None:
+        """Calibrate anew what the model takes from this machine, at these settings or the usual. Raises `Cancelled`."""
+        for one in self.calibrations(settings or self.settings()):
+            one.run()
+
+    def doubts(self, settings: Settings) -> tuple[str, ...]:
+        """Return why the model may be off because of its calibration, and what to do; nothing if it is steady."""
+        return tuple(dict.fromkeys(filter(None, (one.doubt for one in self.calibrations(settings)))))[:1]
+
+    def band(self, settings: Settings) -> float:
+        """Return how far the engine's part of the model may be off, as a share: as far as its calibration strayed."""
+        return max((one.strayed for one in self.calibrations(settings)), default=0.0)
 
     def in_sight(self, knob: Knob) -> bool:
         """Return whether `validate` turns this knob and names it."""

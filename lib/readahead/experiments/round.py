@@ -115,8 +115,11 @@ class Model(Source):
         return self.study.experiment.model(self.study.settings(**changes))
 
     def seconds(self, **changes: Any) -> Value:
-        """Return the predicted time, exactly."""
-        return exactly(self.estimate(**changes).seconds)
+        """Return the predicted time, with as wide a band as the engine's part of it may be off."""
+        settings = self.study.settings(**changes)
+        estimate = self.study.experiment.model(settings)
+        slack_s = estimate.engine_s * self.study.experiment.band(settings)
+        return Value(median=estimate.seconds, low=estimate.seconds - slack_s, high=estimate.seconds + slack_s)
 
 
 class Measurement(Source):

@@ -7,15 +7,14 @@ Knobs by these names mean the same everywhere (see `knobs`); a topic that means 
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from readahead.datasets.recipe import Recipe
 from readahead.devices import THIS_MACHINE, Device, calibrated, device
 from readahead.experiments.experiment import DISK_COLD, DISK_WARM, EMULATED, USUAL, Experiment, Settings
-from readahead.measure import calibrate
-from readahead.measure.calibrate import MEMORY
+from readahead.measure.calibrate import MEMORY, Calibration, engine
 from readahead.measure.case import Case
 from readahead.measure.run import EngineSettings
 from readahead.measure.sample import Sample
@@ -104,13 +103,13 @@ class TableExperiment(Experiment):
             time_scale=float(self.value(settings, "time_scale")),
         )
 
-    def calibrate(self) -> None:
-        """Calibrate the engine on the table that the chapter opens with."""
-        calibrate.engine(self.value(self.settings(), "dataset")).run()
+    def calibrations(self, settings: Settings) -> Sequence[Calibration[Any]]:
+        """Return the calibration of the engine on the table, where it is measured."""
+        return (engine(self.value(settings, "dataset"), self.value(settings, "where")),)
 
     def costs(self, settings: Settings) -> Costs:
         """Return what the engine takes for the table, as calibrated where it is measured."""
-        return calibrate.engine(self.value(settings, "dataset"), self.value(settings, "where")).costs()
+        return engine(self.value(settings, "dataset"), self.value(settings, "where")).costs()
 
     # -- the three sources ---------------------------------------------------------------------------
     def model(self, settings: Settings) -> Estimate:
@@ -125,7 +124,8 @@ class TableExperiment(Experiment):
     def measure(self, settings: Settings, repeats: int = 3) -> Sample:
         """Run the query in DuckDB, on the emulated device or on this machine's disk."""
         case, where = self.case(settings), self.value(settings, "where")
-        calibrate.engine(case.recipe.table, where).ensure()
+        for one in self.calibrations(settings):
+            one.ensure()
         if where == EMULATED:
             return case.measure(repeats=repeats, facts=settings)
         return case.measure_here(cold=where == DISK_COLD, repeats=repeats, facts=settings)

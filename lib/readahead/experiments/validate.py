@@ -19,6 +19,7 @@ from readahead.datasets.recipe import Recipe
 from readahead.devices import Device
 from readahead.experiments.experiment import Experiment
 from readahead.measure import calibrate
+from readahead.measure.calibrate import MOST_TRIES, STRAYED, control_s
 from readahead.measure.case import Case
 from readahead.measure.run import EngineSettings
 from readahead.measure.sample import Sample
@@ -32,8 +33,6 @@ LONGEST_S = 1.2
 """Settings predicted to take longer than this a run are drawn again, so that it ends."""
 DEVICE_BOUND = 3.0
 """A run counts as device-bound when its I/O takes more than this many times its decoding."""
-STRAYED, MOST_TRIES = 0.10, 3
-"""How far a control run may lie from the usual, and how often a setting is measured at most."""
 LEVELS = ("n", "median", "p90", "worst")
 
 
@@ -135,21 +134,6 @@ class EveryKnob:
     def measure(self, settings: Case, repeats: int = 3) -> Sample:
         """Run the case in DuckDB."""
         return settings.measure(repeats=repeats)
-
-
-CONTROL = Case(
-    recipe=Recipe(table="comments_narrow", size="tiny", row_group_rows=65_536),
-    device=calibrate.MEMORY,
-    engine=EngineSettings(threads=1),
-)
-"""The engine alone bounds it: what varies in it is the machine's own, and no model can be nearer to a measurement than
-the measurement is to itself."""
-
-
-def control_s() -> float:
-    """Return the median seconds of the control run, now. Raises `Cancelled` when asked to stop."""
-    with quietly():
-        return CONTROL.measure(repeats=3).median_s
 
 
 Source = Experiment | EveryKnob

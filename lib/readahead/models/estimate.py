@@ -27,6 +27,11 @@ class Estimate:
         return float(sum(self.terms_s.values()))
 
     @property
+    def engine_s(self) -> float:
+        """Return the part of it that is the engine's own, and no device's."""
+        return float(sum(self.terms_s.get(name, 0.0) for name in ("open", "engine", "cpu")))
+
+    @property
     def bottleneck(self) -> str:
         """Return the name of the largest term."""
         return max(self.terms_s, key=self.terms_s.__getitem__)

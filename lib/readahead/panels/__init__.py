@@ -95,7 +95,8 @@ def _engine_text(table: str = "comments_narrow") -> str:
     except ReadaheadError as error:
         return f"not calibrated: {error}"
     read, row = units.text(costs.dispatch_s, "s"), units.text(costs.row_s, "s")
-    return f"{read} to hand out a read, {row} to decode a row (calibrated on this machine)"
+    how = calibrate.engine(table).doubt or "calibrated on this machine"
+    return f"{read} to hand out a read, {row} to decode a row ({how})"
 
 
 def _live() -> bool:

@@ -6,7 +6,7 @@
     lesson.predict("half_speed")    lesson.reveal("half_speed")     lesson.claim("eight_heads_help")
     lesson.exercise("hole")         lesson.figure("yield")          lesson.explore()
     lesson.run(queue_depth=8)       lesson.sweep("queue_depth", [1, 8, 64])
-    lesson.laws.yield_share(…)      lesson.published("rates")
+    lesson.laws.yield_share(…)      lesson.published("rates")       lesson.calibrate()
 
 With `reveal=True`, or when nobody watches (READAHEAD_RUN=papermill), everything is open and printed as plain
 HTML, and the learner's progress file is not written.
@@ -117,6 +117,16 @@ class Lesson:
         """Run the query at several values of one knob, and return a table of modeled, measured and published."""
         with self._told_of():
             return sweep(self.study, knob, values, **knobs)
+
+    def calibrate(self) -> None:
+        """Calibrate anew what this chapter's model takes from this machine. Close other programs first."""
+        experiment, settings = self.chapter.experiment, self.study.base
+        with self._told_of():
+            experiment.calibrate(settings)
+        steady = (
+            "Calibrated. The machine kept steady meanwhile. Run the cells above again to see what changed."
+        )
+        show(paragraphs(" ".join(experiment.doubts(settings)) or steady))
 
     @property
     def laws(self) -> Any:

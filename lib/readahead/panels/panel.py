@@ -221,6 +221,8 @@ class Panel:
 
     def _show_status(self, note: str, share: float | None) -> None:
         with self._lock:
+            if share is None and not note:  # nothing runs: what the learner should know meanwhile
+                note = " ".join(self.experiment.doubts(self.settings))
             self.widget.status = {"note": note, "share": share}
 
     def _show_error(self, error: BaseException | None) -> None:

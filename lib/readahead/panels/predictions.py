@@ -301,9 +301,12 @@ class RevealView:
             paragraphs(sentence)
             + ("" if asked.choices else strip(marks, asked.kind, sentence))
             + table(("Source", "Value", "Your guess against it"), rows)
-            + bullets(measured.warnings if measured is not None else ())
+            + bullets((*(measured.warnings if measured is not None else ()), *self._doubts()))
             + (paragraphs(f"**Why.** {asked.because}") if asked.because else "")
         )
+
+    def _doubts(self) -> tuple[str, ...]:
+        return self._study.experiment.doubts(self._study.base)
 
     def _ask(self) -> tuple[Value | None, dict[str, Any]]:
         """Measure, and note the settings of every sample that it took."""

@@ -201,7 +201,12 @@ def numbers_html(state: PanelState) -> str:
     head = ("Source", "Throughput", "Time", "Bytes read", "Reads", "Row groups")
     return (
         table(head, _sources(state))
-        + (bullets(state.here.seconds.warnings) if state.here else "")
+        + bullets(
+            (
+                *(state.here.seconds.warnings if state.here else ()),
+                *state.experiment.doubts(state.settings),
+            )
+        )
         + "<div style='display:flex;flex-wrap:wrap;gap:0 40px;align-items:flex-start'>"
         + table(("The model's terms", "Time", "Share"), terms)
         + table(("Setting", "Value"), settings)

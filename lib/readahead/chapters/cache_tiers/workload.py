@@ -429,17 +429,15 @@ class CachedQueries(TableExperiment):
     def measure(self, settings: Settings, repeats: int = 3) -> Sample:
         """Run the queries in DuckDB, on one connection, after the runs before this one."""
         self.case(settings).build()  # from here on the case is that of the file that is there
-        CACHE.ensure()
         return super().measure(settings, repeats)
 
     def work(self, settings: Settings) -> float:
         """Return the bytes that one run of the queries asks for."""
         return float(self.case(settings).trace.wanted.sum())
 
-    def calibrate(self) -> None:
-        """Calibrate the engine on comments, and its cache."""
-        super().calibrate()
-        CACHE.run()
+    def calibrations(self, settings: Settings) -> Sequence[Calibration[Any]]:
+        """Return the calibrations of the engine on comments, and of its cache."""
+        return (*super().calibrations(settings), CACHE)
 
     # -- an examination ------------------------------------------------------------------------------
     def remark(self, settings: Settings, sample: Sample) -> str:

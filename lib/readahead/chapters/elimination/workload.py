@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import functools
 import random
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -31,7 +32,6 @@ from readahead.experiments.table_experiment import TableExperiment, once
 from readahead.measure import calibrate
 from readahead.measure.case import Case
 from readahead.measure.run import EngineSettings, Query, engine
-from readahead.measure.sample import Sample
 from readahead.models.reads import Reads
 from readahead.models.schedule import Costs
 
@@ -186,22 +186,22 @@ class Eliminating(TableExperiment):
         usual = super().costs
         return calibrate.query(self.case(whole), name, lambda: replace(usual(settings), row_s=20e-9))
 
-    def calibrate(self) -> None:
+    def calibrations(self, settings: Settings) -> Sequence[calibrate.Calibration[Any]]:
+        """Return the calibrations of the engine on the order lines, and of the flight on it."""
+        return (*super().calibrations(settings), self._flight(settings))
+
+    def calibrate(self, settings: Settings | None = None) -> None:
         """Calibrate the engine on the order lines, and each flight."""
-        super().calibrate()
+        super().calibrate(settings)
         for number in "1234":
-            self._flight(self.settings(flight=f"Q{number}.1")).run()
+            if number != self.value(settings or self.settings(), "flight")[1]:
+                self._flight(self.settings(flight=f"Q{number}.1")).run()
 
     def draw(self, rng: random.Random) -> dict[str, Any]:
         """Draw a query, an order and its disorder among the knobs in sight."""
         also = {name: self.knob(name).draw(rng) for name in ("flight", "load", "disorder")}
         drawn = super().draw(rng)
         return {**drawn, **also, "row_group_rows": min(drawn["row_group_rows"], 32_768)}
-
-    def measure(self, settings: Settings, repeats: int = 3) -> Sample:
-        """Run the query in DuckDB, building the file and calibrating the flight first if need be."""
-        self._flight(settings).ensure()
-        return super().measure(settings, repeats)
 
     def work(self, settings: Settings) -> float:
         """Return the rows of the table: a row that need not be read counts as answered for."""

@@ -5,6 +5,7 @@ the processor seconds that one way of running a query takes more than another.
 from __future__ import annotations
 
 import random
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -90,17 +91,16 @@ class Reports(TableExperiment):
         row_s = REPORTS[name].row_s
         return calibrate.query(self.case(settings), name, lambda: replace(usual(settings), row_s=row_s))
 
-    def calibrate(self) -> None:
+    def calibrations(self, settings: Settings) -> Sequence[calibrate.Calibration[Any]]:
+        """Return the calibrations of the engine on the order lines, and of the query on it."""
+        table = super().calibrations(settings)
+        return table if settings["report"] == EVERY else (*table, self._calibration(settings))
+
+    def calibrate(self, settings: Settings | None = None) -> None:
         """Calibrate the engine on the order lines, and each query on it."""
-        super().calibrate()
+        super().calibrate(self.settings(report=EVERY))
         for name in REPORTS:
             self._calibration(self.settings(report=name)).run()
-
-    def measure(self, settings: Settings, repeats: int = 3) -> Sample:
-        """Run the query in DuckDB, calibrating it first if that was never done."""
-        if settings["report"] != EVERY:
-            self._calibration(settings).ensure()
-        return super().measure(settings, repeats)
 
     def _work(self, case: Case) -> float:
         """Return the bytes of the columns that the query reads."""

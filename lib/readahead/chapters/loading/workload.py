@@ -331,7 +331,8 @@ class Loading(Experiment):
 
     def measure(self, settings: Settings, repeats: int = 3) -> Sample:
         """Let the writers write, calibrating a batch first if that was never done."""
-        load_calibration(settings["target"]).ensure()
+        for one in self.calibrations(settings):
+            one.ensure()
         return run_writers(
             settings["target"],
             self.device(settings),
@@ -342,9 +343,9 @@ class Loading(Experiment):
             facts=settings,
         )
 
-    def calibrate(self) -> None:
-        """Calibrate a batch and a row into files on an emulated device."""
-        load_calibration(EMULATED_FILES).run()
+    def calibrations(self, settings: Settings) -> Sequence[Calibration[Any]]:
+        """Return the calibration of a batch and a row."""
+        return (load_calibration(settings["target"]),)
 
     def draw(self, rng: random.Random) -> dict[str, Any]:
         """Draw a load onto an emulated device, no batch so large that only the processor counts."""

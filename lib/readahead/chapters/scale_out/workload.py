@@ -177,9 +177,9 @@ class ScaleOut(TableExperiment):
             small_bytes=rng.choice((64 * KiB, 1 * MiB, 4 * MiB)),
         )
 
-    def calibrate(self) -> None:
+    def calibrate(self, settings: Settings | None = None) -> None:
         """Calibrate the engine, and the cluster's empty rounds."""
-        super().calibrate()
+        super().calibrate(settings)
         cluster.cluster(LOCAL).open()
 
     # -- knobs ---------------------------------------------------------------------------------------
