@@ -1,31 +1,39 @@
 """The panel in use, as the browser sees it: messages in, state out, from two threads at once."""
 
 import dataclasses
+import random
 import re
 import threading
 import time
 from collections.abc import Iterator
+from importlib import import_module
 from typing import Any
 
 import numpy as np
 import pytest
 
+from readahead.chapters import CONTENTS
 from readahead.errors import BadValue
+from readahead.experiments.experiment import Experiment
 from readahead.experiments.run import Run
 from readahead.panels.chart import CYCLE
 from readahead.panels.panel import Panel, places
 from readahead.panels.state import (
     MOST_READS,
     TERMS,
+    address,
     numbers_html,
     panel_state,
     reads,
+    settings_at,
     static_html,
     term_key,
 )
 from readahead.storage.trace import Read
 
 from .toy import FERRY
+
+EVERY = [import_module(f"readahead.chapters.{place.topic}.chapter").EXPERIMENT for place in CONTENTS]
 
 
 @pytest.fixture
@@ -356,3 +364,65 @@ def test_marks_and_words_stand_out_from_a_light_and_a_dark_page(panel: Panel) ->
                     colour,
                     paper,
                 )
+
+
+def test_two_settings_are_compared_in_words_and_on_the_chart(panel: Panel) -> None:
+    panel.heard({"do": "pin"})
+    assert panel.widget.pinned["words"].startswith("A is pinned here.")
+    turn(panel, "latency_s", text="4 ms")
+    told = panel.widget.pinned
+    assert "From A to B: Crossing 1 ms → 4 ms." in told["words"]
+    assert "The model: 9.05 ms → 33 ms, B takes 3.65× as long." in told["words"]
+    assert "DuckDB has not measured A and B yet." in told["words"]
+    assert told["x"] == 1e-3 and told["y"] == pytest.approx(1_048_576 / 9.048576e-3)
+    panel.measure()
+    wait(panel, 1)
+    turn(panel, "piece_bytes", stop=6)  # another axis: the line of A is drawn along it as well
+    assert panel.widget.pinned["x"] == 131_072
+    assert len(floats(panel.widget.pinned["line"]["x"])) >= 64
+    assert "Piece 128 KiB → 1 MiB" in panel.widget.pinned["words"]
+    panel.heard({"do": "swap"})
+    assert panel.settings == FERRY.settings() and panel.pinned is not None
+    assert panel.pinned.settings["piece_bytes"] == 1_048_576 and panel.widget.now["x"] == 131_072
+    panel.heard({"do": "pin"})
+    assert panel.widget.pinned == {} and panel.pinned is None
+
+
+def test_measurements_of_both_settings_are_compared(panel: Panel) -> None:
+    panel.measure()
+    wait(panel, 1)
+    panel.heard({"do": "pin"})
+    turn(panel, "latency_s", text="3 ms")
+    panel.measure()
+    wait(panel, 2)
+    panel.background.join(30)
+    assert re.search(
+        r"DuckDB: [\d.]+ ms → [\d.]+ ms, B takes [\d.]+× as long\.", panel.widget.pinned["words"]
+    )
+
+
+@pytest.mark.parametrize("experiment", EVERY, ids=lambda one: one.topic)
+def test_settings_come_back_from_their_address(experiment: Experiment) -> None:
+    rng = random.Random(experiment.topic)
+    for _ in range(20):
+        settings = {
+            knob.name: knob.draw(rng) for knob in experiment.knobs if knob.choices or knob.kind != "choice"
+        }
+        settings = experiment.settings(**settings)
+        assert settings_at(experiment, address(experiment, settings)) == settings
+
+
+def test_an_address_opens_the_panel_there_and_a_wrong_one_is_told(panel: Panel) -> None:
+    turn(panel, "device", choice="bridge")
+    turn(panel, "piece_bytes", text="48 KiB")
+    text = panel.widget.now["address"]
+    assert text == "ferry?device=bridge&latency_s=1e-05&piece_bytes=49152"
+    assert settings_at(FERRY, f" {text} ") == panel.settings
+    for wrong, told in (
+        ("lookups?size=1", "not an address of 'ferry'"),
+        ("ferry?wind=3", "'wind' is not a knob"),
+        ("ferry?cars=many", "cars='many' must be a number"),
+        ("ferry?cars=99", "cars=99.0 must be"),
+    ):
+        with pytest.raises(BadValue, match=told):
+            settings_at(FERRY, wrong)

@@ -59,3 +59,12 @@ def test_a_value_out_of_range_names_the_parameter(shown: list[str]) -> None:
     with pytest.raises(BadValue, match="latency_s=1 must be from"):
         panels.run(FERRY, latency_s=1)
     assert shown == []
+
+
+def test_an_address_gives_every_setting(
+    tmp_path: Path, shown: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("READAHEAD_OUT", str(tmp_path))
+    panels.explore(FERRY, "ferry?latency_s=0.003", measure=False, latency_s=0.002, cars=3)
+    told = json.loads((tmp_path / "ferry.json").read_text(encoding="utf-8"))["settings"]
+    assert told["latency_s"] == 0.003 and told["cars"] == 8

@@ -24,6 +24,7 @@ from readahead.questions.progress import by_papermill
 
 def explore(
     experiment: Experiment,
+    address: str = "",
     *,
     measure: bool = True,
     on_settings: Callable[[Settings], None] | None = None,
@@ -31,9 +32,13 @@ def explore(
 ) -> Any:
     """Return the panel of an experiment, to be shown by the cell; where nobody watches, print it instead.
 
-    A setting that is None is left to the experiment, or to the device that is given. Raises `BadValue` that
-    names a setting which the experiment does not take. `on_settings` is told where the sliders rest.
+    `address` is what stands below a panel, and gives every setting. A setting that is None is left to the experiment,
+    or to the device that is given. Raises `BadValue` that names a setting which the experiment does not take.
+    `on_settings` is told where the sliders rest.
     """
+    from readahead.panels.state import settings_at
+
+    settings = settings_at(experiment, address) if address else settings
     if by_papermill() or not _live():
         run(experiment, measure=measure, **settings)
         return None

@@ -95,13 +95,14 @@ class Lesson:
         self.say_notices()
         show(guesses_html(self.progress.read()))
 
-    def explore(self, **settings: Any) -> Any:
+    def explore(self, address: str = "", **settings: Any) -> Any:
         """Show the panel of this chapter's experiment, its sliders where the learner left them.
 
-        They are where the notebook says if the notebook's own settings were changed since.
+        They are where the notebook says if the notebook's own settings were changed since, and where `address` says if
+        one is given: a text that stands below the panel of a neighbour.
         """
         given = {**self.study.base, **self._sliders(), **settings}
-        return panels.explore(self.chapter.experiment, on_settings=self.keep_sliders, **given)
+        return panels.explore(self.chapter.experiment, address, on_settings=self.keep_sliders, **given)
 
     # -- the learner's own lines ---------------------------------------------------------------------
     def run(self, **knobs: Any) -> Run:

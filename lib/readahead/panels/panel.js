@@ -4,7 +4,8 @@
  * its colours from panel.css, and sends back what the learner does. It computes no model and writes no unit.
  *
  * A slider shows its new value at once. At most one turn is on its way to the kernel; of those made meanwhile only the
- * newest of each knob is sent. Drawing waits for the next frame, and only what changed is drawn anew.
+ * newest of each knob is sent. Drawing waits for the next frame, and only what changed is drawn anew. Pictures and tables
+ * are saved here, without the kernel and without the network.
  */
 
 /** @typedef {{low: number, high: number, log: boolean, places: number[], texts: string[], label: string}} Axis */
@@ -17,10 +18,11 @@
 /** @typedef {(value: number) => number} Scale */
 
 const REST_MS = 700; // a sentence that stands so long is spoken
-const SLOW_MS = 400, LOST_MS = 8000; // without an answer: the kernel is busy; it may be gone
+const SLOW_MS = 100, LOST_MS = 8000; // without an answer: the kernel is busy; it may be gone
+const CALM_MS = 500; // so long a note stands at least, so that it does not flicker
 const NEAR_PX = 14; // a mark so near to the pointer is meant
 
-const SHOWN = ["axes", "line", "now", "marks", "reads", "status", "error", "numbers", "knobs"];
+const SHOWN = ["axes", "line", "now", "marks", "pinned", "reads", "status", "error", "numbers", "knobs"];
 
 /** Make an element; a name with `svg:` before it is one of a drawing.
  * @param {string} name @param {Record<string, any>} [facts] @param {...(Node | string)} children @returns {any} */
@@ -96,13 +98,14 @@ const STAR = Array.from({ length: 10 }, (_, corner) => {
 /** Return one sign of the chart, around 0, 0. @param {string} kind @returns {SVGElement} */
 function sign(kind) {
   if (kind === "model") return make("svg:line", { class: "ra-line", x1: -11, x2: 11 });
+  if (kind === "pinned") return make("svg:line", { class: "ra-pinned", x1: -11, x2: 11 });
   if (kind === "here") return make("svg:path", { class: "ra-here", d: "M0-10L10 0L0 10L-10 0Z" });
   if (kind === "published") return make("svg:polygon", { class: "ra-published", points: STAR });
   if (kind === "faded") return make("svg:circle", { class: "ra-measured", r: 5 });
   return make("svg:circle", { class: "ra-measured readahead-dot-measured", r: 7 });
 }
 const LEGEND = {
-  model: "model", here: "you are here", measured: "DuckDB", faded: "DuckDB, other settings", published: "published",
+  model: "model", here: "you are here", pinned: "A, pinned", measured: "DuckDB", faded: "DuckDB, other settings", published: "published",
 };
 
 /** The throughput along one knob: the model's line, the marks, and where we are. */
@@ -117,6 +120,8 @@ class Curve {
     this.svg.addEventListener("pointermove", (/** @type {PointerEvent} */ event) => this.hover(event));
     this.svg.addEventListener("pointerleave", () => this.leave());
     this.path = make("svg:path", { class: "ra-line readahead-line" });
+    this.other = make("svg:path", { class: "ra-pinned" });
+    this.letters = make("svg:g", { class: "ra-letters" });
     this.guide = make("svg:line", { class: "ra-guide" });
     this.ring = make("svg:g", { class: "readahead-here" }, sign("here"));
     this.spot = make("svg:circle", { class: "ra-hovered", r: 0 });
@@ -125,7 +130,7 @@ class Curve {
 
   /** @param {any} state @param {Line} line with the present value in it @param {number} width */
   draw(state, line, width) {
-    const { axes, marks, now } = state, old = this.drawn, framed = axes !== old.axes || width !== old.width;
+    const { axes, marks, now, pinned } = state, old = this.drawn, framed = axes !== old.axes || width !== old.width;
     const height = Math.round(Math.min(430, Math.max(270, width * 0.68)));
     const left = 82, right = width - 16, top = 10, bottom = height - 42;
     const x = scale(axes.x, left, right), y = scale(axes.y, bottom, top);
@@ -139,21 +144,30 @@ class Curve {
         make("svg:path", { class: "ra-edge", d: `M${left} ${top}V${bottom}H${right}` }),
         make("svg:text", middle, axes.x.label));
     }
-    if (framed || marks !== old.marks) {
-      const kinds = new Set(["model", "here", ...marks.map((/** @type {Mark} */ mark) => mark.kind)]);
+    if (framed || marks !== old.marks || pinned !== old.pinned) {
+      const kinds = new Set(["model", "here", pinned.line ? "pinned" : "", ...marks.map((/** @type {Mark} */ mark) => mark.kind)]);
       const shown = Object.entries(LEGEND).filter(([kind]) => kinds.has(kind));
       this.legend.replaceChildren(...shown.map(([kind, name]) => {
         const place = { width: 24, height: 22, viewBox: "-12 -11 24 22", "aria-hidden": "true" };
         return make("li", {}, make("svg:svg", { ...place, class: `ra-${kind}-key` }, sign(kind)), name);
       }));
       this.group = make("svg:g", {}, ...marks.map((/** @type {Mark} */ mark) => this.mark(mark, x, y)));
-      this.svg.replaceChildren(this.frame, this.guide, this.path, this.group, this.ring, this.spot);
+      this.svg.replaceChildren(
+        this.frame, this.guide, this.other, this.path, this.group, this.ring, this.letters, this.spot);
     }
-    const corners = Array.from(line.x, (value, n) => `${x(value).toFixed(1)} ${y(line.y[n]).toFixed(1)}`);
-    set(this.path, { d: `M${corners.join("L")}` });
+    /** @param {Line["x"]} xs @param {Line["y"]} ys */
+    const through = (xs, ys) =>
+      `M${Array.from(xs, (value, n) => `${x(value).toFixed(1)} ${y(ys[n]).toFixed(1)}`).join("L")}`;
+    set(this.path, { d: through(line.x, line.y) });
+    const beside = pinned.line, letter = (/** @type {string} */ name, /** @type {any} */ at) =>
+      make("svg:text", { x: x(at.x) + 12, y: y(at.y) - 8, "font-weight": 700 }, name);
+    set(this.other, { d: beside ? through(floats(beside.x), floats(beside.y)) : "" });
+    this.letters.replaceChildren(...(beside
+      ? [make("svg:circle", { class: "ra-pinned", cx: x(pinned.x), cy: y(pinned.y), r: 8 }), letter("A", pinned), letter("B", now)]
+      : []));
     set(this.ring, { transform: `translate(${x(now.x).toFixed(1)} ${y(now.y).toFixed(1)})` });
     set(this.guide, { x1: x(now.x), x2: x(now.x), y1: top, y2: bottom });
-    this.drawn = { axes, marks, width, line, x, y };
+    this.drawn = { axes, marks, pinned, width, line, x, y };
   }
 
   /** @param {Mark} mark @param {Scale} x @param {Scale} y */
@@ -173,7 +187,7 @@ class Curve {
     this.tip(null, "");
   }
 
-  /** Say what the model expects where the pointer is, and every mark near it.
+  /** Say what the model expects where the pointer is, what was measured there and what was published.
    * @param {PointerEvent} event */
   hover(event) {
     const { x, y, line, marks } = this.drawn, box = this.svg.getBoundingClientRect();
@@ -182,10 +196,14 @@ class Curve {
     const far = Array.from(line.x, (/** @type {number} */ value) => Math.abs(x(value) - here));
     const nearest = far.indexOf(Math.min(...far));
     set(this.spot, { cx: x(line.x[nearest]), cy: y(line.y[nearest]), r: 5 });
-    const near = /** @type {Mark[]} */ (marks).filter((mark) => Math.abs(x(mark.x) - here) < NEAR_PX);
-    const under = near.filter((mark) => Math.abs(y(mark.y) - (event.clientY - box.top)) < NEAR_PX);
-    const meant = (under.length ? under : near).slice(-3).reverse();
-    this.tip(event, [`model: ${line.texts[nearest]}`, ...meant.map((mark) => mark.text)].join("\n\n"));
+    /** @param {Mark} mark */
+    const away = (mark) => Math.abs(y(mark.y) - (event.clientY - box.top));
+    const near = /** @type {Mark[]} */ (marks).filter((mark) => Math.abs(x(mark.x) - here) < NEAR_PX)
+      .sort((one, other) => away(one) - away(other));
+    const found = [near.find((mark) => mark.kind === "measured") ?? near.find((mark) => mark.kind === "faded"),
+      near.find((mark) => mark.kind === "published")];
+    const said = [`Model: ${line.texts[nearest]}`, ...found.map((mark) => mark?.text ?? "")];
+    this.tip(event, said.filter(Boolean).join("\n\n"));
   }
 }
 
@@ -282,6 +300,7 @@ class Turns {
     /** @type {{name: string, id: string} | null} */ this.flying = null;
     /** @type {Map<string, object>} */ this.waiting = new Map();
     /** @type {any[]} */ this.clocks = [];
+    /** @type {any} */ this.calm = 0;
   }
 
   /** @param {string} name */
@@ -299,9 +318,12 @@ class Turns {
     const [name, value] = /** @type {[string, object]} */ (this.waiting.entries().next().value);
     this.waiting.delete(name);
     this.flying = { name, id: `${this.me}-${++this.count}` };
-    const slow = "waiting for the kernel …";
-    const lost = "The kernel does not answer. If it was restarted, run this cell again.";
-    this.clocks = [setTimeout(this.say, SLOW_MS, slow), setTimeout(this.say, LOST_MS, lost)];
+    const after = (/** @type {number} */ delay, /** @type {string} */ note) => setTimeout(() => {
+      clearTimeout(this.calm);
+      this.say(note);
+    }, delay);
+    this.clocks = [after(SLOW_MS, "waiting for the kernel …"),
+      after(LOST_MS, "The kernel does not answer. If it was restarted, run this cell again.")];
     this.send({ turn: name, ...value, id: this.flying.id });
   }
 
@@ -314,11 +336,11 @@ class Turns {
     if (!this.flying || this.model.get("answered") !== this.flying.id) return;
     this.close();
     this.flying = null;
-    this.say("");
+    this.calm = setTimeout(this.say, CALM_MS, "");
     this.next();
   }
 
-  close() { this.clocks.forEach(clearTimeout); }
+  close() { [...this.clocks, this.calm].forEach(clearTimeout); }
 }
 
 /** Make one knob's control. @param {Knob} knob @param {(value: object, stop?: number) => void} turned */
@@ -384,15 +406,28 @@ function render({ model, el }) {
   const bar = make("progress", { max: 1, "aria-label": "Measuring" });
   let slow = "";
   const link = new Turns(model, (said) => { slow = said; soon(); });
-  const button = (/** @type {string} */ name, /** @type {string} */ title) => {
-    const order = name.toLowerCase(), clicked = () => link.send({ do: order });
-    return make("button", { type: "button", class: `readahead-${order}`, title, onclick: clicked }, name);
-  };
-  const measure = button("Measure", "Run the query in DuckDB now"), cancel = button("Cancel", "Stop measuring");
+  /** @param {string} order @param {string} name @param {string} title */
+  const button = (order, name, title, clicked = () => link.send({ do: order })) =>
+    make("button", { type: "button", class: `readahead-${order}`, title, onclick: clicked }, name);
+  const measure = button("measure", "Measure", "Run the query in DuckDB now");
+  const cancel = button("cancel", "Cancel", "Stop measuring");
   const auto = make("input", { type: "checkbox", onchange: () => link.send({ auto: auto.checked }) });
   const errors = make("div", { class: "readahead-errors" }), sentence = make("p", { class: "readahead-sentence" });
   const spoken = make("div", { class: "readahead-spoken", "aria-live": "polite" });
-  const numbers = make("div", { class: "readahead-numbers" });
+  const numbers = make("div", { class: "readahead-numbers" }), compared = make("p", { class: "readahead-compared" });
+  const pin = button("pin", "Pin as A", "Keep these settings, to compare with others");
+  const swap = button("swap", "Swap A and B", "Go back to the settings of A, and pin those of B");
+  const file = () => `${get("plan").topic}-${get("now").knob}`;
+  const png = button("png", "Save picture", "Save the chart as PNG", () =>
+    picture(curve.element, [get("now").sentence, get("pinned").words ?? ""]).then((made) => save(made, `${file()}.png`)));
+  const csv = button("csv", "Save data", "Save what the chart shows as CSV", () =>
+    save(new Blob([rows(get, line)], { type: "text/csv" }), `${file()}.csv`));
+  const place = make("input", { type: "text", readonly: "", "data-lm-suppress-shortcuts": "true",
+    "aria-label": "Address of these settings", onfocus: () => place.select() });
+  const copy = button("copy", "Copy address", 'A text to hand on: lesson.explore("…") opens these settings', () => {
+    place.select();
+    navigator.clipboard?.writeText(place.value);
+  });
   const curve = new Curve(tip), terms = new Terms(tip), reads = new Reads();
   /** @type {{x: number, y: number} | null} */ let local = null;
   const knobs = /** @type {Knob[]} */ (get("plan").knobs).map((knob) => ({ knob, ...control(knob, (value, at) => {
@@ -413,7 +448,9 @@ function render({ model, el }) {
     make("div", { class: "readahead-row readahead-status" }, measure,
       make("label", { class: "readahead-auto" }, auto, "when a slider rests"), cancel, bar, note),
     errors,
-    make("div", { class: "readahead-charts" }, curve.element, right), sentence, spoken,
+    make("div", { class: "readahead-charts" }, curve.element, right), sentence, compared, spoken,
+    make("div", { class: "readahead-row readahead-tools" }, pin, swap, png, csv,
+      make("span", { class: "readahead-address" }, place, copy)),
     ...(folded.length ? [fold("More knobs", make("div", { class: "readahead-grid" }, ...folded))] : []),
     fold("The numbers", numbers, (/** @type {any} */ event) => link.send({ unfolded: event.target.open })), tipBox);
   el.append(root);
@@ -439,11 +476,16 @@ function render({ model, el }) {
     cancel.disabled = !running;
     if (state.error !== seen.error) errors.innerHTML = state.error;
     if (state.numbers !== seen.numbers) numbers.innerHTML = state.numbers;
-    if (sentence.textContent !== state.now.sentence) {
+    const words = state.pinned.words ?? "";
+    if (sentence.textContent !== state.now.sentence || compared.textContent !== words) {
       sentence.textContent = state.now.sentence;
+      compared.textContent = words;
       clearTimeout(rest);
-      rest = setTimeout(() => { spoken.textContent = state.now.sentence; }, REST_MS);
+      rest = setTimeout(() => { spoken.textContent = `${state.now.sentence} ${words}`.trim(); }, REST_MS);
     }
+    pin.textContent = words ? "Let go of A" : "Pin as A";
+    swap.hidden = !words;
+    place.value = state.now.address;
     const wide = curve.element.clientWidth, narrow = right.clientWidth;
     if (wide) curve.draw(state, line, wide);
     if (narrow && (state.now.terms !== seen.now?.terms || narrow !== seen.narrow)) terms.draw(state, narrow);
@@ -468,6 +510,70 @@ function render({ model, el }) {
     clearTimeout(rest);
     cancelAnimationFrame(frame);
   };
+}
+
+/** Let the reader keep something as a file. @param {Blob} what @param {string} name */
+function save(what, name) {
+  const href = URL.createObjectURL(what);
+  make("a", { href, download: name }).click();
+  setTimeout(() => URL.revokeObjectURL(href), 10_000);
+}
+
+/** Return what the chart shows as CSV, in SI units. @param {(name: string) => any} get @param {Line} line */
+function rows(get, line) {
+  const now = get("now"), { line: beside } = get("pinned");
+  /** @param {string} source @param {Line["x"]} xs @param {Line["y"]} ys */
+  const through = (source, xs, ys) => Array.from(xs, (x, n) => [source, x, ys[n]]);
+  const table = [["source", now.knob, now.unit, "low", "high", "words"], ...through("model", line.x, line.y),
+    ...(beside ? through("A", floats(beside.x), floats(beside.y)) : []),
+    ...get("marks").map((/** @type {Mark} */ mark) =>
+      [mark.kind === "faded" ? "measured elsewhere" : mark.kind, mark.x, mark.y, mark.low, mark.high, mark.text])];
+  const cell = (/** @type {any} */ value) => typeof value === "number" ? Number(value.toPrecision(7))
+    : /[",\n]/.test(value ?? "") ? `"${value.replaceAll('"', '""').replaceAll("\n", "; ")}"` : value ?? "";
+  return `${table.map((row) => row.map(cell).join(",")).join("\n")}\n`;
+}
+
+const INKS = ["fill", "fill-opacity", "stroke", "stroke-width", "stroke-dasharray", "stroke-linejoin", "opacity",
+  "font-family", "font-size", "font-weight", "text-anchor"];
+
+/** Return a drawing as it looks here, without the style sheet. @param {SVGElement} svg @param {DOMRect} around */
+function standalone(svg, around) {
+  const copy = /** @type {SVGElement} */ (svg.cloneNode(true)), parts = copy.querySelectorAll("*");
+  svg.querySelectorAll("*").forEach((part, n) => {
+    const looks = getComputedStyle(part);
+    set(parts[n], { style: INKS.map((ink) => `${ink}:${looks.getPropertyValue(ink)}`).join(";") });
+  });
+  const at = svg.getBoundingClientRect();
+  set(copy, { x: at.left - around.left, y: at.top - around.top, width: at.width, height: at.height, overflow: "visible" });
+  return copy;
+}
+
+/** Return a chart with its title, its legend and what is said below it as a PNG.
+ * @param {HTMLElement} chart @param {string[]} said @returns {Promise<Blob>} */
+async function picture(chart, said) {
+  const around = chart.getBoundingClientRect(), air = 16;
+  const { backgroundColor, color, fontFamily } = getComputedStyle(/** @type {Element} */ (chart.closest(".readahead-panel")));
+  const lines = said.flatMap((text) => text.match(/\S.{0,92}(?=\s|$)/g) ?? []);
+  const width = Math.ceil(Math.max(around.width, 640)) + 2 * air;
+  const height = Math.ceil(around.height) + 19 * lines.length + 12 + 2 * air;
+  const names = [...chart.querySelectorAll("h4, li")].map((one) => {
+    const range = document.createRange();
+    range.selectNodeContents(/** @type {Node} */ (one.lastChild));
+    const at = range.getBoundingClientRect();
+    return make("svg:text", { x: at.left - around.left, y: at.bottom - around.top - 4 }, one.textContent ?? "");
+  });
+  const whole = make("svg:svg", { width, height, viewBox: `${-air} ${-air} ${width} ${height}`,
+    style: `font: 13px ${fontFamily}; fill: ${color}` },
+    make("svg:rect", { x: -air, y: -air, width, height, style: `fill: ${backgroundColor}` }), ...names,
+    ...Array.from(chart.querySelectorAll("svg"), (svg) => standalone(svg, around)),
+    ...lines.map((line, n) => make("svg:text", { x: 0, y: around.height + 24 + 19 * n }, line)));
+  const image = new Image();
+  image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(new XMLSerializer().serializeToString(whole))}`;
+  await image.decode();
+  const canvas = make("canvas", { width: 2 * width, height: 2 * height }), pen = canvas.getContext("2d");
+  pen.scale(2, 2);
+  pen.drawImage(image, 0, 0);
+  return new Promise((done) => canvas.toBlob(done, "image/png"));
 }
 
 /** Put the present value into the curve. @param {any} sent @param {any} now @returns {Line} */

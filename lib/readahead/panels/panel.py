@@ -57,6 +57,8 @@ class PanelWidget(anywidget.AnyWidget):
     line = traitlets.Dict().tag(sync=True)
     now = traitlets.Dict().tag(sync=True)
     marks: Any = traitlets.List().tag(sync=True)
+    pinned = traitlets.Dict().tag(sync=True)
+    """What is compared with the present, if anything: the words, the line and the place on it."""
     reads = traitlets.Dict().tag(sync=True)
     status = traitlets.Dict().tag(sync=True)
     """Of the measurement: a note, and the share that is done, or None when nothing runs."""
@@ -92,13 +94,17 @@ class Panel:
         self.settings: dict[str, Any] = experiment.turned(**settings)
         self.x_name = first_knob(experiment, self.settings)
         self.runs: list[Run] = []
+        self.pinned: PanelState | None = None
+        """A, with which the present settings are compared."""
         self._on_settings = on_settings
         self._lock = threading.RLock()  # messages come on two threads, results on a third
         self._timer: threading.Timer | None = None
         self._unfolded = False
         self.state: PanelState = panel_state(experiment, self.settings, self.x_name)
         knobs = [knob_plan(knob, self.settings[knob.name]) for knob in experiment.knobs]
-        self.widget = PanelWidget(plan={"title": experiment.title, "knobs": knobs}, auto=measure)
+        self.widget = PanelWidget(
+            plan={"topic": experiment.topic, "title": experiment.title, "knobs": knobs}, auto=measure
+        )
         self.widget.panel = self
         self.widget.on_msg(lambda _, said, __: self.heard(said))
         self.background = Worker(self._show_status, self._show_error)
@@ -114,6 +120,10 @@ class Panel:
                 self.measure()
             elif said.get("do") == "cancel":
                 self.background.cancel()
+            elif said.get("do") == "pin":
+                self.pin()
+            elif said.get("do") == "swap":
+                self.swap()
             else:
                 with self._one_message():
                     self.widget.answered = said.get("id", "")
@@ -136,16 +146,33 @@ class Panel:
     def turn(self, name: str, value: Any) -> None:
         """Turn a knob: everything follows at once, and a measurement begins when it rests."""
         with self._one_message():
-            before = self.settings
-            try:
-                self.settings = self.experiment.follow({**before, name: value}, name)
-                self._choose_x(name)
-                self.draw()
-            except Exception:
-                self.settings = before
-                raise
-            self._show_error(None)  # it was about another value
-            self._rest()
+            self._go(self.experiment.follow({**self.settings, name: value}, name), name)
+
+    def pin(self) -> None:
+        """Pin the present settings as A, to compare with what comes; or let go of those that are pinned."""
+        with self._one_message():
+            self.pinned = self.state if self.pinned is None else None
+            self.draw()
+
+    def swap(self) -> None:
+        """Go back to the settings of A, and pin those that stood here till now."""
+        with self._one_message():
+            if self.pinned is not None:
+                there, self.pinned = self.pinned, self.state
+                self._go(dict(there.settings), there.knob.name)
+
+    def _go(self, settings: dict[str, Any], name: str) -> None:
+        """Go to other settings, of which `name` was turned; where the model cannot, nothing changes."""
+        before = self.settings
+        try:
+            self.settings = settings
+            self._choose_x(name)
+            self.draw()
+        except Exception:
+            self.settings = before
+            raise
+        self._show_error(None)  # it was about another value
+        self._rest()
 
     def measure(self) -> None:
         """Measure at the present settings, in the background."""
@@ -208,8 +235,10 @@ class Panel:
         """Bring everything up to date. Raises what the model raises."""
         with self._one_message():
             self.state = panel_state(self.experiment, self.settings, self.x_name, self.runs)
+            if (a := self.pinned) is not None and (a.knob, a.runs) != (self.state.knob, self.state.runs):
+                self.pinned = panel_state(self.experiment, a.settings, self.x_name, self.runs)
             self.widget.knobs = knob_states(self.experiment, self.settings)
-            charts = browser_state(self.state, self.runs[-1] if self.runs else None)
+            charts = browser_state(self.state, self.runs[-1] if self.runs else None, self.pinned)
             for name, value in charts.items():
                 setattr(self.widget, name, value)
             self._show_numbers()

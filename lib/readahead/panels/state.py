@@ -12,10 +12,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
+from urllib.parse import parse_qsl, urlencode
 
 import numpy as np
 
 from readahead import units
+from readahead.errors import BadValue
 from readahead.experiments.experiment import Experiment, Knob, Settings
 from readahead.experiments.figure import Axis, Line, Picture
 from readahead.experiments.run import Run
@@ -124,6 +126,28 @@ def first_knob(experiment: Experiment, settings: Settings) -> str:
     return next((name for name in numbers if name not in idle), numbers[0])
 
 
+# -- settings as a line of text ---------------------------------------------------------------------
+def address(experiment: Experiment, settings: Settings) -> str:
+    """Return settings as a text to hand on, such as `fragments?size=64.0`: what stands elsewhere than by default."""
+    default = {knob.name: knob.default for knob in experiment.knobs}
+    return f"{experiment.topic}?{urlencode({k: v for k, v in settings.items() if v != default[k]})}"
+
+
+def settings_at(experiment: Experiment, text: str) -> dict[str, Any]:
+    """Return the value of every knob at an address. Raises `BadValue` for one of another experiment, or of none."""
+    topic, _, query = text.strip().partition("?")
+    if topic != experiment.topic:
+        raise BadValue(f"{text!r} is not an address of {experiment.topic!r}. Copy one below its panel.")
+    given: dict[str, Any] = {}
+    for name, value in parse_qsl(query, keep_blank_values=True):
+        number = experiment.knob(name).kind != "choice"
+        try:
+            given[name] = float(value) if number else value
+        except ValueError as error:
+            raise BadValue(f"{name}={value!r} must be a number. Copy the address below the panel.") from error
+    return experiment.settings(**given)
+
+
 # -- in words ---------------------------------------------------------------------------------------
 def _percent(share: float) -> str:
     return units.text(share, "1", 2)
@@ -153,6 +177,38 @@ def sentence(state: PanelState) -> str:
     by = "next to nothing" if swing < 1.05 else f"the throughput {units.text(swing, 'times', 2)}"
     said.append(f"Along its whole range this knob alone changes {by}.")
     return " ".join(said)
+
+
+def comparison(a: PanelState, b: PanelState) -> str:
+    """Say in words what differs between two settings, and what that does to the time."""
+    turned = [
+        f"{knob.label} {knob.text(a.settings[knob.name])} → {knob.text(b.settings[knob.name])}"
+        for knob in b.experiment.knobs
+        if a.settings[knob.name] != b.settings[knob.name]
+    ]
+    if not turned:
+        return "A is pinned here. Turn a knob: what is shown then is B."
+    said = [
+        f"From A to B: {'; '.join(turned)}.",
+        f"The model: {_apart(a.estimate.seconds, b.estimate.seconds)}.",
+    ]
+    if a.estimate.bottleneck != b.estimate.bottleneck:
+        said.append(f"Most of the time was {a.estimate.bottleneck} and is {b.estimate.bottleneck}.")
+    if a.here is not None and b.here is not None:
+        said.append(f"DuckDB: {_apart(a.here.seconds.median, b.here.seconds.median)}.")
+    else:
+        missing = [name for name, one in (("A", a), ("B", b)) if one.here is None]
+        said.append(f"DuckDB has not measured {' and '.join(missing)} yet.")
+    return " ".join(said)
+
+
+def _apart(a_s: float, b_s: float) -> str:
+    """Say how much longer or shorter B takes than A."""
+    times = f"{units.text(a_s, 's')} → {units.text(b_s, 's')}"
+    if max(a_s, b_s) < 1.02 * min(a_s, b_s):
+        return f"{times}, as good as the same"
+    factor = units.text(max(a_s, b_s) / min(a_s, b_s), "times")
+    return f"{times}, B takes {factor} as long" if b_s > a_s else f"{times}, B is {factor} as fast"
 
 
 def _sources(state: PanelState) -> list[tuple[str, ...]]:
@@ -264,15 +320,23 @@ def static_html(state: PanelState, *, is_open: bool = False) -> str:
 
 
 # -- for the browser: words and numbers; rows of numbers are bytes (float32) ------------------------
-def browser_state(state: PanelState, newest: Run | None) -> dict[str, Any]:
-    """Return what the charts show, by the names of the widget's traits."""
-    terms = _terms(state)
+def browser_state(state: PanelState, newest: Run | None, pinned: PanelState | None = None) -> dict[str, Any]:
+    """Return what the charts show, by the names of the widget's traits; `pinned` is A, to be compared with."""
+    terms, beside = _terms(state), pinned if pinned is not None and pinned.unit == state.unit else None
     return {
-        "axes": _axes(state, terms),
+        "axes": _axes(state, terms, beside),
         "line": _line(state),
         "marks": marks(state),
         "now": _now(state, terms, newest),
+        "pinned": {} if pinned is None else {"words": comparison(pinned, state)} | _line_of(beside),
     }
+
+
+def _line_of(pinned: PanelState | None) -> dict[str, Any]:
+    """Return the line of A and its place on it; nothing where its throughput is of another unit."""
+    if pinned is None:
+        return {}
+    return {"line": {"x": _floats(pinned.xs), "y": _floats(pinned.ys)}, "x": pinned.x, "y": pinned.y}
 
 
 @lru_cache(maxsize=512)
@@ -284,21 +348,22 @@ def axis(low: float, high: float, kind: str, label: str = "", *, log: bool = Fal
     return {"low": low, "high": high, "log": log, "places": places, "texts": texts, "label": label}
 
 
-def _axes(state: PanelState, terms: Sequence[dict[str, Any]]) -> dict[str, Any]:
+def _axes(state: PanelState, terms: Sequence[dict[str, Any]], pinned: PanelState | None) -> dict[str, Any]:
     """Return the axes of the curve and of the terms."""
     knob, air = state.knob, (state.knob.high / state.knob.low) ** 0.02
     label = f"{knob.label} (rows)" if knob.kind == "rows" else knob.label
     whole = max(term["start"] + term["length"] for term in terms) * 1.02
     return {
         "x": axis(knob.low / air, knob.high * air, knob.kind, label, log=True),
-        "y": axis(*_y_ends(state), state.unit, _UNIT_WORDS.get(state.unit, "Throughput"), log=True),
+        "y": axis(*_y_ends(state, pinned), state.unit, _UNIT_WORDS.get(state.unit, "Throughput"), log=True),
         "terms": axis(0.0, float(f"{whole:.4g}"), "s"),
     }
 
 
-def _y_ends(state: PanelState) -> tuple[float, float]:
+def _y_ends(state: PanelState, pinned: PanelState | None) -> tuple[float, float]:
     """Return whole ends for the y axis, so that it stands still while a slider moves."""
-    every = [float(state.ys.min()), float(state.ys.max()), state.y]
+    lines = [one.ys for one in (state, pinned) if one is not None]
+    every = [state.y, *(float(end) for ys in lines for end in (ys.min(), ys.max()))]
     every += [end for run in state.runs for end in (run.throughput.low, run.throughput.high)]
     every += [y for _, y, _ in state.published]
     low = 10 ** (math.floor(math.log10(min(every) / 1.3) * 4) / 4)
@@ -319,6 +384,8 @@ def _now(state: PanelState, terms: list[dict[str, Any]], newest: Run | None) -> 
     total = f"model {units.text(state.estimate.seconds, 's')}, mostly {state.estimate.bottleneck}"
     return {
         "knob": state.knob.name,
+        "unit": state.unit,
+        "address": address(state.experiment, state.settings),
         "x": state.x,
         "y": state.y,
         "text": f"{state.y_text(state.y)} at {state.knob.text(state.x)}",
