@@ -1,8 +1,11 @@
 """The panel under a learner's hands: one message a step, typed values, a narrow page, a kernel that goes away."""
 
+import csv
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
+import psutil
 import pytest
 
 pytestmark = pytest.mark.browser
@@ -20,8 +23,9 @@ def guest(open_notebook: Callable[..., Any]) -> Iterator[Any]:
         )
         visitor.show_panel()
         visitor.page.locator(".readahead-auto input").uncheck()
-        if visitor.page.locator(".readahead-cancel").is_enabled():
-            visitor.page.locator(".readahead-cancel").click()
+        visitor.page.evaluate(
+            "document.querySelector('.readahead-cancel').click()"
+        )  # does nothing if it is off
         visitor.wait_until(lambda: not visitor.page.locator(".readahead-cancel").is_enabled(), 90)
         yield visitor
 
@@ -32,6 +36,14 @@ def restart(guest: Any, and_run: bool) -> None:
     words = "Restart Kernel and Run All Cells" if and_run else "Restart Kernel…"
     page.locator(".lm-Menu-itemLabel", has_text=words).first.click()
     page.locator(".jp-Dialog .jp-mod-accept").click()
+
+
+def stand(guest: Any, latency: str) -> None:
+    """Type a device latency and wait until the panel stands there."""
+    field = guest.typed("latency_s")
+    field.fill(latency)
+    field.press("Enter")
+    guest.wait_until(lambda: f"Device latency {latency}:" in guest.sentence)
 
 
 def test_a_step_is_one_message_and_one_answer(guest: Any) -> None:
@@ -131,8 +143,11 @@ def test_the_numbers_open_and_every_control_has_a_name(guest: Any) -> None:
     assert nameless == []
 
 
-def test_on_a_phone_nothing_is_cut_off(guest: Any) -> None:
-    guest.page.set_viewport_size({"width": 390, "height": 844})
+@pytest.mark.parametrize(("name", "width", "height"), [("phone", 390, 844), ("twice-the-size", 720, 500)])
+def test_on_a_phone_and_at_twice_the_size_nothing_is_cut_off(
+    guest: Any, name: str, width: int, height: int
+) -> None:
+    guest.page.set_viewport_size({"width": width, "height": height})
     guest.show_panel()
     guest.page.wait_for_timeout(500)  # drawn anew
     wide = guest.page.evaluate(
@@ -142,10 +157,96 @@ def test_on_a_phone_nothing_is_cut_off(guest: Any) -> None:
           return !one.matches('.readahead-numbers *, .readahead-spoken, .readahead-tip') && box.right > panel.right + 1;
         }).map(one => one.outerHTML.slice(0, 90))"""
     )
-    guest.screen("phone")
+    guest.screen(name)
     guest.page.set_viewport_size({"width": 1440, "height": 1000})
     guest.show_panel()
     assert wide == []
+
+
+def test_hovering_tells_model_and_measurement_at_that_place(guest: Any) -> None:
+    page = guest.page
+    stand(guest, "1 ms")
+    page.locator(".readahead-measure").click()
+    guest.wait_until(lambda: "DuckDB measured" in guest.sentence, 90)
+    dot = page.locator(".readahead-charts > div > svg .readahead-dot-measured").first.bounding_box()
+    page.mouse.move(dot["x"] + dot["width"] / 2, dot["y"] + dot["height"] / 2 - 60)
+    told = page.locator(".readahead-tip").first.inner_text()
+    assert told.startswith("Model: ") and "Measured by DuckDB" in told
+
+
+def test_two_settings_are_compared_and_exchanged(guest: Any) -> None:
+    page, words = guest.page, guest.page.locator(".readahead-compared").first
+    stand(guest, "4 ms")
+    page.locator(".readahead-pin").click()
+    guest.wait_until(lambda: "A is pinned" in words.inner_text())
+    guest.handle("latency_s").focus()
+    page.keyboard.press("Home")
+    guest.wait_until(lambda: "Device latency 4 ms → 20 µs" in words.inner_text())
+    assert page.locator(".readahead-charts .ra-letters text").all_text_contents() == ["A", "B"]
+    page.locator(".readahead-swap").click()
+    guest.wait_until(lambda: "Device latency 20 µs → 4 ms" in words.inner_text())
+    assert guest.typed("latency_s").input_value() == "4 ms"
+    page.locator(".readahead-pin").click()
+    guest.wait_until(lambda: words.inner_text() == "")
+
+
+def test_the_chart_its_data_and_its_address_can_be_taken_along(guest: Any) -> None:
+    page = guest.page
+    stand(guest, "4.1 ms")
+    assert "latency_s=0.0041" in page.locator(".readahead-address input").first.input_value()
+    with page.expect_download() as picture:
+        page.locator(".readahead-png").click()
+    made = Path(picture.value.path()).read_bytes()
+    assert made.startswith(b"\x89PNG") and len(made) > 10_000
+    assert picture.value.suggested_filename == "start_here-latency_s.png"
+    with page.expect_download() as data:
+        page.locator(".readahead-csv").click()
+    head, *lines = csv.reader(Path(data.value.path()).read_text(encoding="utf-8").splitlines())
+    assert head[:3] == ["source", "latency_s", "bytes_per_s"] and len(lines) > 60
+    assert all(float(y) > 0 for _, _, y, *_ in lines)
+    assert guest.strangers == []
+
+
+def test_a_kernel_that_does_not_answer_is_told_of_and_the_note_goes_with_the_answer(
+    guest: Any, running: Any
+) -> None:
+    started = psutil.Process(running.process.pid).children(recursive=True)
+    kernels = [one for one in started if any("ipykernel" in word for word in one.cmdline())]
+    assert kernels
+    for kernel in kernels:
+        kernel.suspend()
+    try:
+        guest.handle("row_group_rows").focus()
+        guest.page.keyboard.press("ArrowLeft")
+        guest.wait_until(lambda: "waiting for the kernel" in guest.note())
+    finally:
+        for kernel in kernels:
+            kernel.resume()
+    guest.wait_until(lambda: "waiting for the kernel" not in guest.note())
+
+
+def test_with_the_colours_of_the_system_alone_everything_can_be_seen(guest: Any) -> None:
+    page = guest.page
+    page.emulate_media(forced_colors="active", reduced_motion="reduce")
+    seen = page.evaluate(
+        """() => {
+          const looks = (name) => getComputedStyle(document.querySelector(`.readahead-panel ${name}`));
+          const system = (name) => {
+            const one = document.body.appendChild(document.createElement("i"));
+            one.style.color = name;
+            const found = getComputedStyle(one).color;
+            one.remove();
+            return found;
+          };
+          return [looks(".readahead-line").stroke, system("LinkText"), looks(".readahead-measure").color,
+            system("ButtonText"), looks(".ra-term").stroke, system("CanvasText")];
+        }"""
+    )
+    assert seen[0] == seen[1] and seen[2] == seen[3] and seen[4] == seen[5]
+    page.locator(".readahead-measure").focus()
+    page.keyboard.press("Tab")
+    assert page.evaluate("getComputedStyle(document.activeElement).outlineStyle") == "solid"
+    page.emulate_media(forced_colors="none", reduced_motion="no-preference")
 
 
 def test_a_kernel_that_was_restarted_is_told_of_and_the_picture_stays(guest: Any) -> None:

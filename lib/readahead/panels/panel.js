@@ -160,7 +160,7 @@ class Curve {
       `M${Array.from(xs, (value, n) => `${x(value).toFixed(1)} ${y(ys[n]).toFixed(1)}`).join("L")}`;
     set(this.path, { d: through(line.x, line.y) });
     const beside = pinned.line, letter = (/** @type {string} */ name, /** @type {any} */ at) =>
-      make("svg:text", { x: x(at.x) + 12, y: y(at.y) - 8, "font-weight": 700 }, name);
+      make("svg:text", { x: x(at.x) + 12, y: y(at.y) - 8 }, name);
     set(this.other, { d: beside ? through(floats(beside.x), floats(beside.y)) : "" });
     this.letters.replaceChildren(...(beside
       ? [make("svg:circle", { class: "ra-pinned", cx: x(pinned.x), cy: y(pinned.y), r: 8 }), letter("A", pinned), letter("B", now)]
@@ -534,7 +534,7 @@ function rows(get, line) {
 }
 
 const INKS = ["fill", "fill-opacity", "stroke", "stroke-width", "stroke-dasharray", "stroke-linejoin", "opacity",
-  "font-family", "font-size", "font-weight", "text-anchor"];
+  "font-family", "font-size", "font-weight", "text-anchor", "paint-order"];
 
 /** Return a drawing as it looks here, without the style sheet. @param {SVGElement} svg @param {DOMRect} around */
 function standalone(svg, around) {
@@ -544,7 +544,8 @@ function standalone(svg, around) {
     set(parts[n], { style: INKS.map((ink) => `${ink}:${looks.getPropertyValue(ink)}`).join(";") });
   });
   const at = svg.getBoundingClientRect();
-  set(copy, { x: at.left - around.left, y: at.top - around.top, width: at.width, height: at.height, overflow: "visible" });
+  set(copy, { x: at.left - around.left, y: at.top - around.top, width: at.width, height: at.height,
+    overflow: "visible", opacity: getComputedStyle(svg).opacity });
   return copy;
 }
 

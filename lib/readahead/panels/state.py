@@ -21,6 +21,7 @@ from readahead.errors import BadValue
 from readahead.experiments.experiment import Experiment, Knob, Settings
 from readahead.experiments.figure import Axis, Line, Picture
 from readahead.experiments.run import Run
+from readahead.measure.sample import Value, exactly
 from readahead.models.estimate import Estimate
 from readahead.panels.chart import CYCLE, chart, tick_texts, ticks
 from readahead.panels.markup import bullets, folded, table
@@ -188,27 +189,26 @@ def comparison(a: PanelState, b: PanelState) -> str:
     ]
     if not turned:
         return "A is pinned here. Turn a knob: what is shown then is B."
-    said = [
-        f"From A to B: {'; '.join(turned)}.",
-        f"The model: {_apart(a.estimate.seconds, b.estimate.seconds)}.",
-    ]
+    modeled = _apart(exactly(a.estimate.seconds), exactly(b.estimate.seconds))
+    said = [f"From A to B: {'; '.join(turned)}.", f"The model: {modeled}."]
     if a.estimate.bottleneck != b.estimate.bottleneck:
         said.append(f"Most of the time was {a.estimate.bottleneck} and is {b.estimate.bottleneck}.")
     if a.here is not None and b.here is not None:
-        said.append(f"DuckDB: {_apart(a.here.seconds.median, b.here.seconds.median)}.")
+        said.append(f"DuckDB: {_apart(a.here.seconds, b.here.seconds)}.")
     else:
         missing = [name for name, one in (("A", a), ("B", b)) if one.here is None]
         said.append(f"DuckDB has not measured {' and '.join(missing)} yet.")
     return " ".join(said)
 
 
-def _apart(a_s: float, b_s: float) -> str:
-    """Say how much longer or shorter B takes than A."""
-    times = f"{units.text(a_s, 's')} → {units.text(b_s, 's')}"
-    if max(a_s, b_s) < 1.02 * min(a_s, b_s):
-        return f"{times}, as good as the same"
-    factor = units.text(max(a_s, b_s) / min(a_s, b_s), "times")
-    return f"{times}, B takes {factor} as long" if b_s > a_s else f"{times}, B is {factor} as fast"
+def _apart(a: Value, b: Value) -> str:
+    """Say how much longer or shorter B takes than A, if the intervals let it be told."""
+    times, ratio = f"{units.text(a.median, 's')} → {units.text(b.median, 's')}", b / a
+    if ratio.low < 1.02 and ratio.high > 1 / 1.02:
+        return f"{times}, no difference that can be told"
+    if ratio.median > 1:
+        return f"{times}, B takes {units.text(ratio.median, 'times')} as long"
+    return f"{times}, B is {units.text(1 / ratio.median, 'times')} as fast"
 
 
 def _sources(state: PanelState) -> list[tuple[str, ...]]:
@@ -287,7 +287,10 @@ def marks(state: PanelState) -> list[dict[str, Any]]:
 
 def _run_text(state: PanelState, run: Run) -> str:
     """Say everything about one measurement."""
-    lines = [f"DuckDB, {run.sample.where}", f"{run.throughput.text(state.unit)}, {run.seconds.repeats} runs"]
+    lines = [
+        f"Measured by DuckDB, {run.sample.where}",
+        f"{run.throughput.text(state.unit)}, {run.seconds.repeats} runs",
+    ]
     lines += [
         f"{knob.label}: {knob.text(run.settings[knob.name])}"
         for knob in state.experiment.knobs
