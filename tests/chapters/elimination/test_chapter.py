@@ -13,9 +13,13 @@ from readahead import paths
 from readahead.chapters import chapter
 from readahead.chapters.elimination.chapter import (
     EXPERIMENT,
+    FEW,
     FIGURES,
     FITTED,
+    LARGE,
+    LATE,
     ROUNDS,
+    SMALL,
     in_folders,
     load_s,
     residuals,
@@ -143,3 +147,38 @@ def test_every_round_has_its_sources(name: str, study: Study) -> None:
 def test_each_figure_says_in_words_what_it_shows(name: str, study: Study) -> None:
     picture = chapter("elimination").figure(name)(study)
     assert picture.sentence.endswith(".") and picture.rows
+
+
+def test_what_the_questions_give_is_what_the_run_has() -> None:
+    here = Study(EXPERIMENT, size="tiny", row_group_rows=8_192, queue_depth=8)
+    case, few = (EXPERIMENT.case(here.settings(**run)) for run in ({}, FEW))
+    case.build()
+    groups, late = f"{case.recipe.row_groups} row groups", "a tenth of the table"
+    assert (LATE, round(1 / QUERIES["Q1.2"].share(BY_DATE), -1)) == (0.1, 80)
+    small, large = (EXPERIMENT.case(here.settings(**run)) for run in (SMALL, LARGE))
+    sizes = {}
+    for files in (small, large):
+        files.build()
+        found = files.scan()
+        left = sum(map(bool, found.groups))
+        wanted = (found.bytes_read - found.footer[:, 1].sum()) / left / files.recipe.effective_row_group_rows
+        sizes[files.recipe.row_groups] = (left, found.footer[-1, 1] / files.recipe.row_groups, wanted)
+    assert list(sizes) == [147, 19] and [left for left, _, _ in sizes.values()] == [3, 1]
+    assert all(1_600 < footer < 1_800 and 7 < row < 8 for _, footer, row in sizes.values())
+    moved = few.scan().bytes_read - few.scan().footer[:, 1].sum() - few.scan().probes[:, 1].sum()
+    told = {
+        "unsorted": (f"{groups} of {case.recipe.effective_row_group_rows:,} rows", "one row in eighty"),
+        "sorted": (groups, "one row in eighty"),
+        "disorder": (late,),
+        "quantity": (groups, "26 to 35, out of 1 to 50"),
+        "small_groups": ("147 row groups", "three of them", "19 row groups", "1.7 KB", "7.5 bytes"),
+        "bloom": (
+            groups,
+            f"{moved / 1e6:.1f} MB",
+            f"{1000 * few.device.latency_s:.0f} ms",
+            f"{few.device.bandwidth_bytes_per_s / 1e6:.0f} MB/s",
+        ),
+    }
+    for name, givens in told.items():
+        question = " ".join(chapter("elimination").question("predict", name).split())
+        assert [given for given in givens if given not in question] == [], name

@@ -11,15 +11,20 @@ import pytest
 
 from readahead.chapters import chapter
 from readahead.chapters.index_pages.chapter import (
+    CHAIN,
     DEEP,
+    EVERYTHING,
     EXPERIMENT,
     FIGURES,
     FITTED,
+    NATIVE_SAMPLE,
+    NATIVE_WHOLE,
     ROUNDS,
     SHALLOW,
     UNEXPLAINED,
     half_width,
     half_width_law,
+    printed,
     residuals,
     table,
 )
@@ -154,3 +159,37 @@ def test_the_two_halves_are_a_chain_and_a_flood(study: Study) -> None:
     chain = sample.reads[: upper + 1]
     assert all(after.submitted_s >= before.done_s for before, after in itertools.pairwise(chain))
     assert sample.max_in_flight > 4
+
+
+def test_what_the_questions_give_is_what_the_run_has() -> None:
+    here = Study(EXPERIMENT, size="tiny", fanout=213, queue_depth=32)
+    small, chain = (EXPERIMENT.inspection(here.settings(**run)) for run in (EVERYTHING, CHAIN))
+    _, listed = reads_of(small.index, small.way, small.read_bytes)
+    device = EXPERIMENT.device(here.base)
+    waits, link = f"{1000 * device.latency_s:.3g} ms", f"{device.bandwidth_bytes_per_s / 1e6:.3g} MB/s"
+    part, whole = (EXPERIMENT.case(here.settings(**run)).scan() for run in (NATIVE_SAMPLE, NATIVE_WHOLE))
+    drawn = EXPERIMENT.case(here.settings(**table(CHOSEN)))
+    groups = f"{len(drawn.chosen())} row groups"
+    told = {
+        "upper": ("8,096 bytes",),
+        "all_leaves": (
+            f"{small.index.leaf_pages:,} leaf pages", f"{small.index.upper_pages} pages", f"{len(listed)} reads",
+            f"waits {waits}", f"link of {link}", f"{small.queue_depth} of them",
+        ),
+        "behind": (f"{printed('elapsed_s.limited'):.0f} s", f"{printed('upper_pages'):,.0f} pages", "14.5 MB/s"),
+        "sampled": (f"{printed('elapsed_s.limited'):.0f} s", f"{printed('elapsed_s.detailed'):,.0f} s"),
+        "eighth": (f"chain of {1 + chain.index.upper_pages} reads", waits, link),
+        "deep": (f"chain of {1 + chain.index.upper_pages} reads", f"depth of {DEEP['queue_depth']}"),
+        "map": (f"{chain.index.upper_pages} pages", f"{chain.queue_depth} reads", waits, link),
+        "sample_parquet": (f"{drawn.recipe.row_groups} row groups",),
+        "sample_native": (
+            f"{whole.bytes_read // (64 * KiB)} blocks of 64 KB in {whole.count} reads",
+            f"{part.bytes_read // (64 * KiB)} blocks in {part.count} reads",
+        ),
+        "wrong": (f"{groups} of {drawn.recipe.row_groups}, of {drawn.cluster_rows:,} rows",),
+        "wrong_shuffled": (f"{groups} of {drawn.cluster_rows:,} rows",),
+    }  # fmt: skip
+    assert set(told) == set(ROUNDS)
+    for name, givens in told.items():
+        question = " ".join(chapter("index_pages").question("predict", name).split())
+        assert [given for given in givens if given not in question] == [], name

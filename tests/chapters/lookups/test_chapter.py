@@ -24,6 +24,7 @@ from readahead.chapters.lookups.chapter import (
     break_even,
     by_index,
     groups_hit,
+    printed,
     residuals,
     wait_s,
 )
@@ -197,17 +198,40 @@ def test_every_figure_can_be_drawn(study: Study, name: str) -> None:
     assert picture.rows
 
 
-def test_the_reads_that_the_question_of_the_step_gives_are_the_planned_ones() -> None:
+def test_what_the_questions_give_is_what_the_run_has() -> None:
     here = Study(EXPERIMENT, channels=8, queue_depth=32)
     EXPERIMENT.case(here.base).build()  # of a file that is not there the reads are expected ones
-    case = EXPERIMENT.case(here.settings(rows_per_lookup=AFTER))
-    reads, together = at_the_step(here), case.scan().count - len(case.scan().footer)
-    assert (reads["before"], reads["alone"], together) == (144, 29, 136)
-    free = replace(EXPERIMENT.costs(here.base), dispatch_s=0.0, group_s=0.0, row_s=0.0)
-    alone = case.predict(free)  # an engine that takes no time to hand out reads
-    device_s = alone.arrived_s - alone.opened_s
-    assert laws.in_flight(together / device_s, reads["service_s"]) == pytest.approx(4.45, rel=0.02)
-    assert device_s <= reads["together_s"] < together * reads["service_s"]
+    case, above = (EXPERIMENT.case(here.settings(rows_per_lookup=rows)) for rows in (BEFORE, AFTER))
+    groups, read_ms = case.recipe.row_groups, f"{1000 * here.base['latency_s']:.3g} ms"
+    alone, together = len(above.scan().footer), above.scan().count - len(above.scan().footer)
+    reads_a_row = printed("disk_8k_reads_per_s.n25") / printed("disk_8k_rows_per_s.n25")
+    slow_ms, queued_ms = (f"{1000 * printed(f'read_latency_s.{at}'):.3g} ms" for at in ("n25", "n26"))
+    told = {
+        "one_by_one": (f"{slow_ms} a read", f"{reads_a_row:.3g} reads a row"),
+        "disks": (f"{BEFORE} random keys", f"{here.base['block_bytes'] // KiB} KiB", f"{read_ms} a read"),
+        "balls": (f"{AFTER} reads", f"{slow_ms} for a read"),
+        "eight": (f"{AFTER} rows", f"{read_ms} a read"),
+        "little": (f"{printed('disk_8k_reads_per_s.n26'):,} reads a second", f"of {queued_ms}"),
+        "wait": (f"the {AFTER} rows lie in some {round(laws.distinct(groups, AFTER))} row groups",),
+        "step": (f"{case.scan().count} reads", f"{alone} reads", f"then {together} that", f"{read_ms} each"),
+        "distinct": (f"{groups} of them", f"row groups of {case.recipe.effective_row_group_rows:,} rows"),
+        "break_even": (f"{case.recipe.rows:,} rows", f"of {BEFORE} rows"),
+    }
+    assert set(told) == set(ROUNDS)
+    for name, givens in told.items():
+        question = " ".join(chapter("lookups").question("predict", name).split())
+        assert [given for given in givens if given not in question] == [], name
+
+
+def test_what_comes_together_at_the_step_is_bounded_by_the_device() -> None:
+    here = Study(EXPERIMENT, channels=8, queue_depth=32)
+    EXPERIMENT.case(here.base).build()
+    case, law = EXPERIMENT.case(here.settings(rows_per_lookup=AFTER)), at_the_step(here)
+    together = case.scan().count - law["alone"]
+    idle = case.predict(replace(EXPERIMENT.costs(here.base), dispatch_s=0.0, group_s=0.0, row_s=0.0))
+    device_s = idle.arrived_s - idle.opened_s  # with an engine that takes no time to hand out reads
+    assert laws.in_flight(together / device_s, law["service_s"]) == pytest.approx(4.45, rel=0.02)
+    assert device_s <= law["together_s"] < together * law["service_s"]
 
 
 def test_a_figure_says_no_more_digits_than_matter(study: Study) -> None:

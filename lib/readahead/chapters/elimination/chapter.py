@@ -273,7 +273,7 @@ def _grip(study: Study) -> Picture:
 
 
 def _chance(_: Study) -> Picture:
-    rows = np.geomspace(1, 5_000, 40).round()
+    rows = np.unique(np.geomspace(1, 5_000, 40).round())
     lines = []
     for name, asked in (("Q1.1", "a year"), ("Q1.3", "a week")):
         first, last = QUERIES[name].span(BY_DATE)

@@ -284,7 +284,7 @@ def _sure(study: Study) -> Picture:
     case = EXPERIMENT.case(study.settings(**table(CHOSEN)))
     groups, share = case.recipe.row_groups, len(case.chosen()) / case.recipe.row_groups
     drawn = [max(2, round(part * groups)) for part in EXPERIMENT.knob("sample_share").steps]
-    in_order = [(n / groups, laws.sorted_half_width(n, groups)) for n in drawn]
+    in_order = [(n / groups, min(1.0, laws.sorted_half_width(n, groups))) for n in drawn]
     shuffled = [(n / groups, laws.shuffled_half_width(n, groups, case.cluster_rows)) for n in drawn]
     lines = [Line(name="model, by time", points=in_order), Line(name="model, shuffled", points=shuffled)]
     for order in (IN_ORDER, SHUFFLED):
