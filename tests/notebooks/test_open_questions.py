@@ -39,7 +39,7 @@ GIVEN = {
     ("02_read_ahead.ipynb", "depth"): ("130 reads", "5 ms", "90 MB/s"),
     ("02_read_ahead.ipynb", "alone"): ("130 reads", "64 MiB", "16 MiB", "one worker"),
     ("02_read_ahead.ipynb", "waste"): ("128 row groups", "two reads for the footer"),
-    ("02_read_ahead.ipynb", "hole"): ("132 KB", "168 KB", "5 ms", "90 MB/s"),
+    ("02_read_ahead.ipynb", "hole"): ("131 KB", "168 KB", "5 ms", "90 MB/s"),
     ("01_fragments.ipynb", "yield"): ("524,288", "9.9 ms", "100 MB/s"),
     ("01_fragments.ipynb", "half_speed"): ("9.9 ms", "100 MB/s"),
     ("01_fragments.ipynb", "rebuild"): ("225 pages", "1,767", "8,192", "9.9 ms", "100 MB/s"),

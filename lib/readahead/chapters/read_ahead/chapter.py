@@ -136,7 +136,7 @@ def _hole_law(study: Study) -> Applied:
     device, groups = EXPERIMENT.device(study.base), len(through.groups)
     return Applied(
         laws.jump_cost,
-        wanted_bytes=apart.bytes_read / groups,
+        wanted_bytes=(apart.bytes_read - int(apart.footer[:, 1].sum())) / groups,
         hole_bytes=(through.bytes_read - apart.bytes_read) / groups,
         latency_s=device.latency_s,
         bandwidth_bytes_per_s=device.channel_bandwidth_bytes_per_s,
