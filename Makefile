@@ -6,10 +6,13 @@ PYTHON ?= $(shell for p in python3.11 python3.12 python3.13 python3.14 python3 p
 UV ?= uv
 BIN = .venv/bin
 READY = .venv/.ready
+DEV = .venv/.ready-dev
 
 SEED ?= 1
 CONFIGS ?= 24
 JSON ?= out/validate.json
+
+PINNED = --generate-hashes --universal --python-version 3.11 --no-header --quiet
 
 .DEFAULT_GOAL := help
 .PHONY: help lab test check format bench pages validate clean lock
@@ -26,7 +29,7 @@ test: check ## check, then every test: the library, the notebooks, the panel in 
 	ulimit -S -n 256; $(BIN)/python -m pytest -q -n 2 --dist worksteal -m "not browser"
 	ulimit -S -n 1024; $(BIN)/python -m pytest -q -m browser
 
-check: $(READY) ## lint, format, types, imports, notebooks without outputs
+check: $(DEV) ## lint, format, types, imports, notebooks without outputs
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
@@ -34,16 +37,16 @@ check: $(READY) ## lint, format, types, imports, notebooks without outputs
 	git ls-files -z '*.ipynb' | xargs -0 -r $(BIN)/nbstripout --verify --keep-id \
 		--extra-keys "metadata.papermill cell.metadata.papermill"
 
-format: $(READY) ## mend what the linter and the formatter can mend by themselves
+format: $(DEV) ## mend what the linter and the formatter can mend by themselves
 	$(BIN)/ruff check --fix --quiet .
 	$(BIN)/ruff format .
 	git ls-files -z '*.ipynb' | xargs -0 -r $(BIN)/nbstripout --keep-id \
 		--extra-keys "metadata.papermill cell.metadata.papermill"
 
-bench: $(READY) ## measure the workbook itself: its emulated device, its models, its panel (PARTS="models disk" for some)
+bench: $(DEV) ## measure the workbook itself: its emulated device, its models, its panel (PARTS="models disk" for some)
 	$(BIN)/python -m tools.bench $(PARTS)
 
-pages: $(READY) ## write the tables of README, INSTRUCTORS and docs/published.md anew from the chapters
+pages: $(DEV) ## write the tables of README, INSTRUCTORS and docs/published.md anew from the chapters
 	$(BIN)/python -m tools.pages
 
 validate: $(READY) ## hold the models to measurements: make validate SEED=7 CONFIGS=24 JSON=out/validate.json
@@ -54,9 +57,10 @@ clean: ## remove .venv and everything built (not what you wrote)
 	rm -rf .venv data/cache build out .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
 	find lib tools tests -name __pycache__ -type d -prune -exec rm -rf {} +
 
-lock: ## write requirements.lock anew from pyproject.toml (needs uv; UV=path/to/uv)
-	$(UV) pip compile pyproject.toml --group dev --generate-hashes --universal --python-version 3.11 \
-		--no-header --quiet --output-file requirements.lock
+lock: ## write the two locks anew from pyproject.toml: learners', developers' (needs uv; UV=path/to/uv)
+	$(UV) pip compile pyproject.toml --group build $(PINNED) --output-file requirements.lock
+	$(UV) pip compile pyproject.toml --group dev $(PINNED) --constraints requirements.lock \
+		--output-file requirements-dev.lock
 
 $(READY): requirements.lock pyproject.toml
 	@if [ -z "$(PYTHON)" ]; then \
@@ -71,3 +75,8 @@ $(READY): requirements.lock pyproject.toml
 	@echo "Compiling the models ..."
 	@$(BIN)/python -c "from readahead.models.schedule import warm; warm()"
 	@touch $(READY)
+
+$(DEV): $(READY) requirements-dev.lock
+	@echo "Installing the packages of requirements-dev.lock: what checks and tests need besides ..."
+	@$(BIN)/python -m pip install -q --disable-pip-version-check --no-deps --require-hashes -r requirements-dev.lock
+	@touch $(DEV)

@@ -17,17 +17,29 @@ import time
 from pathlib import Path
 from typing import Any
 
-ROOT = Path(__file__).resolve().parents[2]
-"""The folder of the repository."""
 
-DATA = ROOT / "data"
+def expanded(path: Path | str) -> Path:
+    """Return a path with `~` written out; an unknown user's stays as it is, as a shell leaves it."""
+    try:
+        return Path(path).expanduser()
+    except RuntimeError:
+        return Path(path)
+
+
+_CHECKOUT = Path(__file__).resolve().parents[2]
+IS_CHECKOUT = (_CHECKOUT / "pyproject.toml").is_file()
+"""Whether the library lies in its repository, and was not installed from a wheel."""
+_COMES = _CHECKOUT if IS_CHECKOUT else Path(__file__).resolve().parent / "share"
+
+ROOT = _CHECKOUT if IS_CHECKOUT else expanded("~/.readahead")
+"""The folder of the repository; of an installed library, the one in the home where progress and tables are kept."""
+DATA = _COMES / "data"
 """What is in git: the device catalogue and the published figures."""
-_CACHE = str(DATA / "cache")
-
+NOTEBOOKS = _COMES / "notebooks"
+"""The chapters."""
+_CACHE = str(ROOT / "data" / "cache")
 LEFT_S = 60.0
 """A half-written file of this age was left by a process that was killed."""
-NOTEBOOKS = ROOT / "notebooks"
-"""The chapters."""
 
 
 def write_whole(path: Path, text: str, *, make_folder: bool = False) -> None:
@@ -78,14 +90,6 @@ def require_place(path: Path) -> None:
     """Make the folder of a file that is written later. Raise OSError if the file could not be written then."""
     require_ordinary(path)
     require_writable(path.parent)
-
-
-def expanded(path: Path | str) -> Path:
-    """Return a path with `~` written out; an unknown user's stays as it is, as a shell leaves it."""
-    try:
-        return Path(path).expanduser()
-    except RuntimeError:
-        return Path(path)
 
 
 def cache_dir() -> Path:

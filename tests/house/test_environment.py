@@ -1,4 +1,4 @@
-"""pyproject.toml, requirements.lock and environment.yml say the same, each in its own way."""
+"""pyproject.toml, the two locks and environment.yml say the same, each in its own way."""
 
 import re
 import stat
@@ -17,15 +17,22 @@ from readahead import __version__
 from readahead.paths import ROOT
 
 PROJECT: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
-LOCK = (ROOT / "requirements.lock").read_text(encoding="utf-8")
-WANTED = [*PROJECT["project"]["dependencies"], *PROJECT["dependency-groups"]["dev"]]
+GROUPS = PROJECT["dependency-groups"]
+LEARNERS = [*PROJECT["project"]["dependencies"], *GROUPS["build"]]
+WANTED = [*LEARNERS, *(wanted for wanted in GROUPS["dev"] if isinstance(wanted, str))]
+LOCKS = {"requirements.lock": LEARNERS, "requirements-dev.lock": WANTED}
+"""Each lock with what it must hold; the second is for those who change the workbook."""
 CHECKED_PYTHON = "3.11"
 """The version that the tests of every change run with."""
 
 
-def locked() -> list[Requirement]:
-    """Return the pins of the lock, without their hashes."""
-    lines = [line.split(" \\")[0] for line in LOCK.splitlines() if re.match(r"[a-zA-Z0-9]", line)]
+def text_of(lock: str) -> str:
+    return (ROOT / lock).read_text(encoding="utf-8")
+
+
+def locked(lock: str) -> list[Requirement]:
+    """Return the pins of a lock, without their hashes."""
+    lines = [line.split(" \\")[0] for line in text_of(lock).splitlines() if re.match(r"[a-zA-Z0-9]", line)]
     return [Requirement(line) for line in lines]
 
 
@@ -35,26 +42,41 @@ def applies(marker: Marker | None) -> bool:
     )
 
 
-@pytest.mark.parametrize("wanted", WANTED)
-def test_the_lock_holds_every_dependency_within_its_bounds(wanted: str) -> None:
+@pytest.mark.parametrize(("lock", "wanted"), [(lock, one) for lock, all_ in LOCKS.items() for one in all_])
+def test_a_lock_holds_every_dependency_within_its_bounds(lock: str, wanted: str) -> None:
     requirement = Requirement(wanted)
-    pins = [p for p in locked() if canonicalize_name(p.name) == canonicalize_name(requirement.name)]
+    pins = [p for p in locked(lock) if canonicalize_name(p.name) == canonicalize_name(requirement.name)]
     pins = [pin for pin in pins if applies(pin.marker)]
-    assert len(pins) == 1, f"{wanted} is not in requirements.lock. Run: make lock"
+    assert len(pins) == 1, f"{wanted} is not in {lock}. Run: make lock"
     [exact] = list(pins[0].specifier)
     assert exact.operator == "=="
     assert requirement.specifier.contains(exact.version), f"{pins[0]} is outside {wanted}. Run: make lock"
 
 
-def test_every_pin_has_its_hashes() -> None:
-    blocks = re.split(r"\n(?=[a-zA-Z0-9])", LOCK)
-    assert len(blocks) == len(locked()) > 100
+def test_developers_have_what_learners_have_and_learners_no_more_than_they_use() -> None:
+    learners, developers = ({(pin.name, str(pin.specifier)) for pin in locked(lock)} for lock in LOCKS)
+    assert learners < developers
+    assert not {name for name, _ in learners} & {
+        "playwright",
+        "mypy",
+        "ruff",
+        "hypothesis",
+        "pytest",
+        "simpy",
+    }
+
+
+@pytest.mark.parametrize("lock", LOCKS)
+def test_every_pin_has_its_hashes(lock: str) -> None:
+    blocks = re.split(r"\n(?=[a-zA-Z0-9])", text_of(lock))
+    assert len(blocks) == len(locked(lock)) > 100
     assert [block.split()[0] for block in blocks if "--hash=sha256:" not in block] == []
 
 
-def test_the_lock_names_no_place_to_fetch_from() -> None:
+@pytest.mark.parametrize("lock", LOCKS)
+def test_a_lock_names_no_place_to_fetch_from(lock: str) -> None:
     assert [
-        line for line in LOCK.splitlines() if "://" in line or line.startswith("-") or " @ " in line
+        line for line in text_of(lock).splitlines() if "://" in line or line.startswith("-") or " @ " in line
     ] == []
 
 

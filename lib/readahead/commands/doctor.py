@@ -64,14 +64,14 @@ def packages(wanted: list[str] | None = None) -> str:
         if not requirement.specifier.contains(found, prereleases=True):
             wrong.append(f"{requirement.name} is {found}, and {requirement.specifier} is wanted")
     if wrong:
-        fix = "Run make lab again in the workbook's folder, or: pip install -r requirements.lock"
+        fix = "Run make lab again in the workbook's folder, or install the workbook anew."
         raise Problem(f"{'; '.join(wrong)}.", fix)
     return f"all {len(named)} as tested, Python {'.'.join(map(str, sys.version_info[:3]))}."
 
 
 def write_rights(folders: tuple[Path, ...] | None = None) -> str:
     """Check that files may be written where the workbook writes: what is built, and the notebooks themselves."""
-    for folder in folders or (paths.work_dir(), paths.NOTEBOOKS):
+    for folder in folders or (paths.work_dir(), paths.NOTEBOOKS if paths.IS_CHECKOUT else paths.ROOT):
         try:
             paths.require_writable(folder)
         except OSError as error:

@@ -1,4 +1,4 @@
-"""`python -m readahead lab`: starts JupyterLab on a notebook, as `make lab` does.
+"""`python -m readahead lab`: starts JupyterLab on a notebook, as `make lab` does, or on a copy of all of them.
 
 The settings of `lab/config/` stand in front of the learner's own, which are neither changed nor hidden. Token and
 password stay as JupyterLab has them.
@@ -7,6 +7,7 @@ password stay as JupyterLab has them.
 from __future__ import annotations
 
 import os
+import shutil
 from pathlib import Path
 from urllib.parse import quote
 
@@ -15,6 +16,7 @@ import click
 from readahead import paths
 from readahead.errors import DataError
 
+START = "00_start_here.ipynb"
 CONFIG = Path(__file__).parents[1] / "lab" / "config"
 """Settings for the workbook: our server extension on, the news pop-up off."""
 
@@ -24,7 +26,7 @@ def arguments(notebook: Path | None = None, *, browser: bool = True, port: int |
 
     A notebook elsewhere is served from its own folder. Raises `DataError` for one that is not there.
     """
-    notebook = (notebook or paths.NOTEBOOKS / "00_start_here.ipynb").resolve()
+    notebook = (notebook or paths.NOTEBOOKS / START).resolve()
     if not notebook.is_file():
         raise DataError(f"There is no notebook {notebook}. The chapters are in {paths.NOTEBOOKS}.")
     root = paths.ROOT if notebook.is_relative_to(paths.ROOT) else notebook.parent
@@ -37,6 +39,15 @@ def arguments(notebook: Path | None = None, *, browser: bool = True, port: int |
     return chosen
 
 
+def copied(folder: Path) -> Path:
+    """Copy the notebooks into a folder, but for those that are there, and return the first. Raises OSError."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for notebook in paths.NOTEBOOKS.glob("*.ipynb"):
+        if not (folder / notebook.name).exists():
+            shutil.copyfile(notebook, folder / notebook.name)
+    return folder / START
+
+
 def config_path(own: str | None) -> str:
     """Return where Jupyter looks for settings: ours first, then those of the learner's JUPYTER_CONFIG_PATH."""
     return os.pathsep.join([str(CONFIG), *([own] if own else [])])
@@ -47,10 +58,17 @@ def config_path(own: str | None) -> str:
 @click.option(
     "--port", type=click.IntRange(1, 65535), help="Use this port or fail. Without it: 8888 or the next free."
 )
-@click.argument("notebook", required=False, type=click.Path(path_type=Path))
-def lab(*, notebook: Path | None, no_browser: bool, port: int | None) -> None:
-    """Open the workbook, or one NOTEBOOK, in JupyterLab."""
-    chosen = arguments(notebook, browser=not no_browser, port=port)
+@click.argument("place", required=False, type=click.Path(path_type=Path))
+def lab(*, place: Path | None, no_browser: bool, port: int | None) -> None:
+    """Open the workbook in JupyterLab, or PLACE: a notebook, or a folder, into which the notebooks are copied.
+
+    A notebook that is in the folder already is left as it is. Of an installed workbook the folder is ./readahead if
+    none is named.
+    """
+    place = place or (None if paths.IS_CHECKOUT else Path("readahead"))
+    if place is not None and place.suffix != ".ipynb":
+        place = copied(place)
+    chosen = arguments(place, browser=not no_browser, port=port)
     os.environ["JUPYTER_CONFIG_PATH"] = config_path(os.environ.get("JUPYTER_CONFIG_PATH"))
     from jupyterlab.labapp import LabApp
 

@@ -1,0 +1,98 @@
+"""A wheel, built from the source archive, is the whole workbook, and runs far from the repository."""
+
+import os
+import subprocess
+import sys
+import tarfile
+import zipfile
+from pathlib import Path
+
+import nbformat
+import pytest
+
+from readahead.paths import DATA, NOTEBOOKS, ROOT
+
+
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Build the source archive, from it the wheel, and unpack that as pip would."""
+    folder = tmp_path_factory.mktemp("built")
+
+    def build(source: Path, kind: str) -> Path:
+        command = [sys.executable, "-m", "hatchling", "build", "-t", kind, "-d", str(folder)]
+        subprocess.run(command, cwd=source, check=True, capture_output=True)
+        [made] = folder.glob("*.whl" if kind == "wheel" else "*.tar.gz")
+        return made
+
+    with tarfile.open(build(ROOT, "sdist")) as archive:
+        archive.extractall(folder / "source", filter="data")
+    [source] = (folder / "source").iterdir()
+    with zipfile.ZipFile(build(source, "wheel")) as wheel:
+        wheel.extractall(folder / "site")
+    return folder / "site"
+
+
+def python(installed: Path, home: Path, *arguments: str) -> str:
+    """Run Python far from the repository, with a home of its own and the unpacked wheel first on its path."""
+    home.mkdir(exist_ok=True)
+    mine = {key: value for key, value in os.environ.items() if not key.startswith("READAHEAD")}
+    done = subprocess.run(
+        [sys.executable, *arguments],
+        cwd=home,
+        env=mine | {"PYTHONPATH": str(installed), "HOME": str(home)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def test_the_wheel_holds_the_notebooks_and_the_data_and_nothing_that_was_built(installed: Path) -> None:
+    share = installed / "readahead" / "share"
+    kept = [*NOTEBOOKS.glob("*.ipynb"), *DATA.glob("*/*.csv"), *DATA.glob("sheets/*"), DATA / "devices.csv"]
+    found = {path.relative_to(share) for path in share.rglob("*") if path.is_file()}
+    assert found == {path.relative_to(ROOT) for path in kept}
+    assert {path.name for path in installed.iterdir()} == {"readahead", "readahead-0.1.0.dist-info"}
+    [about] = installed.glob("*.dist-info")
+    assert (about / "licenses" / "LICENSE").read_text().startswith("MIT License")
+    assert "readahead = readahead.__main__:run" in (about / "entry_points.txt").read_text()
+
+
+def test_an_installed_workbook_is_copied_to_a_folder_and_a_learner_s_copy_stays(
+    installed: Path, tmp_path: Path
+) -> None:
+    code = "from readahead.commands.lab import copied; from pathlib import Path; print(copied(Path('my folder')))"
+    home = tmp_path / "höme with blanks"
+    assert python(installed, home, "-c", code).strip() == "my folder/00_start_here.ipynb"
+    mine = home / "my folder" / "01_fragments.ipynb"
+    mine.write_text("mine")
+    (home / "my folder" / "02_read_ahead.ipynb").unlink()
+    python(installed, home, "-c", code)
+    assert mine.read_text() == "mine"
+    assert {path.name for path in mine.parent.iterdir()} == {
+        path.name for path in NOTEBOOKS.iterdir() if path.suffix == ".ipynb"
+    }
+
+
+@pytest.mark.notebook
+def test_an_installed_workbook_runs_and_keeps_its_files_in_the_home(installed: Path, tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    assert python(installed, home, "-m", "readahead", "--version").strip() == "readahead, version 0.1.0"
+    assert "laptop-ssd" in python(installed, home, "-m", "readahead", "sheet")
+    notebook = nbformat.v4.new_notebook()
+    notebook.cells = [
+        nbformat.v4.new_code_cell(cell)
+        for cell in (
+            "import readahead; print(readahead.__file__)",
+            "from readahead.chapters import CONTENTS, chapter; print(len(CONTENTS), chapter('fragments').place.title)",
+            "from readahead.datasets import store; from readahead.datasets.recipe import Recipe",
+            "print(store.path(Recipe(table='comments_narrow', size='tiny')))",
+        )
+    ]
+    nbformat.write(notebook, home / "tried.ipynb")
+    python(installed, home, "-m", "readahead", "run", "tried.ipynb", "--out", "out")
+    cells = nbformat.read(home / "out" / "tried.ipynb", as_version=4).cells
+    said = [cell.outputs[0].text for cell in cells if cell.outputs]
+    assert said[0].startswith(str(installed)) and said[1].startswith("12 ")
+    assert said[2].startswith(str(home / ".readahead" / "data" / "cache"))
