@@ -15,12 +15,20 @@ from readahead.chapters import CONTENTS, chapter, is_written
 from readahead.errors import Cancelled
 from readahead.experiments import validate
 from readahead.experiments.validate import EveryKnob, Row
+from readahead.measure.calibrate import Calibration
 from readahead.running import listening
 
 ROW = Row(
     case="a case", modeled_s=1.1, measured_s=1.0, seconds=(1.0,), device_bound=True,
     modeled={"reads": 3, "bytes_read": 10}, traced={"reads": 3, "bytes_read": 10}, profiled={"bytes_read": 10},
 )  # fmt: skip
+
+
+@pytest.fixture(autouse=True)
+def calibrated_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Calibrate a table once for all tests, in one turn: what is measured here need not be near."""
+    anew = Calibration.run
+    monkeypatch.setattr(Calibration, "run", lambda self, *_: self.kept() or anew(self, 1))
 
 
 def test_the_same_seed_draws_the_same_settings_and_another_seed_others() -> None:

@@ -10,6 +10,7 @@ import threading
 import time
 from pathlib import Path
 
+import nbformat
 import psutil
 import pytest
 
@@ -45,13 +46,23 @@ class Watch(threading.Thread):
                     continue  # it has ended meanwhile
 
 
+def first_minute(folder: Path) -> Path:
+    """Return a copy of the start notebook that ends with its panel: what a class opens at the same moment."""
+    notebook = nbformat.read(paths.NOTEBOOKS / "00_start_here.ipynb", as_version=4)
+    panel = next(n for n, cell in enumerate(notebook.cells) if "explore(" in cell.source)
+    notebook.cells = notebook.cells[: panel + 1]
+    path = folder / "00_start_here.ipynb"
+    nbformat.write(notebook, path)
+    return path
+
+
 @pytest.mark.notebook
 def test_eight_kernels_share_one_cache_and_build_once(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     cache = tmp_path / "cache"
     env = {**os.environ, "READAHEAD_CACHE": str(cache)}
-    start = [sys.executable, "-m", "readahead", "run", str(paths.NOTEBOOKS / "00_start_here.ipynb")]
+    start = [sys.executable, "-m", "readahead", "run", str(first_minute(tmp_path))]
     begun_s = time.monotonic()
     processes = [
         subprocess.Popen(

@@ -16,6 +16,7 @@ from readahead.commands import sheet
 from readahead.commands.run import digest, run_notebook
 from readahead.experiments.claim import AGREES, DIFFERS, NOISY
 from readahead.experiments.experiment import Experiment
+from readahead.measure.run import run_emulated
 
 NOTEBOOKS = sorted(paths.NOTEBOOKS.glob("[0-9][0-9]_*.ipynb"))
 CI = sheet.load("ci").runs
@@ -59,7 +60,9 @@ def run_cells(path: Path, parameters: dict) -> list[str]:
 def test_a_notebook_runs_with_every_knob_at_its_end(
     path: Path, changes: dict, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    # What it measures does not matter here, only that it can; two runs where a spread is computed.
+    # What it measures does not matter here, only that it can: nothing is warmed up, and only where a spread is
+    # computed there are two runs.
+    monkeypatch.setitem(run_emulated.__kwdefaults__, "warm_ups", 0)
     monkeypatch.setenv("READAHEAD_REPEATS", "2" if "loading" in path.stem else "1")
     monkeypatch.setenv("READAHEAD_RUN", "papermill")
     monkeypatch.setenv("READAHEAD_OUT", str(tmp_path))
