@@ -77,6 +77,13 @@ GIVEN = {
     ("08_cache_tiers.ipynb", "fourth"): ("16 of 19", "what the second run found"),
     ("08_cache_tiers.ipynb", "tiny_blocks"): ("64 reads", "1,333 reads", "eight", "2 ms"),
     ("08_cache_tiers.ipynb", "break_even"): ("200 dollars", "500,000", "4 KiB", "4 dollars a GiB"),
+    ("09_scale_out.ipynb", "warm"): ("the two tables", "2.18", "2.39"),
+    ("09_scale_out.ipynb", "anomaly"): ("the tables above", "207.99 s", "366.32 s"),
+    ("09_scale_out.ipynb", "two"): ("128 row groups", "one read at a time", "8 ms", "two reads", "15 ms"),
+    ("09_scale_out.ipynb", "requests"): ("128 reads of 20 ms", "20 at once", "32 at once", "15 ms"),
+    ("09_scale_out.ipynb", "slow"): ("66 reads in a row", "2.5 ms", "three times", "15 ms"),
+    ("09_scale_out.ipynb", "killed"): ("as much to read", "half of its part", "100 ms"),
+    ("09_scale_out.ipynb", "pushed"): ("3 MiB", "2 MB", "two nodes", "10 MB/s"),
     ("10_loading.ipynb", "runs"): ("2 %", "2.1 %", "nine times in ten", "95 %"),
     ("10_loading.ipynb", "files"): ("the time above", "64 batches", "two latencies of 4 ms", "16 at a time"),
     ("10_loading.ipynb", "durability"): ("the two loads above", "10 rows", "1,000"),
@@ -113,6 +120,10 @@ HIDDEN = {
     ("08_cache_tiers.ipynb", "too_small"): r"finds nothing\b(?! at all)|longest ago, and",
     ("08_cache_tiers.ipynb", "short_blocks"): r"vanish|dropped instead",
     ("08_cache_tiers.ipynb", "break_even"): r"\b26(?:\.2)? ?s|\b53",
+    ("09_scale_out.ipynb", "warm"): r"2\.55|255|207\.99",
+    ("09_scale_out.ipynb", "anomaly"): r"813|\b66\d\b|165 ?%",
+    ("09_scale_out.ipynb", "two"): r"\b1\.9\d",
+    ("09_scale_out.ipynb", "copy"): r"[Nn]obody reads",
     ("10_loading.ipynb", "runs"): r"two dozen|\b2[34]\b",
     ("10_loading.ipynb", "files"): r"wait / time to make",
     ("05_lookups.ipynb", "one_by_one"): r"\b226\b|one over",
@@ -154,6 +165,14 @@ NOWHERE = {
         "learns all it can in one run",
         "intelligently moving",
     ),
+    "09_scale_out.ipynb": (
+        "More processors alone never do that",
+        "does not tell which",
+        "What was not halved",
+        "The average does not matter",
+        "Nobody else was hurt",
+        "Where the limit lies",
+    ),
     "10_loading.ipynb": ("The square is what hurts", "Many writers, one log", "That is what a sync buys"),
     "05_lookups.ipynb": (
         "About nine under way",
@@ -193,6 +212,7 @@ LAWS = {
     "index_pages": ({"size": "tiny"}, {"sample_native": 1.3}),
     "elimination": ({"size": "tiny"}, {"bloom": 1.3}),
     "cache_tiers": ({"size": "tiny"}, {"scan_gain": 1.3, "tiny_blocks": 1.6}),
+    "scale_out": ({"size": "tiny"}, {"requests": 1.3, "pushed": 1.4}),
     "loading": ({"size": "tiny"}, {}),
     "lookups": ({"size": "tiny", "channels": 8, "queue_depth": 32}, {"eight": 1.5, "break_even": 1.25}),
 }
@@ -202,6 +222,7 @@ LAWS = {
 NO_LAW = {
     "index_pages": {"sample_parquet"},
     "elimination": {"folders", "price"},
+    "scale_out": {"warm"},
     "loading": {"spread"},
 }
 """Answers that no formula gives: something is counted in a plan or a file, timed here, or was only printed."""

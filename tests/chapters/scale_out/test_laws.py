@@ -48,12 +48,24 @@ def test_at_the_limit_both_ways_to_join_take_as_long(large: float, nodes: int, r
     assert gain(limit / 2) > 1 > gain(limit * 2)
 
 
+def test_a_query_waits_less_often_with_more_nodes_and_more_requests() -> None:
+    assert [laws.rounds(128, nodes, q) for nodes, q in ((1, 1), (2, 1), (1, 20), (1, 32))] == [128, 64, 7, 4]
+    assert laws.node_gain(130, 66, wait_s=0.01, once_s=0.0) == pytest.approx(130 / 66)
+    assert laws.node_gain(130, 66, wait_s=0.0, once_s=1.0) == 1
+
+
+def test_sending_a_side_whole_pays_up_to_the_limit() -> None:
+    limit = laws.push_limit_bytes(8e9, 3)
+    assert laws.push_gain(limit, 8e9, 3) == pytest.approx(1)
+    assert laws.push_gain(limit / 2, 8e9, 3) < 1 < laws.push_gain(limit * 2, 8e9, 3)
+
+
 def test_a_product_finds_its_factors_in_times_and_tells_a_time_that_it_has_not_seen() -> None:
-    facts = [[False, False], [True, False], [False, True]]
-    told = laws.product_s(facts, [10.0, 20.0, 5.0], [*facts, [True, True]])
-    assert told.tolist() == pytest.approx([10, 20, 5, 10])
+    facts, seconds = [[False, False], [True, False], [False, True]], [10.0, 20.0, 5.0]
+    told = [laws.product_s(facts, seconds, asked) for asked in [*facts, [True, True]]]
+    assert told == pytest.approx([10, 20, 5, 10])
 
 
 def test_factors_that_always_come_together_are_refused() -> None:
     with pytest.raises(BadValue, match="come together"):
-        laws.product_s([[True, True], [False, False], [True, True]], [1.0, 2.0, 3.0], [[True, True]])
+        laws.product_s([[True, True], [False, False], [True, True]], [1.0, 2.0, 3.0], [True, True])

@@ -43,7 +43,7 @@ LOCAL_WORKERS: dict[str, Any] = {
     "threads_per_worker": 4,  # so many nodes can each of them serve at once
     "processes": True,
     "host": "127.0.0.1",
-    "dashboard_address": None,
+    "dashboard_address": "127.0.0.1:0",  # a free port: 8787 may be taken
     "memory_limit": 0,
     "silence_logs": logging.CRITICAL,
 }

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from readahead.errors import BadValue
 from readahead.models.scalability import capacity as capacity  # noqa: PLC0414 (a law of this chapter and of another)
@@ -51,6 +51,7 @@ def failover_s(node_s: Sequence[float], *, after_s: float, notice_s: float) -> f
 
     where t_1 … t_N (`node_s`) are the seconds of each node's part, the last one dies at a (`after_s`), and d
     (`notice_s`) passes until it is noticed. The first node answers one query at a time, so it ends its own part before.
+    All may be told in parts of an undisturbed query instead of seconds.
     """
     begins_s = max(node_s[0], after_s + notice_s)
     return max(*node_s[:-1], begins_s + node_s[-1])
@@ -77,6 +78,18 @@ def shuffled_s(small_bytes: float, large_bytes: float, nodes: float, *, link_byt
     return (small_bytes + large_bytes * (nodes - 1) / nodes**2) / link_bytes_per_s
 
 
+def push_gain(small_bytes: float, large_bytes: float, nodes: float) -> float:
+    r"""Return how many times as many bytes cross the busiest link if the small side is sent whole and not dealt out.
+
+    .. math:: \frac{N S}{S + L (N - 1) / N^2}
+
+    where S (`small_bytes`) and L (`large_bytes`) are the sides of the join and N (`nodes`) the nodes.
+    """
+    return pushed_s(small_bytes, nodes, link_bytes_per_s=1) / shuffled_s(
+        small_bytes, large_bytes, nodes, link_bytes_per_s=1
+    )
+
+
 def push_limit_bytes(large_bytes: float, nodes: float) -> float:
     r"""Return the size of a small side up to which sending it to all nodes is the cheaper way.
 
@@ -88,22 +101,43 @@ def push_limit_bytes(large_bytes: float, nodes: float) -> float:
     return large_bytes / nodes**2
 
 
-def product_s(
-    facts: Sequence[Sequence[bool]], seconds: Sequence[float], asked: Sequence[Sequence[bool]]
-) -> NDArray[np.float64]:
-    r"""Return times as a product of factors, which is fitted to other times by least squares.
+def node_gain(before: float, after: float, *, wait_s: float, once_s: float) -> float:
+    r"""Return how many times as fast a query is whose slowest node waits less often in a row.
+
+    .. math:: \frac{c + n w}{c + n' w}
+
+    where n (`before`) and n' (`after`) are how often the slowest node waits, one wait after the other, w (`wait_s`) is
+    one wait, and c (`once_s`) what neither more nodes nor more requests shorten: the way to the coordinator and back.
+
+    Source: G. Amdahl, 1967, with c as the serial part.
+    """
+    return (once_s + before * wait_s) / (once_s + after * wait_s)
+
+
+def rounds(reads: float, nodes: int, outstanding: int = 1) -> int:
+    r"""Return how often a node waits in a row for its share of the reads.
+
+    .. math:: \lceil n / (N q) \rceil
+
+    where n (`reads`) lie on N (`nodes`) alike, and q (`outstanding`) of a node are under way at once.
+    """
+    return math.ceil(reads / (nodes * outstanding))
+
+
+def product_s(facts: Sequence[Sequence[bool]], seconds: Sequence[float], asked: Sequence[bool]) -> float:
+    r"""Return a time as a product of factors, which is fitted to other times by least squares.
 
     .. math:: \log t = \log t_0 + \sum_i x_i \log f_i
 
-    where each x_i says whether a fact holds: of times t (`seconds`) in the columns of `facts`, of the times to return
-    in `asked`. What makes a query slower makes it so by the same factor f_i everywhere. Raises `BadValue` if there are
+    where each x_i says whether a fact holds: of times t (`seconds`) in the rows of `facts`, of the time to return in
+    `asked`. What makes a query slower makes it so by the same factor f_i everywhere. Raises `BadValue` if there are
     more factors than times, or two that always come together.
     """
-    x, at = (np.column_stack([np.ones(len(rows)), np.asarray(rows, float)]) for rows in (facts, asked))
+    x = np.column_stack([np.ones(len(facts)), np.asarray(facts, float)])
     if np.linalg.matrix_rank(x) < x.shape[1]:
         raise BadValue(
             f"{len(seconds)} times cannot tell {x.shape[1]} factors apart: some always come together."
             " Give more times, or fewer factors."
         )
     found, *_ = np.linalg.lstsq(x, np.log(np.asarray(seconds, float)), rcond=None)
-    return np.asarray(np.exp(at @ found))
+    return float(np.exp(found[0] + np.dot(found[1:], np.asarray(asked, float))))
