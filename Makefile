@@ -10,12 +10,13 @@ DEV = .venv/.ready-dev
 
 SEED ?= 1
 CONFIGS ?= 24
+MINUTES ?= 20
 JSON ?= out/validate.json
 
 PINNED = --generate-hashes --universal --python-version 3.11 --no-header --quiet
 
 .DEFAULT_GOAL := help
-.PHONY: help lab test check format bench pages validate clean lock
+.PHONY: help lab test check format bench faults pages validate clean lock
 
 help: ## show this list
 	@echo "Readahead: storage I/O and database throughput, modeled, measured and published."
@@ -45,6 +46,9 @@ format: $(DEV) ## mend what the linter and the formatter can mend by themselves
 
 bench: $(DEV) ## measure the workbook itself: its emulated device, its models, its panel (PARTS="models disk" for some)
 	$(BIN)/python -m tools.bench $(PARTS)
+
+faults: $(DEV) ## kill, fill, cut and race, over and over, and count what survives: make faults MINUTES=20 SEED=1
+	@$(BIN)/python -m tools.faults --minutes $(MINUTES) --seed $(SEED)
 
 pages: $(DEV) ## write the tables of README, INSTRUCTORS and docs/published.md anew from the chapters
 	$(BIN)/python -m tools.pages

@@ -78,6 +78,14 @@ def nonsense_inside(folder: Path) -> tuple[str, str]:
     return str(folder / "bad.parquet"), "cannot read the metadata"
 
 
+def a_name_that_is_no_text(folder: Path) -> tuple[str, str]:
+    whole = write(folder / "bad.parquet", "SELECT i AS abcdefgh FROM range(20000) r(i)").read_bytes()
+    data, footer = whole[:-8], len(whole) - 8 - int.from_bytes(whole[-8:-4], "little")
+    schema = data.index(b"abcdefgh", footer)  # the first of them: the row groups name it rightly
+    (folder / "bad.parquet").write_bytes(whole[:schema] + b"\xff" * 8 + whole[schema + 8 :])
+    return str(folder / "bad.parquet"), "cannot read the metadata"
+
+
 def encrypted(folder: Path) -> tuple[str, str]:
     key = "PRAGMA add_parquet_key('k', '0123456789112345')"
     options = "ENCRYPTION_CONFIG {footer_key: 'k'}"
@@ -127,7 +135,8 @@ def a_null_in_the_path(folder: Path) -> tuple[str, str]:
     return str(folder / "a\0b"), "Give"
 
 
-BAD = (empty, cut_off, a_text, a_lying_footer, nonsense_inside, encrypted, missing, an_empty_folder,
+BAD = (empty, cut_off, a_text, a_lying_footer, nonsense_inside, a_name_that_is_no_text, encrypted, missing,
+       an_empty_folder,
        a_pattern_of_nothing, no_rows, a_broken_database, two_tables_in_a_folder,
        a_column_more_in_one_file, nothing,
        a_null_in_the_path)  # fmt: skip

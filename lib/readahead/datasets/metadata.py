@@ -88,19 +88,15 @@ def columns(connection: duckdb.DuckDBPyConnection, file: Path | None) -> list[St
 
 # -- Parquet files ---------------------------------------------------------------------------------------
 def load_files(connection: duckdb.DuckDBPyConnection, files: Sequence[Path], asked: str) -> None:
-    """Load the metadata of Parquet files. Raises `DataError` for what is not of one table, or no metadata."""
+    """Load the metadata of Parquet files. Raises `DataError` for what is not of one table."""
     listed = ", ".join(literal(escaped(file)) for file in files)
-    try:
-        connection.execute(
-            "CREATE TEMP TABLE chunks AS SELECT file_name f, row_group_id g, column_id c, row_group_num_rows n,"
-            " path_in_schema p, least(nullif(dictionary_page_offset, 0), data_page_offset) o,"
-            " total_compressed_size z, total_uncompressed_size u, string_split(encodings, ', ') e, type t,"
-            " coalesce(dictionary_page_offset, 0) > 0 d, stats_min_value lo, stats_max_value hi"
-            f" FROM parquet_metadata([{listed}])"
-        )
-    except duckdb.Error as error:
-        first = str(error).splitlines()[0]
-        raise DataError(f"DuckDB cannot read the metadata of {files[0]}: {first}. Write it again.") from error
+    connection.execute(
+        "CREATE TEMP TABLE chunks AS SELECT file_name f, row_group_id g, column_id c, row_group_num_rows n,"
+        " path_in_schema p, least(nullif(dictionary_page_offset, 0), data_page_offset) o,"
+        " total_compressed_size z, total_uncompressed_size u, string_split(encodings, ', ') e, type t,"
+        " coalesce(dictionary_page_offset, 0) > 0 d, stats_min_value lo, stats_max_value hi"
+        f" FROM parquet_metadata([{listed}])"
+    )
     connection.execute("CREATE TEMP VIEW ends AS SELECT p, f, g, lo, hi FROM chunks")
     odd = connection.execute(
         "WITH one AS (SELECT min(f) f FROM chunks), has AS (SELECT DISTINCT f, p FROM chunks),"

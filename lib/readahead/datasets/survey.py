@@ -9,6 +9,7 @@ from __future__ import annotations
 import fnmatch
 import glob
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import groupby
 from operator import itemgetter
@@ -106,8 +107,7 @@ def survey(asked: str, *, columns: Sequence[str] = (), by: str = "", table: str 
         )
     schema_name = table_name = ""
     footers, footer_bytes = [(0, DATABASE_HEAD)], DATABASE_HEAD
-    with duckdb.connect() as connection:
-        connection.execute(f"SET memory_limit = '{MEMORY}'")
+    with _engine(asked) as connection:
         if database:
             schema_name, table_name = metadata.load_table(connection, found.files[0], table)
         else:
@@ -147,6 +147,18 @@ def survey(asked: str, *, columns: Sequence[str] = (), by: str = "", table: str 
             footer_bytes_per_group=max(1.0, footer_bytes / len(groups)),
         ),
     )
+
+
+@contextmanager
+def _engine(asked: str) -> Iterator[duckdb.DuckDBPyConnection]:
+    """Give a DuckDB with little memory. Raises `DataError` for whatever it says of the metadata."""
+    try:
+        with duckdb.connect() as connection:
+            connection.execute(f"SET memory_limit = '{MEMORY}'")
+            yield connection
+    except duckdb.Error as error:
+        first = str(error).splitlines()[0]
+        raise DataError(f"DuckDB cannot read the metadata of {asked}: {first}. Write it again.") from error
 
 
 def _footers(files: Sequence[Path]) -> tuple[list[Span], int]:
