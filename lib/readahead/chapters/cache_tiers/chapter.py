@@ -5,6 +5,7 @@ the device, and a price on every byte.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -129,11 +130,6 @@ def replayed(study: Study, **changes: Any) -> float:
     return 1 - case(study, **changes).shares()[2]
 
 
-def long_run(study: Study, **changes: Any) -> float:
-    """Return the hit ratio by Che's law, or by the law of the scan that comes back."""
-    return case(study, **changes).trace.law().result
-
-
 def case(study: Study, **changes: Any) -> CachedCase:
     """Return the case at some settings."""
     return EXPERIMENT.case(study.settings(**changes))
@@ -151,64 +147,50 @@ def five_minute_rule(study: Study, page_bytes: float = PAGE_BYTES) -> Applied:
     )
 
 
-def _gain(before: dict[str, Any], after: dict[str, Any]) -> Callable[[Study], Applied]:
-    """Return the law of queries that other tiers answer: how many times as fast they are."""
-
-    def law(study: Study) -> Applied:
-        one, other = case(study, **before), case(study, **after)
-        own_s, _, device = one.access_s()
-        times_s = (0.0, round(other.access_s()[1], 6), round(sum(device.values()), 6))
-        shares = [tuple(round(share, 4) for share in each.shares()) for each in (one, other)]
-        return Applied(laws.gain, before=shares[0], after=shares[1], times_s=times_s, own_s=own_s)
-
-    return law
+def _gain(before: dict[str, Any], after: dict[str, Any], study: Study) -> Applied:
+    """Return the law of queries that other tiers answer."""
+    one, other = case(study, **before), case(study, **after)
+    own_s, _, device = one.access_s()
+    times_s = (0.0, round(other.access_s()[1], 6), round(sum(device.values()), 6))
+    shares = [tuple(round(share, 4) for share in each.shares()) for each in (one, other)]
+    return Applied(laws.gain, before=shares[0], after=shares[1], times_s=times_s, own_s=own_s)
 
 
-def _scan_gain(before: dict[str, Any], after: dict[str, Any]) -> Callable[[Study], Applied]:
+def _scan_gain(before: dict[str, Any], after: dict[str, Any], study: Study) -> Applied:
     """Return the law of scans of which the second waits for fewer reads."""
-
-    def law(study: Study) -> Applied:
-        reads = []
-        for changes in (before, after):
-            one = case(study, **changes)
-            reads.append(sum(-(-size // one.block_bytes) for size in one.trace.sizes) * one.shares()[2])
-        own_s = study.model.estimate(**after).terms_s["cpu"]
-        waits = {"in_flight": one.engine.in_flight, "latency_s": one.device.latency_s}
-        return Applied(laws.scan_gain, before=reads[0], after=reads[1], **waits, own_s=own_s)
-
-    return law
+    few, many = case(study, **after), case(study, **before)
+    reads = [
+        sum(-(-size // one.block_bytes) for size in one.trace.sizes) * one.shares()[2] for one in (many, few)
+    ]
+    waits = {"in_flight": few.engine.in_flight, "latency_s": few.device.latency_s}
+    own_s = study.model.estimate(**after).terms_s["cpu"]
+    return Applied(laws.scan_gain, before=reads[0], after=reads[1], **waits, own_s=own_s)
 
 
-def _hits(knobs: dict[str, Any]) -> Round:
+def _replay(study: Study) -> Applied:
+    """Return the law of the share that an LRU cache has in the fourth run of the same queries."""
+    trace = case(study, **again(4, TIGHT)).trace
+    return Applied(laws.replayed, asked=list(trace.asked), room=int(TIGHT * len(trace.sizes)), run=4)
+
+
+def _hits(**knobs: Any) -> Round:
+    """Return the round that asks what share DuckDB's cache finds."""
     return Round(
         law=lambda study: case(study, **knobs).trace.law(), measured=lambda study: seen(study, **knobs)
     )
 
 
-def _replay(knobs: dict[str, Any]) -> Callable[[Study], Applied]:
-    """Return the law of what an LRU cache has of queries that come again."""
-
-    def law(study: Study) -> Applied:
-        trace = case(study, **knobs).trace
-        room = round(trace.memory_share * len(trace.sizes), 1)
-        return Applied(laws.replayed, asked=list(trace.asked), room=room, run=knobs["run"])
-
-    return law
-
-
-def _faster(
-    before: dict[str, Any],
-    after: dict[str, Any],
-    law: Callable[[dict[str, Any], dict[str, Any]], Callable[[Study], Applied]],
-) -> Round:
+def _faster(before: dict[str, Any], after: dict[str, Any], law: Callable[..., Applied]) -> Round:
     """Return the round that asks how many times as fast one run is as another."""
-    return Round(ask=lambda see: see.seconds(**before) / see.seconds(**after), law=law(before, after))
+    return Round(
+        ask=lambda see: see.seconds(**before) / see.seconds(**after), law=partial(law, before, after)
+    )
 
 
 ROUNDS = {
-    "uniform": _hits(counted(UNIFORM, memory_share=0.5)),
-    "favourites": _hits(counted(ZIPF, memory_share=0.5)),
-    "too_small": _hits(counted(**scanned(0.9))),
+    "uniform": _hits(**counted(UNIFORM, memory_share=0.5)),
+    "favourites": _hits(**counted(ZIPF, memory_share=0.5)),
+    "too_small": _hits(**counted(**scanned(0.9))),
     "scan_gain": _faster(scanned(0.5), scanned(1.25), _scan_gain),
     "eighty": Round(
         law=lambda _: Applied(
@@ -222,7 +204,7 @@ ROUNDS = {
     "fourth": Round(
         model=lambda study: replayed(study, **again(4, TIGHT)),
         measured=lambda study: seen(study, **again(4, TIGHT)),
-        law=_replay(again(4, TIGHT)),
+        law=_replay,
     ),
     "tiny_blocks": _faster(blocks(16 * KiB), blocks(1 * MiB), _scan_gain),
     "break_even": Round(law=five_minute_rule, measures=False),
@@ -235,23 +217,25 @@ _FOUND = Axis(label="hits, share of the bytes", kind="1", log=False)
 _TIME = Axis(label="time of a run", kind="s")
 
 
-def _at(
-    study: Study, ask: Callable[..., float], shares: Iterable[float], knobs: dict[str, Any]
-) -> list[tuple[float, float]]:
-    """Return a hit ratio at some shares of memory."""
-    return [(float(share), ask(study, **{**knobs, "memory_share": float(share)})) for share in shares]
+def _found(study: Study, name: str, ask: Callable[..., float], shares: Iterable[float], **knobs: Any) -> Line:
+    """Return a hit ratio at some shares of memory: a line, or points where DuckDB was asked."""
+    points = [(float(share), ask(study, **{**knobs, "memory_share": float(share)})) for share in shares]
+    source = {seen: "measured", replayed: "other"}.get(ask, "modeled")
+    return Line(name=name, points=points, source=source, joined=ask is not seen)
+
+
+def _law_of(study: Study, **changes: Any) -> float:
+    return case(study, **changes).trace.law().result
 
 
 def _memory(study: Study) -> Picture:
-    shares = np.linspace(0.1, 1.0, 19)
     lines = []
     for access in (UNIFORM, ZIPF):
         knobs, name = counted(access), EXPERIMENT.knob("access").text(access)
-        same, found = _at(study, replayed, shares, knobs), _at(study, seen, (0.25, 0.5), knobs)
         lines += [
-            Line(name=f"Che's law, {name}", points=_at(study, long_run, shares, knobs)),
-            Line(name=f"LRU on these queries, {name}", points=same, source="other"),
-            Line(name=f"DuckDB, {name}", points=found, source="measured", joined=False),
+            _found(study, f"Che's law, {name}", _law_of, np.linspace(0.1, 1.0, 19), **knobs),
+            _found(study, f"LRU on these queries, {name}", replayed, np.linspace(0.1, 1.0, 19), **knobs),
+            _found(study, f"DuckDB, {name}", seen, (0.25, 0.5), **knobs),
         ]
     return Picture(x=_MEMORY, y=_FOUND, lines=tuple(lines))
 
@@ -260,10 +244,9 @@ def _cliff(study: Study) -> Picture:
     lines = []
     for depth in (2, 8):
         knobs, name = scanned(1.0, queue_depth=depth), f"{depth} row groups ahead"
-        found = _at(study, seen, (0.9, 1.1, 1.25), knobs)
         lines += [
-            Line(name=f"model, {name}", points=_at(study, replayed, np.linspace(0.5, 1.5, 41), knobs)),
-            Line(name=f"DuckDB, {name}", points=found, source="measured", joined=False),
+            _found(study, f"model, {name}", _law_of, np.linspace(0.5, 1.5, 41), **knobs),
+            _found(study, f"DuckDB, {name}", seen, (0.9, 1.1, 1.25), **knobs),
         ]
     return Picture(x=_MEMORY, y=_FOUND, lines=tuple(lines), marks={"the table": 1.0})
 

@@ -102,8 +102,8 @@ def replayed(asked: Sequence[int], room: float, run: int = 1) -> float:
 
     Source: the stack distance of R. Mattson, J. Gecsei, D. Slutz, I. Traiger, 1970.
     """
-    before = asked if run > 1 else ()
-    return hit_ratio(reuse_bytes(asked, [1] * (max(asked) + 1), before), np.ones(len(asked)), room)
+    steps = lru([*asked] * min(run, 2), int(room))[-len(asked) :]
+    return sum(hit for _, hit, _ in steps) / len(asked)
 
 
 def reuse_bytes(asked: Sequence[int], sizes: Sequence[int], before: Sequence[int] = ()) -> Array:
@@ -119,11 +119,6 @@ def reuse_bytes(asked: Sequence[int], sizes: Sequence[int], before: Sequence[int
         found.append(sum(sizes[above] for above in stack[:depth]) if depth else math.inf)
         stack = [item, *stack[: max(0, depth - 1)], *stack[depth:]]
     return np.array(found[len(before) :], float)
-
-
-def hit_ratio(reuse: Array, wanted: Array, capacity_bytes: float) -> float:
-    """Return the share of the `wanted` bytes that an LRU cache of `capacity_bytes` has, from `reuse_bytes`."""
-    return float(wanted[reuse <= capacity_bytes].sum() / wanted.sum())
 
 
 # -- what the tiers take ---------------------------------------------------------------------------------

@@ -52,11 +52,9 @@ class AccessTrace:
     def asked(self) -> tuple[int, ...]:
         """Return the row groups in the order in which they are asked for."""
         items = len(self.sizes)
-        return (
-            drawn(items, self.queries, self.skew)
-            if self.skew is not None and self.queries
-            else tuple(range(items))
-        )
+        if self.skew is None or not self.queries:
+            return tuple(range(items))
+        return drawn(items, self.queries, self.skew)
 
     @property
     def wanted(self) -> laws.Array:
@@ -75,7 +73,8 @@ class AccessTrace:
 
     def replayed(self, capacity_bytes: float, *, first: bool) -> float:
         """Return the hit ratio of an LRU cache on these very queries, in the first run or after the same run."""
-        return laws.hit_ratio(_reuse_bytes(self.asked, self.sizes, first=first), self.wanted, capacity_bytes)
+        there = _reuse_bytes(self.asked, self.sizes, first=first) <= capacity_bytes
+        return float(self.wanted[there].sum() / self.wanted.sum())
 
     def law(self) -> Applied:
         """Return the law of the hit ratio in the long run: Che's, or that of the scan that comes back."""
@@ -271,13 +270,10 @@ class CachedCase(Case):
     def settings(self, folder: str) -> dict[str, Setting]:
         """Return DuckDB's settings, with a folder for evicted blocks.
 
-        The memory limit is the room for the cache, and what DuckDB takes for itself: a part for the query, and a part
-        for each row of the row group that it reads. Read off `duckdb_memory()` of DuckDB 2.0 at row groups of 2,048 to
-        8,192 rows of comments; the same on every machine, and a test holds the size of the cache to it. A scan cannot
-        run at all with less than what its read-ahead holds, so it always gets that.
-
-        Without validation: DuckDB caches nothing of a file that changed within the last seconds, so that a table just
-        built would be read anew by every query.
+        The memory limit is the room for the cache, and what DuckDB takes for the query and for each row of the row
+        group that it reads, by `duckdb_memory()` of DuckDB 2.0; a test holds the size of the cache to it. A scan cannot
+        run with less than what its read-ahead holds, so it always gets that. Without validation: DuckDB caches nothing
+        of a file that changed within the last seconds, such as a table just built.
         """
         trace, rows, capacity = self.trace, max(self.trace.rows), self.trace.capacity_bytes
         if trace.skew is None:
