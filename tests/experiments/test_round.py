@@ -6,8 +6,10 @@ import pytest
 from toybox import EXPERIMENT, ROUNDS, SLOWER_HERE, study
 
 from readahead.errors import BadValue, Cancelled
+from readahead.experiments.experiment import Settings
 from readahead.experiments.figure import Axis, Line, Picture, captioned
-from readahead.experiments.round import Round, along
+from readahead.experiments.round import Round, Study, along
+from readahead.models.estimate import Estimate
 from readahead.running import Event, listening
 
 
@@ -34,6 +36,20 @@ def test_throughput_is_work_over_time_with_its_interval_turned_over() -> None:
     assert (rate.low, rate.median, rate.high) == pytest.approx(
         (1e6 / seconds.high, 1e6 / seconds.median, 1e6 / seconds.low)
     )
+
+
+def test_a_time_of_a_model_calibrated_in_a_crowd_is_never_below_nothing() -> None:
+    class Crowded(type(EXPERIMENT)):  # type: ignore[misc]
+        def model(self, settings: Settings) -> Estimate:
+            return Estimate(terms_s={"cpu": 1.0, "device": 0.5})
+
+        def band(self, settings: Settings) -> float:
+            return 1.25  # its control run took more than twice the usual
+
+    crowded = Crowded(topic="well", title="Well", knobs=EXPERIMENT.knobs)
+    told = Study(crowded, repeats=1).model.seconds()
+    assert (told.low, told.median, told.high) == pytest.approx((0.5 + 1 / 2.25, 1.5, 0.5 + 2.25))
+    assert (told / told).low > 0
 
 
 def test_a_round_without_a_measurement_has_none() -> None:

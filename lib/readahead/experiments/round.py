@@ -115,11 +115,12 @@ class Model(Source):
         return self.study.experiment.model(self.study.settings(**changes))
 
     def seconds(self, **changes: Any) -> Value:
-        """Return the predicted time, with as wide a band as the engine's part of it may be off."""
+        """Return the predicted time; its band is as wide as the engine's part may be off, a factor either way."""
         settings = self.study.settings(**changes)
-        estimate = self.study.experiment.model(settings)
-        slack_s = estimate.engine_s * self.study.experiment.band(settings)
-        return Value(median=estimate.seconds, low=estimate.seconds - slack_s, high=estimate.seconds + slack_s)
+        estimate, strayed = self.study.experiment.model(settings), self.study.experiment.band(settings)
+        seconds, engine_s = estimate.seconds, estimate.engine_s
+        low = seconds - engine_s * (1 - 1 / (1 + strayed))
+        return Value(median=seconds, low=low, high=seconds + engine_s * strayed)
 
 
 class Measurement(Source):
