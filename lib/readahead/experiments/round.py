@@ -43,8 +43,12 @@ class Applied:
 
     @property
     def result(self) -> float:
-        """Return what the function computes."""
-        return float(self.function(**self.arguments))
+        """Return what the function computes; an argument that is itself an applied law is computed first."""
+        given = {
+            name: value.result if isinstance(value, Applied) else value
+            for name, value in self.arguments.items()
+        }
+        return float(self.function(**given))
 
     @property
     def call(self) -> str:
@@ -54,8 +58,9 @@ class Applied:
 
     @property
     def source(self) -> str:
-        """Return the function's own lines, docstring and all."""
-        return inspect.getsource(self.function).rstrip()
+        """Return the function's own lines, docstring and all, and those of the laws among its arguments."""
+        inner = [value.source for value in self.arguments.values() if isinstance(value, Applied)]
+        return "\n\n\n".join(dict.fromkeys([inspect.getsource(self.function).rstrip(), *inner]))
 
     @property
     def fact(self) -> str:
@@ -85,7 +90,9 @@ class Applied:
 
 
 def _plain(value: Any) -> str:
-    """Return a number as Python reads it, with as many digits as matter."""
+    """Return a number as Python reads it, with as many digits as matter; a law as its call."""
+    if isinstance(value, Applied):
+        return value.call
     if isinstance(value, float):
         return f"{value:.6g}"
     return repr(value)

@@ -7,6 +7,7 @@ Knobs by these names mean the same everywhere (see `knobs`); a topic that means 
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
@@ -14,11 +15,12 @@ from typing import Any, TypeVar
 from readahead.datasets.recipe import Recipe
 from readahead.devices import THIS_MACHINE, Device, calibrated, device
 from readahead.experiments.experiment import DISK_COLD, DISK_WARM, EMULATED, USUAL, Experiment, Settings
+from readahead.experiments.round import Applied
 from readahead.measure.calibrate import MEMORY, Calibration, engine
 from readahead.measure.case import Case
 from readahead.measure.run import EngineSettings
 from readahead.measure.sample import Sample
-from readahead.models.estimate import Estimate
+from readahead.models.estimate import Estimate, query_s
 from readahead.models.schedule import Costs
 
 _DEVICE_KNOBS = ("latency_s", "seek_s", "bandwidth_bytes_per_s", "channels")
@@ -129,6 +131,27 @@ class TableExperiment(Experiment):
         if where == EMULATED:
             return case.measure(repeats=repeats, facts=settings)
         return case.measure_here(cold=where == DISK_COLD, repeats=repeats, facts=settings)
+
+    def law(self, settings: Settings) -> Applied:
+        """Return the law of a query's time with the numbers of its reads, its device and its engine."""
+        case, costs = self.case(settings), self.costs(settings)
+        told, plan, device = case.predict(costs), case.plan(), case.device
+        in_flight = min(case.window.slots, case.window.depth, device.channels)
+        head = {"seeks": round(plan.data_bytes / (case.fragment_bytes or math.inf)), "seek_s": device.seek_s}
+        return Applied(
+            query_s,
+            open_s=told.estimate.terms_s["open"],
+            reads=len(plan.spans),
+            in_flight=in_flight,
+            latency_s=device.latency_s,
+            size_bytes=plan.data_bytes,
+            bandwidth_bytes_per_s=min(
+                device.channel_bandwidth_bytes_per_s, device.bandwidth_bytes_per_s / in_flight
+            ),
+            dispatch_s=costs.dispatch_s,
+            cpu_s=told.decode_s / case.window.threads,
+            **(head if device.seek_s else {}),
+        )
 
     # -- throughput ----------------------------------------------------------------------------------
     def work(self, settings: Settings) -> float:

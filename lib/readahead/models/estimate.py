@@ -6,6 +6,7 @@ are shown but cost nothing, because another term hides them.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -47,3 +48,33 @@ class Estimate:
             for terms in (self.terms_s, self.overlapped_s)
         )
         return f"{units.text(self.seconds, 's')}: {told}" + (f"; meanwhile {hidden}" if hidden else "")
+
+
+def query_s(
+    *,
+    open_s: float,
+    reads: int,
+    in_flight: int,
+    latency_s: float,
+    size_bytes: float,
+    bandwidth_bytes_per_s: float,
+    seeks: float = 0.0,
+    seek_s: float = 0.0,
+    dispatch_s: float = 0.0,
+    cpu_s: float = 0.0,
+) -> float:
+    r"""Return how long a query takes: it opens the file, and then waits for whoever is slowest.
+
+    .. math:: o + \max\left(\lceil n / q \rceil \left(L + \frac{b}{n B}\right) + k s, \; n d, \; c\right)
+
+    where o (`open_s`) is for planning and for reading the footer, which says where everything lies. Then n (`reads`)
+    go in waves of q (`in_flight`): a wave waits L (`latency_s`) once, and each of its reads brings b/n bytes
+    (`size_bytes` in all) at B (`bandwidth_bytes_per_s`), which is what one read gets. A head moves k (`seeks`) times
+    for s (`seek_s`). Meanwhile the engine hands out one read in d (`dispatch_s`), and the processor decodes for c
+    (`cpu_s`) what has come. If all waves are full, waves × latency is reads ÷ in flight × latency, and the bytes take
+    bytes ÷ bandwidth, that of all reads in flight together.
+
+    Source: R. Graham, Bounds for Certain Multiprocessing Anomalies, 1966, for work that is handed to whoever is free.
+    """
+    wave_s = latency_s + size_bytes / reads / bandwidth_bytes_per_s
+    return open_s + max(math.ceil(reads / in_flight) * wave_s + seeks * seek_s, reads * dispatch_s, cpu_s)

@@ -2,11 +2,22 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from readahead import chapters as book
-from readahead.chapters.row_groups import chapter
-from readahead.chapters.row_groups.chapter import FIGURES, latency_moves, one_each
+from readahead.chapters.row_groups import chapter, laws
+from readahead.chapters.row_groups.chapter import (
+    FIGURES,
+    LARGE_ROWS,
+    ROUNDS,
+    SMALL_ROWS,
+    latency_moves,
+    one_each,
+    packed,
+    rows_law,
+)
 from readahead.chapters.row_groups.workload import EXPERIMENT, FAR, NEAR
 from readahead.experiments.round import Study
 
@@ -57,6 +68,53 @@ def test_small_groups_are_dearer_far_away_and_one_is_too_few() -> None:
     assert far > near > 1
     largest = study.model.seconds(device=FAR, row_group_rows=1_048_576).median
     assert largest > study.model.seconds(device=FAR, row_group_rows=one).median
+
+
+@pytest.mark.parametrize("table", ["comments", "comments_narrow"])
+@pytest.mark.parametrize("size", ["tiny", "small", "full"])
+@pytest.mark.parametrize("name", [NEAR, FAR])
+@pytest.mark.parametrize("depth", [1, 8, 32])
+def test_the_size_to_write_scans_nearly_as_fast_as_the_best(
+    table: str, size: str, name: str, depth: int
+) -> None:
+    study = Study(EXPERIMENT, size=size, dataset=table, queue_depth=depth)
+    rows = EXPERIMENT.knob("row_group_rows").nearest(rows_law(study, name).result)
+    written = study.model.seconds(device=name, row_group_rows=rows).median
+    best = min(study.model.seconds(device=name, row_group_rows=int(n)).median for n in laws.sizes(points=30))
+    assert written <= 1.5 * best
+
+
+def test_with_the_bandwidth_of_the_link_the_rule_misses_by_far() -> None:
+    """The link is shared: what one read gets decides, and there must be a group for each read in flight."""
+    study = Study(EXPERIMENT, size="tiny", queue_depth=8)
+    law = rows_law(study, FAR)
+    link = EXPERIMENT.device(study.settings(device=FAR)).bandwidth_bytes_per_s
+    shared = law.arguments | {"bandwidth_bytes_per_s": link, "table_rows": float("inf")}
+    wrong, right = (
+        study.model.seconds(device=FAR, row_group_rows=int(min(rows, LARGE_ROWS))).median
+        for rows in (law.function(**shared), law.result)
+    )
+    assert wrong > 1.5 * right
+
+
+@pytest.mark.parametrize("name", ["near", "far", "too_large", "packed"])
+def test_a_question_gives_the_reads_and_bytes_of_its_files(name: str) -> None:
+    study = Study(EXPERIMENT, size="tiny", queue_depth=8)
+    question = " ".join(book.chapter("row_groups").question("predict", name).split())
+    made = ROUNDS[name].law
+    assert made is not None
+    study.model.seconds(**packed("zstd"))
+    for changes in (packed("zstd"), packed("uncompressed"), {"row_group_rows": SMALL_ROWS}, {}):
+        EXPERIMENT.case(study.settings(**changes)).build()
+    one, other = (made(study).arguments[side].arguments for side in ("one_s", "other_s"))
+    told = [float(number.replace(",", "")) for number in re.findall(r"[\d,]*\.?\d+", question)]
+    for side in (one, other):
+        assert f"{side['size_bytes'] / 1e6:.1f} MB" in question
+        assert side["reads"] == 1 or side["reads"] in told
+        assert f"{side['bandwidth_bytes_per_s'] / 1e6:.0f} MB/s" in question
+    if name != "near":  # what opening takes there is this machine's own
+        for side in (one, other):
+            assert min(abs(number / 1000 - side["open_s"]) for number in told) < 0.004
 
 
 def test_the_point_of_the_workbook() -> None:

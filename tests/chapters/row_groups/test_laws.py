@@ -53,3 +53,21 @@ def test_a_dictionary_pays_by_its_own_rule(rows: int, values: float, width: floa
     plain = laws.chunk_bytes(column, rows, most_values=0)
     assert plain == rows * width
     assert laws.chunk_bytes(column, rows) == plain or words <= rows / laws.OWN_SHARE
+
+
+@given(latency=st.floats(1e-5, 0.05), engine=st.floats(0, 1e-3), row=st.floats(1e-9, 1e-6))
+def test_a_good_group_takes_a_tenth_longer_than_the_largest(
+    latency: float, engine: float, row: float
+) -> None:
+    rows = laws.good_rows(latency, engine_s=engine, row_s=row)
+    each, best = ((latency + engine) / n + row for n in (rows, laws.LARGEST_GROUP_ROWS))
+    assert each <= best * 1.1 * (1 + 1e-9)
+    assert rows == laws.VECTOR_ROWS or each == pytest.approx(1.1 * best)
+    assert laws.growth(latency, 2 * latency, engine_s=engine, row_s=row) >= 1
+
+
+def test_a_read_passes_ten_times_as_long_as_it_waits_or_each_read_has_one_group() -> None:
+    numbers = {"latency_s": 0.03, "dispatch_s": 0.0, "bandwidth_bytes_per_s": 90e6, "in_flight": 8}
+    rows = laws.rows_to_write(18.2, table_rows=1e9, **numbers)
+    assert rows * 18.2 / 90e6 == pytest.approx(10 * 0.03)
+    assert laws.rows_to_write(18.2, table_rows=262_144, **numbers) == 262_144 / 8

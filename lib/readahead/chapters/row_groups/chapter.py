@@ -5,6 +5,7 @@ that N. Neugebauer measured.
 from __future__ import annotations
 
 import functools
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -13,6 +14,7 @@ import numpy as np
 from readahead import units
 from readahead.chapters.row_groups import columnstore, laws
 from readahead.chapters.row_groups.columnstore import FITTED, residuals
+from readahead.chapters.row_groups.laws import chunk_bytes
 from readahead.chapters.row_groups.workload import (
     ANY,
     EXPERIMENT,
@@ -20,6 +22,7 @@ from readahead.chapters.row_groups.workload import (
     NEAR,
     NONE,
     USUAL_ROWS,
+    columns,
     modeled_bytes,
     written_bytes,
 )
@@ -28,7 +31,7 @@ from readahead.devices import device
 from readahead.experiments.claim import Sides
 from readahead.experiments.experiment import DISK_COLD, DISK_WARM, Settings
 from readahead.experiments.figure import Axis, Line, Picture, Traces, against_print
-from readahead.experiments.round import Question, Round, Study, along, traces
+from readahead.experiments.round import Applied, Question, Round, Study, along, traces
 from readahead.measure import calibrate
 from readahead.measure.case import Case
 from readahead.measure.run import EngineSettings
@@ -86,44 +89,111 @@ def scan_s(latency_s: float, rows: int, queue_depth: int, table: str, costs: Cos
     return case.predict(costs).finished_s
 
 
-def packed(see: Any, compression: str) -> Any:
-    """Return the scan time of the table with text, in small groups on the far store, compressed in one way."""
-    return see.seconds(device=FAR, dataset="comments", row_group_rows=LITTLE_ROWS, compression=compression)
+def packed(compression: str) -> dict[str, Any]:
+    """Return the knobs of the table with text, in small groups on the far store, compressed in one way."""
+    return {"device": FAR, "dataset": "comments", "row_group_rows": LITTLE_ROWS, "compression": compression}
 
 
-def here(see: Any) -> Any:
-    """Return how many times longer small groups take than large ones on this machine's own disk.
+def here(study: Study, rows: int = 0) -> dict[str, Any]:
+    """Return the knobs of a scan on this machine's own disk, in groups of so many rows, or one for each read in flight.
 
     Cold where the system can empty its page cache, warm elsewhere; the table is large enough to be timed.
     """
-    own = {"where": DISK_COLD if page_cache.can_evict() else DISK_WARM, "size": "small"}
-    return see.seconds(**own, row_group_rows=SMALL_ROWS) / see.seconds(
-        **own, row_group_rows=one_each(see.study.base)
+    where = DISK_COLD if page_cache.can_evict() else DISK_WARM
+    return {"where": where, "size": "small", "row_group_rows": rows or one_each(study.base)}
+
+
+def scans_law(study: Study, one: Mapping[str, Any], other: Mapping[str, Any]) -> Applied:
+    """Return the law of how many times as long one scan takes as another."""
+    one_s, other_s = (EXPERIMENT.law(study.settings(**changes)) for changes in (one, other))
+    return Applied(laws.times_as_long, one_s=one_s, other_s=other_s)
+
+
+def size_law(study: Study, name: str, rows: int) -> Applied:
+    """Return the law of how many times as long a scan takes as with one group for each read in flight."""
+    best = {"device": name, "row_group_rows": one_each(study.base)}
+    return scans_law(study, {**best, "row_group_rows": rows}, best)
+
+
+def dictionary_law(_: Study) -> Applied:
+    """Return the law of the file's length with what a row of the order lines takes in both forms."""
+    plain = {one.name: one.value_bytes for one in columns()}
+    written = {one.name: chunk_bytes(one, USUAL_ROWS) / USUAL_ROWS for one in columns()}
+    shorter = [name for name in plain if written[name] < plain[name]]
+    return Applied(
+        laws.dictionary_gain,
+        row_bytes=sum(plain.values()),
+        in_dictionaries=sum(plain[name] for name in shorter),
+        number_bytes=sum(written[name] for name in shorter),
+    )
+
+
+def _growth_law(_: Study) -> Applied:
+    """Return the law of the smallest good row group with what a row and a group take on the full table."""
+    drive, costs = device(NEAR), calibrate.engine("comments").costs()
+    row_bytes = Recipe(table="comments", size="full").source.bytes_per_row
+    return Applied(
+        laws.growth,
+        near_latency_s=drive.latency_s,
+        far_latency_s=device(FAR).latency_s,
+        engine_s=costs.read_s + costs.group_s,
+        row_s=costs.row_s + row_bytes / drive.channel_bandwidth_bytes_per_s,
+    )
+
+
+def rows_law(study: Study, name: str) -> Applied:
+    """Return the law of the row group worth writing, for the study's table on a device."""
+    told = EXPERIMENT.law(study.settings(device=name)).arguments
+    recipe = EXPERIMENT.case(study.base).recipe
+    numbers = {key: told[key] for key in ("latency_s", "dispatch_s", "bandwidth_bytes_per_s", "in_flight")}
+    return Applied(
+        laws.rows_to_write, row_bytes=recipe.source.bytes_per_row, table_rows=recipe.rows, **numbers
     )
 
 
 # -- the rounds ------------------------------------------------------------------------------------------
+_TABLE_ROWS, _FILLED_ROWS = int(columnstore.printed("table_rows")), 105_000
+"""Neugebauer's rows, and after how many of them the dictionary is full."""
+
 ROUNDS = {
-    "groups": Round(model=lambda study: columnstore.full_groups(), measures=False),
+    "groups": Round(law=lambda _: Applied(laws.groups, rows=_TABLE_ROWS), measures=False),
     "text": Round(
-        model=lambda study: columnstore.wide_groups() / columnstore.full_groups(),
+        law=lambda _: Applied(laws.times_as_many, rows=_TABLE_ROWS, cut_rows=_FILLED_ROWS),
         measures=False,
         published=lambda: (figure("row_groups", "row_group_number_factor"),),
     ),
     "dictionary": Round(
         model=lambda _: modeled_bytes(NONE) / modeled_bytes(None),
         measured=lambda _: written_bytes(NONE) / written_bytes(None),
+        law=dictionary_law,
     ),
-    "near": Round(ask=against_one_each(SMALL_ROWS, NEAR)),
-    "far": Round(ask=against_one_each(SMALL_ROWS, FAR)),
-    "moves": Round(model=lambda study: latency_moves(), measures=False),
-    "too_large": Round(ask=against_one_each(LARGE_ROWS, FAR)),
-    "packed": Round(ask=lambda see: packed(see, "uncompressed") / packed(see, "zstd")),
-    "here": Round(ask=here),
-    "counter": Round(
-        model=lambda study: columnstore.delivered_bytes_per_s(),
+    "near": Round(
+        ask=against_one_each(SMALL_ROWS, NEAR), law=lambda study: size_law(study, NEAR, SMALL_ROWS)
+    ),
+    "far": Round(ask=against_one_each(SMALL_ROWS, FAR), law=lambda study: size_law(study, FAR, SMALL_ROWS)),
+    "moves": Round(
+        model=lambda study: latency_moves(),
         measures=False,
-        published=lambda: (figure("row_groups", "narrow_columnstore_counted_bytes_per_s"),),
+        law=_growth_law,
+    ),
+    "too_large": Round(
+        ask=against_one_each(LARGE_ROWS, FAR), law=lambda study: size_law(study, FAR, LARGE_ROWS)
+    ),
+    "packed": Round(
+        ask=lambda see: see.seconds(**packed("uncompressed")) / see.seconds(**packed("zstd")),
+        law=lambda study: scans_law(study, packed("uncompressed"), packed("zstd")),
+    ),
+    "here": Round(
+        ask=lambda see: see.seconds(**here(see.study, SMALL_ROWS)) / see.seconds(**here(see.study)),
+        law=lambda study: scans_law(study, here(study, SMALL_ROWS), here(study)),
+    ),
+    "counter": Round(
+        law=lambda _: Applied(
+            laws.delivered_bytes_per_s,
+            pages=columnstore.printed("logical_reads_pages.narrow_rowstore"),
+            elapsed_s=columnstore.printed("elapsed_s.narrow_columnstore"),
+        ),
+        measures=False,
     ),
 }
 
@@ -144,15 +214,21 @@ CLAIMS = {
         },
     ),
     "trips_not_bytes": Sides(
-        left=lambda study: packed(study.measured, "uncompressed"),
-        right=lambda study: packed(study.measured, "zstd"),
+        left=packed("uncompressed"),
+        right=packed("zstd"),
         when={
             "unpacking_zstd_took": lambda left, right, study: left.median < right.median,
         },
     ),
 }
 
+MONDAY: dict[str, Any] = {
+    "row_bytes": 40, "latency_s": 0.02, "dispatch_s": 0.0003, "bandwidth_bytes_per_s": 80e6,
+    "table_rows": 200_000_000, "in_flight": 16,
+}  # fmt: skip
+
 ANSWERS = {
+    "monday": Computed(answer=lambda _: laws.rows_to_write(**MONDAY)),
     "dictionary": Computed(
         answer=lambda _: columnstore.dictionary_from_groups(),
         matches={"all_text_over": lambda given: given > 100e6},
@@ -270,4 +346,4 @@ UNEXPLAINED = {
 }
 """The figures farther than 10 % from the model, each with what is known of why."""
 
-__all__ = ["EXPERIMENT", "FIGURES", "FITTED", "ROUNDS", "UNEXPLAINED", "residuals"]
+__all__ = ["ANSWERS", "CLAIMS", "EXPERIMENT", "FIGURES", "FITTED", "ROUNDS", "UNEXPLAINED", "residuals"]

@@ -84,12 +84,12 @@ def full_groups() -> int:
 
 def narrow_bytes() -> float:
     """Return the bytes of the table without text: its row store's pages; its columnstore is "similar"."""
-    return printed("narrow_rowstore_logical_reads_pages") * PAGE_BYTES
+    return printed("logical_reads_pages.narrow_rowstore") * PAGE_BYTES
 
 
 def text_bytes_per_row() -> float:
     """Return what the text adds to a row: the two row stores' difference, over the rows."""
-    wide = printed("wide_rowstore_logical_reads_pages") * PAGE_BYTES
+    wide = printed("logical_reads_pages.wide_rowstore") * PAGE_BYTES
     return (wide - narrow_bytes()) / printed("table_rows")
 
 
@@ -106,32 +106,27 @@ def dictionary_from_groups() -> float:
 
 def counted_bytes_per_s() -> float:
     """Return what the read-ahead counter counts, a second."""
-    pages = printed("narrow_columnstore_physical_reads_pages") + printed("narrow_columnstore_readahead_pages")
-    return pages * PAGE_BYTES / printed("narrow_columnstore_elapsed_s")
-
-
-def delivered_bytes_per_s() -> float:
-    """Return what the drive delivered: the table once, in the printed time."""
-    return narrow_bytes() / printed("narrow_columnstore_elapsed_s")
+    pages = printed("physical_reads_pages.narrow_columnstore") + printed("readahead_pages.narrow_columnstore")
+    return pages * PAGE_BYTES / printed("elapsed_s.narrow_columnstore")
 
 
 def _scans() -> tuple[list[TableScan], list[float]]:
     known = {"narrow_columnstore": COLUMNSTORE_READ_BYTES, "wide_columnstore": 0}
     names = ("narrow_columnstore", "narrow_rowstore", "wide_columnstore", "wide_rowstore")
     bytes_of = dict.fromkeys(names[:2], narrow_bytes()) | {
-        names[2]: printed("wide_columnstore_bytes"),
-        names[3]: printed("wide_rowstore_logical_reads_pages") * PAGE_BYTES,
+        names[2]: printed("bytes.wide_columnstore"),
+        names[3]: printed("logical_reads_pages.wide_rowstore") * PAGE_BYTES,
     }
     scans = [
         TableScan(
             name=name,
             size_bytes=bytes_of[name],
-            cpu_s=printed(f"{name}_cpu_s"),
+            cpu_s=printed(f"cpu_s.{name}"),
             read_bytes=known.get(name, READ_AHEAD_BYTES),
         )
         for name in names
     ]
-    return scans, [printed(f"{name}_elapsed_s") for name in names]
+    return scans, [printed(f"elapsed_s.{name}") for name in names]
 
 
 FITTED = 2
@@ -147,14 +142,12 @@ def residuals() -> list[tuple[str, float, float]]:
     number_bytes = np.log2(laws.rows_per_group(text_bytes_per_row())) / 8
     more = wide_groups() / full_groups()
     smaller = more * narrow_row / (narrow_row + number_bytes)
-    share = printed("wide_columnstore_elapsed_s") / printed("wide_rowstore_elapsed_s") - 1.0
-    wide = printed("wide_rowstore_logical_reads_pages") * PAGE_BYTES
+    wide = printed("logical_reads_pages.wide_rowstore") * PAGE_BYTES
     return [
         *((scan.name, model, seen) for scan, model, seen in zip(scans, timed, elapsed, strict=True)),
         ("groups, times as many", more, printed("row_group_number_factor")),
         ("rows in a group, times fewer", more, printed("row_group_rows_factor")),
         ("bytes of a group, times smaller", smaller, printed("row_group_bytes_factor")),
-        ("the counter", counted_bytes_per_s(), printed("narrow_columnstore_counted_bytes_per_s")),
-        ("the difference of the two wide scans", share, printed("wide_elapsed_difference_share")),
-        ("the wide row store", wide, printed("wide_rowstore_bytes")),
+        ("the counter", counted_bytes_per_s(), printed("counted_bytes_per_s.narrow_columnstore")),
+        ("the wide row store", wide, printed("bytes.wide_rowstore")),
     ]

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from readahead.errors import require_range
+from readahead.models.estimate import query_s as query_s  # noqa: PLC0414 (a law of this chapter and of others)
 from readahead.models.reads import distinct
 from readahead.units import MiB
 
@@ -34,10 +35,15 @@ def rows_per_group(
     dictionary_bytes: float = DICTIONARY_BYTES,
     largest_rows: int = LARGEST_GROUP_ROWS,
 ) -> int:
-    """Return the rows of a row group that closes when it is full or when its dictionary is: min(2^20, D / text).
+    r"""Return the rows of a row group that closes when it is full or when its dictionary is.
 
-    `new_text_bytes_per_row` counts only text not seen before in the group. The rule is SQL Server's, as
-    N. Neugebauer observes it in "Clustered Columnstore Indexes – part 50". Raises `BadValue` for negative bytes.
+    .. math:: \min(G, \; D / t)
+
+    where G (`largest_rows`) are the rows of a full group, D (`dictionary_bytes`) is the largest dictionary, and t
+    (`new_text_bytes_per_row`) the text of a row that was not seen before in the group. Raises `BadValue` for negative
+    bytes.
+
+    Source: the rule is SQL Server's, as observed in N. Neugebauer, Clustered Columnstore Indexes – part 50.
     """
     require_range("new_text_bytes_per_row", new_text_bytes_per_row, low=0, advice="Give bytes, such as 160.")
     if new_text_bytes_per_row * largest_rows <= dictionary_bytes:
@@ -46,12 +52,33 @@ def rows_per_group(
 
 
 def groups(rows: int, group_rows: int = LARGEST_GROUP_ROWS) -> int:
-    """Return how many row groups hold `rows` rows: ⌈rows / group_rows⌉; the last one may be part full."""
+    r"""Return how many row groups hold so many rows.
+
+    .. math:: \lceil N / g \rceil
+
+    where N (`rows`) are the rows of the table and g (`group_rows`) those of a row group; the last one may be part full.
+    """
     return -(-int(rows) // int(group_rows))
 
 
+def times_as_many(rows: int, cut_rows: int, full_rows: int = LARGEST_GROUP_ROWS) -> float:
+    r"""Return how many times as many row groups there are when each is cut before it is full.
+
+    .. math:: \lceil N / c \rceil \; / \; \lceil N / G \rceil
+
+    where N (`rows`) are the rows of the table, c (`cut_rows`) those of a group that is cut, and G (`full_rows`) those
+    of a full one.
+    """
+    return groups(rows, cut_rows) / groups(rows, full_rows)
+
+
 def dictionary_bytes(rows: float, row_groups: float, new_text_bytes_per_row: float) -> float:
-    """Return the dictionary that must have been full, in bytes, if `rows` of such text were cut in `row_groups`."""
+    r"""Return how large the dictionary was that closed the row groups.
+
+    .. math:: (N / m) \, t
+
+    where N (`rows`) were cut into m (`row_groups`), and each row brought t (`new_text_bytes_per_row`).
+    """
     return rows / row_groups * new_text_bytes_per_row
 
 
@@ -69,6 +96,73 @@ def smallest_good(rows: ArrayLike, seconds: ArrayLike, near: float = NEAR) -> fl
     """
     size, took = np.asarray(rows, float), np.asarray(seconds, float)
     return float(size[took <= took.min() * (1.0 + near)].min())
+
+
+def times_as_long(one_s: float, other_s: float) -> float:
+    r"""Return how many times as long one scan takes as another.
+
+    .. math:: T_1 / T_2, \quad T = o + \max\left(\lceil n / q \rceil \left(L + \frac{b}{n B}\right), n d, c\right)
+
+    where T₁ (`one_s`) and T₂ (`other_s`) are the times of scans, each by the law of a query's time: o to open the file,
+    n reads in waves of q, latency L, b bytes at B for each read, d to hand a read out, and c of decoding meanwhile.
+    """
+    return one_s / other_s
+
+
+def good_rows(latency_s: float, *, engine_s: float, row_s: float) -> float:
+    r"""Return the fewest rows of a group whose scan, one read at a time, is hardly longer than with the largest groups.
+
+    .. math:: \max\left(v, \; \frac{L + e}{0.1 \, r + 1.1 \, (L + e) / G}\right)
+
+    where a group waits L (`latency_s`) and e (`engine_s`), its rows take r (`row_s`) each to pass and to decode, and G
+    and v are the most and the fewest rows of a group. A tenth longer is allowed: (L + e)/g + r = 1.1 ((L + e)/G + r).
+    """
+    wait_s = latency_s + engine_s
+    return max(VECTOR_ROWS, wait_s / (NEAR * row_s + (1 + NEAR) * wait_s / LARGEST_GROUP_ROWS))
+
+
+def growth(near_latency_s: float, far_latency_s: float, *, engine_s: float, row_s: float) -> float:
+    r"""Return how many times larger the smallest good row group becomes when nothing but the latency grows.
+
+    .. math:: \frac{g(L_2)}{g(L_1)}, \quad g(L) = \max\left(v, \; \frac{L + e}{0.1 \, r + 1.1 \, (L + e) / G}\right)
+
+    where L₁ (`near_latency_s`) and L₂ (`far_latency_s`) are the latencies, e (`engine_s`) is the engine's own time for
+    a group, r (`row_s`) what a row takes to pass and to decode, and G and v are the most and the fewest rows of a
+    group.
+    """
+    far = good_rows(far_latency_s, engine_s=engine_s, row_s=row_s)
+    return far / good_rows(near_latency_s, engine_s=engine_s, row_s=row_s)
+
+
+def rows_to_write(
+    row_bytes: float,
+    *,
+    latency_s: float,
+    dispatch_s: float,
+    bandwidth_bytes_per_s: float,
+    table_rows: float,
+    in_flight: int,
+) -> float:
+    r"""Return the rows of a row group that is worth writing for a device.
+
+    .. math:: \min\left(\frac{10 \, (L + d) \, B}{w}, \; \frac{N}{q}\right)
+
+    where L (`latency_s`) and d (`dispatch_s`) are what a read waits for the device and for the engine, B
+    (`bandwidth_bytes_per_s`) is what one read gets (not the link, which all share), and w (`row_bytes`) are the bytes
+    of a row in the columns that are read: its bytes then pass ten times as long as it waits. And N (`table_rows`) must
+    leave a group for each of the q (`in_flight`) reads.
+    """
+    return min((latency_s + dispatch_s) * bandwidth_bytes_per_s / NEAR / row_bytes, table_rows / in_flight)
+
+
+def delivered_bytes_per_s(pages: float, elapsed_s: float, page_bytes: float = 8_192) -> float:
+    r"""Return the rate at which a drive delivered a table.
+
+    .. math:: p \, b / t
+
+    where the table has p (`pages`) of b (`page_bytes`) and was read in t (`elapsed_s`), each page once.
+    """
+    return pages * page_bytes / elapsed_s
 
 
 # -- dictionaries --------------------------------------------------------------------------------------
@@ -108,3 +202,16 @@ def chunk_bytes(column: Column, rows: float, most_values: float | None = None) -
     if words > (rows / OWN_SHARE if most_values is None else most_values):
         return rows * column.value_bytes
     return rows * float(np.ceil(np.log2(max(2.0, words)))) / 8 + words * column.value_bytes
+
+
+def dictionary_gain(row_bytes: float, in_dictionaries: float, number_bytes: float) -> float:
+    r"""Return how many times as long a file is without dictionaries.
+
+    .. math:: \frac{w}{w - d + n}
+
+    where a row takes w (`row_bytes`) written plainly, of which d (`in_dictionaries`) are in columns with few different
+    values; with dictionaries these take n (`number_bytes`), the numbers and the row's share of the values.
+
+    Source: Apache Parquet, Encodings.
+    """
+    return row_bytes / (row_bytes - in_dictionaries + number_bytes)

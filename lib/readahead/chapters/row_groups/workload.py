@@ -28,8 +28,8 @@ class RowGroups(TableExperiment):
         if name != "row_group_rows" or self.value(settings, "device") != "usb-disk":
             return ()
         wide = self.value(settings, "dataset") == "comments"
-        elapsed = figure("row_groups", f"{'wide' if wide else 'narrow'}_columnstore_elapsed_s")
-        size_bytes = columnstore.printed("wide_columnstore_bytes") if wide else columnstore.narrow_bytes()
+        elapsed = figure("row_groups", f"elapsed_s.{'wide' if wide else 'narrow'}_columnstore")
+        size_bytes = columnstore.printed("bytes.wide_columnstore") if wide else columnstore.narrow_bytes()
         groups = columnstore.wide_groups() if wide else columnstore.full_groups()
         return ((columnstore.printed("table_rows") / groups, size_bytes / elapsed.value, elapsed),)
 

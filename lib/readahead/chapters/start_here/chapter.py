@@ -65,25 +65,8 @@ TEN_ROWS = {**STORE, "query": "lookup", "rows_per_lookup": 10}
 
 
 def query_law(study: Study, **changes: Any) -> Applied:
-    """Return the law of a scan's time with the numbers of its reads, its device and its engine."""
-    settings = study.settings(**changes)
-    case, costs = EXPERIMENT.case(settings), EXPERIMENT.costs(settings)
-    plan, told = case.plan(), case.predict(costs)
-    in_flight = min(case.window.slots, case.window.depth, case.device.channels)
-    each_bytes_per_s = case.device.bandwidth_bytes_per_s / in_flight
-    size_bytes = plan.bytes_read - sum(plan.footer[:, 1].tolist())
-    head = {"seeks": round(size_bytes / case.fragment_bytes), "seek_s": case.device.seek_s}
-    return Applied(
-        laws.query_s,
-        open_s=told.estimate.terms_s["open"],
-        reads=len(plan.spans),
-        in_flight=in_flight,
-        latency_s=case.device.latency_s,
-        size_bytes=size_bytes,
-        bandwidth_bytes_per_s=min(each_bytes_per_s, case.device.channel_bandwidth_bytes_per_s),
-        cpu_s=told.decode_s / case.window.threads,
-        **(head if case.device.seek_s else {}),
-    )
+    """Return the law of a query's time with some knobs changed."""
+    return EXPERIMENT.law(study.settings(**changes))
 
 
 def lookup_law(study: Study) -> Applied:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from readahead.models.estimate import query_s as query_s  # noqa: PLC0414 (a law of this chapter and of others)
 from readahead.models.reads import distinct
 
 
@@ -28,34 +29,6 @@ def terms_s(
     waves = math.ceil(reads / in_flight)
     transfer_s = size_bytes / reads / bandwidth_bytes_per_s
     return {"latency": waves * latency_s, "transfer": waves * transfer_s, "seek": seeks * seek_s}
-
-
-def query_s(
-    *,
-    open_s: float,
-    reads: int,
-    in_flight: int,
-    latency_s: float,
-    size_bytes: float,
-    bandwidth_bytes_per_s: float,
-    seeks: float = 0.0,
-    seek_s: float = 0.0,
-    cpu_s: float = 0.0,
-) -> float:
-    r"""Return how long a query takes: it opens the file, and then waits for device or processor, whichever is slower.
-
-    .. math:: o + \max\left(\lceil n / q \rceil \left(L + \frac{b}{n B}\right) + k s, \; c\right)
-
-    where o (`open_s`) is for planning and for reading the footer, which says where everything lies. Then n (`reads`)
-    go in waves of q (`in_flight`): a wave waits L (`latency_s`) once, and each of its reads brings b/n bytes
-    (`size_bytes` in all) at B (`bandwidth_bytes_per_s`). A head moves k (`seeks`) times for s (`seek_s`). Meanwhile the
-    processor decodes for c (`cpu_s`) what has come. If all waves are full, waves × latency is reads ÷ in flight ×
-    latency, and the bytes take bytes ÷ bandwidth, that of all reads in flight together.
-
-    Source: R. Graham, Bounds for Certain Multiprocessing Anomalies, 1966, for work that is handed to whoever is free.
-    """
-    wave_s = latency_s + size_bytes / reads / bandwidth_bytes_per_s
-    return open_s + max(math.ceil(reads / in_flight) * wave_s + seeks * seek_s, cpu_s)
 
 
 def lookup_bytes(size_bytes: float, *, row_groups: int, rows: int) -> float:
