@@ -238,7 +238,7 @@ def test_the_lesson_is_left_to_the_reveal(notebook: str) -> None:
 
 
 LAWS = {
-    "start_here": ({"size": "small"}, dict.fromkeys(("drive", "small_groups", "pieces", "ten_rows"), 1.1)),
+    "start_here": ({"size": "small"}, dict.fromkeys(("drive", "small_groups", "pieces", "ten_rows"), 1.25)),
     "read_ahead": (
         {"size": "tiny", "latency_s": 0.005, "threads": 1},
         dict.fromkeys(("switch", "switch_native", "switch_here", "depth", "alone", "hole"), 1.3),

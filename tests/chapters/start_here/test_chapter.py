@@ -54,7 +54,7 @@ def test_a_lookup_reads_at_least_one_row_group_and_at_most_all(rows: int) -> Non
 )
 def test_the_law_comes_near_the_schedule(study: Study, changes: dict) -> None:
     modeled = EXPERIMENT.model(study.settings(**changes)).seconds
-    assert query_law(study, **changes).result == pytest.approx(modeled, rel=0.1)
+    assert query_law(study, **changes).result == pytest.approx(modeled, rel=0.2)
 
 
 @pytest.mark.parametrize(
@@ -73,9 +73,9 @@ def test_what_a_question_gives_is_what_the_file_has(study: Study, name: str, cha
     assert f"{law['bandwidth_bytes_per_s'] / MB:.0f} MB/s" in question
     opening = re.search(r"[Oo]pening (?:the file )?takes (?:some )?(\d+) ms", question)
     assert opening is not None
-    assert float(opening[1]) / 1000 == pytest.approx(
-        law["open_s"], rel=0.15
-    )  # its own work is this machine's
+    case = EXPERIMENT.case(study.settings(**changes))
+    footers_s = len(case.plan().footer) * (case.device.latency_s + case.device.seek_s)
+    assert 0 < float(opening[1]) / 1000 - footers_s < 0.01  # the rest is the engine's own
 
 
 def test_the_pieces_of_the_question_are_those_of_the_round() -> None:

@@ -145,14 +145,15 @@ def rows_to_write(
 ) -> float:
     r"""Return the rows of a row group that is worth writing for a device.
 
-    .. math:: \min\left(\frac{10 \, (L + d) \, B}{w}, \; \frac{N}{q}\right)
+    .. math:: \min\left(\frac{10 \, (L + q d) \, B}{w}, \; \frac{N}{q}\right)
 
-    where L (`latency_s`) and d (`dispatch_s`) are what a read waits for the device and for the engine, B
-    (`bandwidth_bytes_per_s`) is what one read gets (not the link, which all share), and w (`row_bytes`) are the bytes
-    of a row in the columns that are read: its bytes then pass ten times as long as it waits. And N (`table_rows`) must
-    leave a group for each of the q (`in_flight`) reads.
+    where a read waits L (`latency_s`) for the device, and for the engine, which hands reads out one after the other in
+    d (`dispatch_s`) to q (`in_flight`). B (`bandwidth_bytes_per_s`) is what one read gets, not the link that all share,
+    and w (`row_bytes`) are the bytes of a row in the columns that are read: so many rows pass ten times as long as a
+    read waits. And N (`table_rows`) must leave a group for each of the q reads.
     """
-    return min((latency_s + dispatch_s) * bandwidth_bytes_per_s / NEAR / row_bytes, table_rows / in_flight)
+    wait_s = latency_s + in_flight * dispatch_s
+    return min(wait_s * bandwidth_bytes_per_s / NEAR / row_bytes, table_rows / in_flight)
 
 
 def delivered_bytes_per_s(pages: float, elapsed_s: float, page_bytes: float = 8_192) -> float:
