@@ -12,11 +12,16 @@ from pathlib import Path
 import pytest
 
 from readahead import devices
+from readahead.datasets.recipe import Recipe
 from readahead.errors import Cancelled
 from readahead.measure import calibrate
 from readahead.measure.calibrate import COLD, WARM, Calibration, Trial, engine, line
+from readahead.measure.case import Case
+from readahead.measure.run import EngineSettings
+from readahead.measure.sample import Sample
 from readahead.models.schedule import Costs
 from readahead.running import Event, listening
+from readahead.storage.trace import Read
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -207,6 +212,69 @@ def test_a_pause_between_two_reads_is_read_off_the_trace(rows: int) -> None:
     trial = one_by_one(rows, 0.0004)
     assert trial.pauses_s() == pytest.approx([0.0004] * (trial.case.recipe.row_groups - 1))
     assert (trial.opening_s(), trial.closing_s()) == pytest.approx((0.0004, 0.0004))
+
+
+TAKES = {
+    "plan_s": 0.5e-3, "open_s": 1e-3, "open_group_s": 8e-6, "read_s": 60e-6, "dispatch_s": 40e-6, "group_s": 50e-6,
+    "row_s": 7e-9, "close_s": 0.2e-3,
+}  # fmt: skip
+LATENCY_S = 0.001
+
+
+def timed(case: Case) -> Trial:
+    """Return a trial of an engine that takes exactly `TAKES`, by a clock of ours: the reads are those of the case."""
+    footer, groups = case.reads()
+    recipe, takes, reads = case.recipe, dict(TAKES), list[Read]()
+
+    def read(span: tuple[int, int], at_s: float) -> float:
+        done_s = at_s + LATENCY_S
+        one = Read(
+            offset=span[0], size_bytes=span[1], thread=0, submitted_s=at_s, due_s=done_s, done_s=done_s
+        )
+        reads.append(one)
+        return done_s
+
+    now_s = takes["plan_s"]
+    for span in footer:
+        now_s = read(span, now_s)
+    now_s += takes["open_s"] + len(groups) * takes["open_group_s"]
+    decode_s = takes["group_s"] + recipe.effective_row_group_rows * takes["row_s"]
+    for number, spans in enumerate(groups):
+        for at, span in enumerate(spans):
+            if (
+                case.engine.queue_depth > 1
+            ):  # many in flight: handed out one by one, or as fast as they are decoded
+                each_s = max(takes["dispatch_s"], decode_s / case.engine.threads / len(spans))
+                done_s = read(span, now_s + (number * len(spans) + at) * each_s)
+            else:
+                now_s = done_s = read(span, now_s) + (takes["read_s"] if at + 1 < len(spans) else 0.0)
+        if case.engine.queue_depth == 1:
+            now_s += takes["read_s"] + decode_s
+    last_s = (
+        takes["group_s"]
+        + (recipe.rows % recipe.effective_row_group_rows or recipe.effective_row_group_rows)
+        * (takes["row_s"])
+    )
+    end_s = done_s + last_s + takes["close_s"]
+    sample = Sample(seconds=(end_s,), cpu_s=(0.0,), reads=tuple(reads), bytes_read=0, where="a clock of ours")
+    return Trial(case=case, sample=sample)
+
+
+@pytest.mark.parametrize("columns", [("score",), ("id", "score"), ()], ids=["one", "apart", "all"])
+def test_the_costs_of_a_query_are_those_of_its_own_columns(columns: tuple[str, ...]) -> None:
+    recipe = Recipe(table="comments_narrow", size="tiny", row_group_rows=16_384)
+    asked = Case(
+        recipe=recipe, device=calibrate.PROBE, columns=columns, engine=EngineSettings(column_gap_bytes=1)
+    )
+    cases = calibrate._query_cases(asked)
+    assert {case.columns for case in cases} == {columns}
+    runs = {len(spans) for case in cases for spans in case.reads()[1]}
+    assert runs == ({2} if len(columns) == 2 else {1})
+    found = calibrate._scan_costs([timed(case) for case in cases])
+    small_s = TAKES["group_s"] + 2_048 * TAKES["row_s"]  # handing out is hidden where decoding takes longer
+    assert TAKES["dispatch_s"] <= found.pop("dispatch_s") <= small_s
+    assert found == pytest.approx({name: TAKES[name] for name in found}, rel=1e-3)
+    assert len(found) == len(TAKES) - 1
 
 
 def test_a_line_goes_through_its_points() -> None:

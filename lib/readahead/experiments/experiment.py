@@ -174,7 +174,7 @@ class Experiment(ABC):
         return tuple(dict.fromkeys(filter(None, (one.doubt for one in self.calibrations(settings)))))[:1]
 
     def band(self, settings: Settings) -> float:
-        """Return how far the engine's part of the model may be off, as a share: as far as its calibration strayed."""
+        """Return how far the engine's part of the model may be off, as a share: as its calibration strayed."""
         return max((one.strayed for one in self.calibrations(settings)), default=0.0)
 
     def in_sight(self, knob: Knob) -> bool:

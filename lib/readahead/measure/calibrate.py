@@ -251,30 +251,21 @@ def engine(table: str, where: str = "emulated") -> Calibration[Costs]:
 
 
 def query(case: Case, name: str, typical: Callable[[], Costs]) -> Calibration[Costs]:
-    """Return the calibration of one query, `case`: a row's price from a warm run, the rest as for its table."""
-    alone = replace(case, engine=replace(case.engine, threads=1))
+    """Return the calibration of one query on its table: its columns and its operators have costs of their own."""
+
+    def read_off(trials: list[Trial]) -> Costs:
+        costs = _scan_costs(trials)
+        # Passing out a read is no matter of columns, and where much is decoded it cannot be told from decoding.
+        costs["dispatch_s"] = min(costs["dispatch_s"], engine("comments_narrow").costs().dispatch_s)
+        return replace(engine(case.recipe.table).costs(), **costs)
+
     return Calibration(
         name=f"{case.recipe.table}-{name}",
         kind=Costs,
-        cases=lambda: [partial(alone.measure_here, cold=False, repeats=7)],
-        read_off=partial(_query_costs, case),
+        cases=lambda: [partial(_trial, one) for one in _query_cases(case)],
+        read_off=read_off,
         typical=typical,
-        turns=1,
-    )
-
-
-def _query_costs(case: Case, samples: Sequence[Sample]) -> Costs:
-    base = engine(case.recipe.table).ensure()
-    cpu_s = np.concatenate([sample.cpu_s for sample in samples])
-    # The table's own price of a row group holds for all of its columns; most of it is the columns'.
-    share = len(case.columns or case.recipe.columns) / len(case.recipe.columns)
-    # Passing out a read is no matter of columns; with a wide table it cannot be told from decoding.
-    dispatch_s = min(base.dispatch_s, engine("comments_narrow").costs().dispatch_s)
-    return replace(
-        base,
-        row_s=max(1e-10, (float(np.median(cpu_s)) - base.plan_s) / case.recipe.rows),
-        group_s=max(1e-6, base.group_s * share),
-        dispatch_s=dispatch_s,
+        turns=4,
     )
 
 
@@ -291,16 +282,24 @@ class Trial:
         return self.case.recipe.effective_row_group_rows
 
     def pauses_s(self) -> np.ndarray:
-        """Return, for one read at a time, the pauses between an arrival and the next request."""
-        data = self.sample.reads[len(self.case.reads()[0]) :]
-        return np.array([after.submitted_s - before.done_s for before, after in pairwise(data)])
+        """Return, for one read at a time, the pauses between the arrival of a row group and the next request."""
+        footer, groups = self.case.reads()
+        ends = set(np.cumsum([len(spans) for spans in groups]).tolist())
+        data = enumerate(pairwise(self.sample.reads[len(footer) :]), start=1)
+        return np.array([after.submitted_s - before.done_s for at, (before, after) in data if at in ends])
 
     def per_group_s(self) -> float:
         """Return, for many in flight, the time from one row group to the next."""
         data = self.sample.reads[len(self.case.reads()[0]) :]
         quarter = len(data) // 4  # the start and the end of a scan have their own pace
         middle = sorted(read.done_s for read in data)[quarter:-quarter]
-        return (middle[-1] - middle[0]) / (len(middle) - 1)
+        return (middle[-1] - middle[0]) / (len(middle) - 1) * self.reads_a_group
+
+    @property
+    def reads_a_group(self) -> float:
+        """Return the reads of a row group, on average."""
+        groups = self.case.reads()[1]
+        return sum(map(len, groups)) / sum(map(bool, groups))
 
     def opening_s(self) -> float:
         """Return the time from the footer's arrival to the first data read."""
@@ -369,19 +368,44 @@ def _cold_costs(table: str, trials: Sequence[Trial]) -> Costs:
     return replace(warm, row_s=warm.row_s + more_s / case.recipe.rows)
 
 
+PROBE = Device(name="probe", latency_s=0.001, bandwidth_bytes_per_s=4e9, channels=64)
+"""Slow enough that a pause after a read is seen, quick enough that a calibration takes seconds."""
+
+
+def _scans(busy: str) -> list[tuple[str, int, int]]:
+    """Return (size, rows of a row group, queue depth) of scans, one read at a time and many in flight."""
+    return [
+        ("tiny", 2_048, 1),
+        ("tiny", 16_384, 1),
+        ("tiny", 65_536, 1),
+        (busy, 2_048, 32),
+        (busy, 8_192, 32),
+    ]
+
+
+def _query_cases(case: Case) -> list[Case]:
+    """Return the same query on small files of its table, one read at a time and many in flight."""
+    return [
+        replace(
+            case,
+            recipe=replace(case.recipe, size=size, row_group_rows=rows),
+            device=PROBE,
+            engine=replace(case.engine, threads=spare_threads(), queue_depth=depth),
+            fragment_bytes=0,
+            time_scale=1.0,
+        )
+        for size, rows, depth in _scans("tiny")
+    ]
+
+
 def _engine_cases(table: str) -> list[Case]:
     """Return short cases that between them show each cost: one read at a time, many in flight, and lookups."""
     busy = "small" if table == "comments_narrow" else "tiny"  # the wide tables keep the engine busy enough
-    grid = [
-        ("tiny", 2_048, 1, 0), ("tiny", 16_384, 1, 0), ("tiny", 65_536, 1, 0),
-        (busy, 2_048, 32, 0), (busy, 8_192, 32, 0),
-        ("tiny", 2_048, 32, 20), ("tiny", 2_048, 32, 4_000),
-    ]  # fmt: skip
-    probe = Device(name="probe", latency_s=0.001, bandwidth_bytes_per_s=4e9, channels=64)
+    grid = [(*scan, 0) for scan in _scans(busy)] + [("tiny", 2_048, 32, 20), ("tiny", 2_048, 32, 4_000)]
     return [
         Case(
             recipe=Recipe(table=table, size=size, row_group_rows=rows),
-            device=probe,
+            device=PROBE,
             engine=EngineSettings(threads=spare_threads(), queue_depth=depth),
             keys=keys,
         )
@@ -391,40 +415,41 @@ def _engine_cases(table: str) -> list[Case]:
 
 def _engine_costs(trials: Sequence[Trial]) -> Costs:
     """Return the costs that the trials of `_engine_cases` show, each case tried once or more."""
+    lookups, scans = ([t for t in trials if bool(t.case.keys) == keys] for keys in (True, False))
+    costs = _scan_costs(scans)
+    plan_s, plan_key_s = line([(float(t.case.keys), t.sample.reads[0].submitted_s) for t in trials])
+    _, open_key_s = line([(float(t.case.keys), t.opening_s()) for t in lookups])
+    keys = max(t.case.keys for t in lookups)
+    many = [t for t in lookups if t.case.keys == keys]
+    per_group_s = float(np.median([t.per_group_s() for t in many])) * trials[0].case.engine.threads
+    pruning_s = per_group_s - costs["group_s"] - many[0].group_rows * costs["row_s"]
+    keyed = {"plan_key_s": plan_key_s, "open_key_s": open_key_s, "prune_key_s": max(1e-10, pruning_s / keys)}
+    return Costs(**{**costs, **keyed, "plan_s": plan_s})
+
+
+def _scan_costs(trials: Sequence[Trial]) -> dict[str, float]:
+    """Return, by name, the costs that scans show: the pause after a row group grows with its rows, and so on."""
     one_by_one = [t for t in trials if t.case.engine.queue_depth == 1]
-    crowded = [t for t in trials if t.case.engine.queue_depth > 1 and not t.case.keys]
+    crowded = [t for t in trials if t.case.engine.queue_depth > 1]
     in_flight = {
         rows: float(np.median([t.per_group_s() for t in crowded if t.group_rows == rows]))
         for rows in {t.group_rows for t in crowded}
     }
-    lookups = [t for t in trials if t.case.keys]
-    threads = trials[0].case.engine.threads
+    threads, small, large = trials[0].case.engine.threads, min(in_flight), max(in_flight)
     pause_s, row_s = line([(float(t.group_rows), float(np.median(t.pauses_s()))) for t in one_by_one])
-    small, large = min(in_flight), max(in_flight)
-    dispatch_s = in_flight[small]
     group_s = max(1e-6, in_flight[large] * threads - large * row_s)
-    plan_s, plan_key_s = line([(float(t.case.keys), t.sample.reads[0].submitted_s) for t in trials])
-    scans = [t for t in trials if not t.case.keys]
-    open_s, open_group_s = line([(float(t.case.recipe.row_groups), t.opening_s()) for t in scans])
-    _, open_key_s = line([(float(t.case.keys), t.opening_s()) for t in lookups])
-    keys = max(t.case.keys for t in lookups)
-    many = [t for t in lookups if t.case.keys == keys]
-    per_group_s = float(np.median([t.per_group_s() for t in many]))
-    pruning_s = per_group_s * threads - group_s - many[0].group_rows * row_s
+    open_s, open_group_s = line([(float(t.case.recipe.row_groups), t.opening_s()) for t in trials])
     close_s = float(np.median([t.closing_s() - group_s - t.last_rows * row_s for t in one_by_one]))
-    return Costs(
-        plan_s=plan_s,
-        plan_key_s=plan_key_s,
-        open_s=open_s,
-        open_group_s=open_group_s,
-        open_key_s=open_key_s,
-        prune_key_s=max(1e-10, pruning_s / keys),
-        read_s=max(1e-6, pause_s - group_s),
-        dispatch_s=dispatch_s,
-        group_s=group_s,
-        row_s=row_s,
-        close_s=max(1e-6, close_s),
-    )
+    return {
+        "plan_s": float(np.median([t.sample.reads[0].submitted_s for t in trials])),
+        "open_s": open_s,
+        "open_group_s": open_group_s,
+        "read_s": max(1e-6, pause_s - group_s),
+        "dispatch_s": in_flight[small] / next(t.reads_a_group for t in crowded if t.group_rows == small),
+        "group_s": group_s,
+        "row_s": row_s,
+        "close_s": max(1e-6, close_s),
+    }
 
 
 def line(points: Sequence[tuple[float, float]]) -> tuple[float, float]:

@@ -8,6 +8,7 @@ import functools
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -30,8 +31,10 @@ from readahead.datasets import inspect, store
 from readahead.experiments.experiment import Knob, Settings, knob, powers
 from readahead.experiments.table_experiment import TableExperiment, once
 from readahead.measure import calibrate
+from readahead.measure.calibrate import Calibration
 from readahead.measure.case import Case
 from readahead.measure.run import EngineSettings, Query, engine
+from readahead.measure.sample import Sample
 from readahead.models.reads import Reads
 from readahead.models.schedule import Costs
 
@@ -173,8 +176,11 @@ class Eliminating(TableExperiment):
         """Return what the engine takes for the query's flight, as calibrated or as is usual."""
         return self._flight(settings).costs()
 
-    def _flight(self, settings: Settings) -> calibrate.Calibration[Costs]:
-        """Return the calibration of a flight by its first query, which looks at every row in the generator's order."""
+    def _flight(self, settings: Settings) -> Calibration[Costs]:
+        """Return the calibration of a flight by its first query, which looks at every row in the generator's order.
+
+        A row's price comes from a warm run; the rest is as for the table.
+        """
         name = self.value(settings, "flight")[:2]
         whole = {
             **settings,
@@ -183,10 +189,18 @@ class Eliminating(TableExperiment):
             "row_group_rows": 16_384,
             "size": "tiny",
         }
-        usual = super().costs
-        return calibrate.query(self.case(whole), name, lambda: replace(usual(settings), row_s=20e-9))
+        usual, case = super().costs, self.case(whole)
+        alone = replace(case, engine=replace(case.engine, threads=1))
+        return Calibration(
+            name=f"{TABLE}-{name}",
+            kind=Costs,
+            cases=lambda: [partial(alone.measure_here, cold=False, repeats=7)],
+            read_off=partial(_flight_costs, case),
+            typical=lambda: replace(usual(settings), row_s=20e-9),
+            turns=1,
+        )
 
-    def calibrations(self, settings: Settings) -> Sequence[calibrate.Calibration[Any]]:
+    def calibrations(self, settings: Settings) -> Sequence[Calibration[Any]]:
         """Return the calibrations of the engine on the order lines, and of the flight on it."""
         return (*super().calibrations(settings), self._flight(settings))
 
@@ -217,6 +231,21 @@ class Eliminating(TableExperiment):
         if self.value(settings, "load") != BY_DATE:
             reasons["disorder"] = "Rows can only come late where they are expected: load them by date."
         return reasons
+
+
+def _flight_costs(case: Case, samples: Sequence[Sample]) -> Costs:
+    base = calibrate.engine(TABLE).ensure()
+    cpu_s = np.concatenate([sample.cpu_s for sample in samples])
+    # The table's own price of a row group holds for all of its columns; most of it is the columns'.
+    share = len(case.columns) / len(case.recipe.columns)
+    # Passing out a read is no matter of columns; with a wide table it cannot be told from decoding.
+    dispatch_s = min(base.dispatch_s, calibrate.engine("comments_narrow").costs().dispatch_s)
+    return replace(
+        base,
+        row_s=max(1e-10, (float(np.median(cpu_s)) - base.plan_s) / case.recipe.rows),
+        group_s=max(1e-6, base.group_s * share),
+        dispatch_s=dispatch_s,
+    )
 
 
 _VOLUME = devices.device("cloud-volume")
