@@ -23,7 +23,6 @@ from readahead.datasets import metadata
 from readahead.datasets.build import literal
 from readahead.datasets.inspect import footer_length
 from readahead.datasets.metadata import StoredColumn, ranks
-from readahead.datasets.store import WORK
 from readahead.errors import BadValue, DataError, printable
 from readahead.models.reads import ColumnChunk, FileShape, Reads, RowGroup, Span, footer_reads, group_reads
 from readahead.models.table_layout import GAP_BYTES, MOST_GROUPS, UNKNOWN, Ranges, Table
@@ -295,60 +294,46 @@ def _is_database(path: Path) -> bool:
 
 def _listed(asked: str) -> list[Path]:
     """Return the files that are meant, by name. A name with a star in it may also be a real file."""
-    path = paths.expanded(asked)
+    path = paths.expanded(asked).absolute()
+    advice = (
+        f"{asked} is not there. Give a Parquet file, a folder or a pattern of them, or a DuckDB database."
+    )
     if path.is_file():
-        return [path.absolute()]
+        return [path]
     if path.is_dir():
-        inside = [own for folder in _folders(path.absolute()) for own in folder.iterdir()]
-        found = sorted(own for own in inside if own.name.lower().endswith(SUFFIXES) and own.is_file())
+        found = [own for own in _matches(path / "**") if own.name.lower().endswith(SUFFIXES)]
         advice = f"The folder {path} holds no Parquet files ({', '.join(SUFFIXES)}). Give another."
     else:
-        found = [own for own in _matches(path.absolute()) if own.is_file()] if glob.has_magic(asked) else []
-        advice = (
-            f"{asked} is not there. Give a Parquet file, a folder or a pattern of them, or a DuckDB database."
-        )
+        found = _matches(path) if glob.has_magic(asked) else []
     if not found:
         raise DataError(advice)
     return found
 
 
 def _matches(pattern: Path) -> list[Path]:
-    """Return what a pattern matches, by name; as in a shell a star matches no name that begins with a full stop."""
+    """Return the files that a pattern matches, by name.
+
+    As in a shell a star matches no name that begins with a full stop, and two of them follow no link. Raises OSError
+    for a folder that may not be read.
+    """
     places = [Path(pattern.anchor)]
     for part in [*pattern.parts[1:], *(["*"] if pattern.name == "**" else [])]:
         if part == "**":
-            places = [folder for place in places for folder in _folders(place, as_pattern=True)]
+            places = [folder for place in places if place.is_dir() for folder in _folders(place)]
         elif glob.has_magic(part):
             inside = [own for place in places if place.is_dir() for own in place.iterdir()]
             places = [
                 own for own in inside if fnmatch.fnmatch(own.name, part) and own.name[0] + part[0] != ".*"
             ]
         else:
-            places = [own for place in places if (own := place / part).exists()]
-    return sorted(set(places))
+            places = [place / part for place in places]
+    return sorted(place for place in places if place.is_file())
 
 
-def _folders(top: Path, *, as_pattern: bool = False) -> Iterator[Path]:
-    """Yield a folder and every one below it, but for our own; links are followed for a pattern, and none leads back.
-
-    Raises OSError for a folder that may not be read, which a pattern passes over.
-    """
-    waiting, seen = [top], set()
+def _folders(top: Path) -> Iterator[Path]:
+    """Yield a folder and every one below it, however deep."""
+    waiting = [top]
     while waiting:
-        folder = waiting.pop()
-        try:
-            facts, inside = folder.stat(), list(folder.iterdir())
-        except PermissionError:
-            if not as_pattern:
-                raise
-            continue
-        if (facts.st_dev, facts.st_ino) in seen:
-            continue
-        seen.add((facts.st_dev, facts.st_ino))
-        yield folder
-        ours = "." if as_pattern else WORK
-        waiting += [
-            own
-            for own in inside
-            if own.is_dir() and not own.name.startswith(ours) and (as_pattern or not own.is_symlink())
-        ]
+        yield (folder := waiting.pop())
+        inside = (own for own in folder.iterdir() if own.name[0] != "." and not own.is_symlink())
+        waiting += [own for own in inside if own.is_dir()]
