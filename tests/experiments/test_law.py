@@ -32,6 +32,13 @@ def test_everything_is_read_from_the_function_itself() -> None:
     assert "return length_bytes / request_bytes" in law.source
 
 
+def test_large_and_small_numbers_of_a_call_are_short() -> None:
+    assert (
+        Applied(trips, length_bytes=1e8, request_bytes=2e-5).call
+        == "laws.trips(length_bytes=1e8, request_bytes=2e-5)"
+    )
+
+
 def test_the_call_that_is_shown_gives_the_result_that_is_shown() -> None:
     law = Applied(trips, length_bytes=1 / 3, request_bytes=8_192)
 

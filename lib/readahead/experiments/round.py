@@ -94,7 +94,7 @@ def _plain(value: Any) -> str:
     if isinstance(value, Applied):
         return value.call
     if isinstance(value, float):
-        return f"{value:.6g}"
+        return re.sub(r"e\+?(-?)0*", r"e\1", f"{value:.6g}")
     return repr(value)
 
 

@@ -78,7 +78,7 @@ def machine_card() -> None:
         ("Engine", _engine_text()),
         ("Versions", f"Readahead {machine.readahead}, DuckDB {machine.duckdb}, Python {machine.python}"),
     ]
-    show(table(("This machine", ""), rows))
+    show(table(("This machine", "Value"), rows))
 
 
 def disk_text(entry: CatalogueEntry | None) -> str:

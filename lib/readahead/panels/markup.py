@@ -40,7 +40,10 @@ def _inline(text: str) -> str:
 
 def formula(latex: str) -> str:
     """Return a formula in LaTeX as MathML, on a line of its own; nothing for an empty one."""
-    return f"<div style='margin:.5em 0;overflow-x:auto'>{_mathml(latex, 'block')}</div>" if latex else ""
+    if not latex:
+        return ""
+    scrolls = "margin:.3em 0;padding:.2em 0;overflow:auto hidden"  # where it is wide, by keyboard too
+    return f"<div tabindex='0' style='{scrolls}'>{_mathml(latex, 'block')}</div>"
 
 
 def _mathml(latex: str, display: str) -> str:
@@ -51,7 +54,7 @@ def _mathml(latex: str, display: str) -> str:
 
 def code(text: str) -> str:
     """Return lines of code as they stand."""
-    return f"<pre style='margin:.4em 0;overflow-x:auto'><code>{html.escape(text)}</code></pre>"
+    return f"<pre tabindex='0' style='margin:.4em 0;overflow-x:auto'><code>{html.escape(text)}</code></pre>"
 
 
 def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

@@ -113,7 +113,7 @@ class Curve {
   /** @param {(event: PointerEvent | null, text: string) => void} tip */
   constructor(tip) {
     this.tip = tip;
-    this.title = make("h4");
+    this.title = make("h3");
     this.legend = make("ul", { class: "readahead-legend" });
     this.svg = make("svg:svg", { role: "img" });
     this.element = make("div", {}, this.title, this.legend, this.svg);
@@ -212,7 +212,7 @@ class Terms {
   /** @param {(event: PointerEvent | null, text: string) => void} tip */
   constructor(tip) {
     this.tip = tip;
-    this.title = make("h4");
+    this.title = make("h3");
     const words = "The terms of the predicted time; the table below has them.";
     this.svg = make("svg:svg", { role: "img", "aria-label": words });
     this.element = make("div", {}, this.title, this.svg);
@@ -248,7 +248,7 @@ class Terms {
 /** The reads of the newest measurement: when and where each was, and how many were under way. */
 class Reads {
   constructor() {
-    this.title = make("h4");
+    this.title = make("h3");
     this.svg = make("svg:svg", { role: "img", "aria-label": "The reads of the newest measurement, over time." });
     this.element = make("div", {}, this.title, this.svg);
     /** @type {any} */ this.drawn = {};
@@ -557,7 +557,7 @@ async function picture(chart, said) {
   const lines = said.flatMap((text) => text.match(/\S.{0,92}(?=\s|$)/g) ?? []);
   const width = Math.ceil(Math.max(around.width, 640)) + 2 * air;
   const height = Math.ceil(around.height) + 19 * lines.length + 12 + 2 * air;
-  const names = [...chart.querySelectorAll("h4, li")].map((one) => {
+  const names = [...chart.querySelectorAll("h3, li")].map((one) => {
     const range = document.createRange();
     range.selectNodeContents(/** @type {Node} */ (one.lastChild));
     const at = range.getBoundingClientRect();

@@ -6,14 +6,16 @@ when it is done. Below it lie folded the law with this run's numbers, the query 
 
 from __future__ import annotations
 
-import html
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
+import anywidget
 import ipywidgets as widgets
+import traitlets
 
 from readahead import units
 from readahead.errors import ReadaheadError
@@ -27,8 +29,6 @@ from readahead.panels.markup import bullets, code, error_box, folded, formula, p
 from readahead.questions.progress import Facts, Progress
 from readahead.questions.question import Prediction
 
-STEP = 0.02
-"""Of the slider, as a power of ten."""
 MOST_RUNS = 3
 """Runs that are shown of one answer; of more, the first ones."""
 _WHOM = {"measured": "the measurement", "modeled": "the model", "published": "what was published"}
@@ -36,6 +36,19 @@ _COPY = (
     "<button type='button' onclick='navigator.clipboard.writeText(this.parentElement.querySelector(\"pre\").innerText)'"
     " title='Copy the lines below'>Copy</button>"
 )
+
+
+class Scale(anywidget.AnyWidget):
+    """A log scale to slide along. The sliders of ipywidgets have no name that a screen reader could say."""
+
+    _esm = Path(__file__).with_name("scale.js")
+    label = traitlets.Unicode().tag(sync=True)
+    low = traitlets.Float().tag(sync=True)
+    high = traitlets.Float().tag(sync=True)
+    value = traitlets.Float().tag(sync=True)
+    text = traitlets.Unicode().tag(sync=True)
+    """The value in words; nothing until somebody has touched it."""
+    disabled = traitlets.Bool().tag(sync=True)
 
 
 class PredictionView:
@@ -84,12 +97,10 @@ class PredictionView:
 
     def _scale(self) -> list[Any]:
         """Return the slider along the scale, the field, and the ends. The slider suggests no number."""
-        asked = self.prediction
-        low, high = math.log10(asked.low), math.log10(asked.high)
-        middle = low + STEP * round((high - low) / 2 / STEP)
-        scale = {"value": 10**middle, "min": low, "max": high, "step": STEP}
-        wide, narrow = widgets.Layout(width="24em"), widgets.Layout(width="18em")
-        self.slider = widgets.FloatLogSlider(**scale, readout=False, description="Slide", layout=wide)
+        asked, narrow = self.prediction, widgets.Layout(width="18em")
+        ends = f"from {asked.text(asked.low)} to {asked.text(asked.high)}"
+        middle = math.sqrt(asked.low * asked.high)
+        self.slider = Scale(label=f"Slide {ends}", low=asked.low, high=asked.high, value=middle)
         self.field = widgets.Text(
             description="My guess",
             placeholder="a number and its unit",
@@ -98,8 +109,7 @@ class PredictionView:
         )
         self.slider.observe(self._slid, "value")
         self.field.observe(self._typed, "value")
-        ends = widgets.HTML(paragraphs(f"from {asked.text(asked.low)} to {asked.text(asked.high)}"))
-        return [self.slider, self.field, ends]
+        return [self.slider, self.field, widgets.HTML(paragraphs(ends))]
 
     # -- what the learner does ---------------------------------------------------------------------
     def keep(self, answer: object) -> None:
@@ -141,20 +151,20 @@ class PredictionView:
         self.message.value = paragraphs(said)
 
     def _slid(self, change: dict[str, float]) -> None:
-        if math.isclose(change["new"], change["old"], rel_tol=1e-6):
-            return  # the browser rounds what it is given and sends it back: nobody has touched the slider
-        text = units.text(change["new"], self.prediction.kind, digits=2)
-        if self.field.value != text:
-            self.field.value = text
+        self.slider.text = units.text(change["new"], self.prediction.kind, digits=2)
+        self.field.value = self.slider.text
 
     def _typed(self, change: dict[str, str]) -> None:
         """Move the slider to what was typed, without letting it write back a rounder number."""
+        if change["new"] == self.slider.text:
+            return  # the slider wrote it
         try:
             number = float(self.prediction.read(change["new"]))
         except ReadaheadError:
             return  # it is said when the guess is kept
         self.slider.unobserve(self._slid, "value")
         self.slider.value = min(max(number, self.prediction.low), self.prediction.high)
+        self.slider.text = self.prediction.text(number)
         self.slider.observe(self._slid, "value")
 
 
@@ -397,9 +407,9 @@ def _query(run: Run, base: Mapping[str, Any]) -> str:
     settings = "\n".join(f"SET {name} = {value};" for name, value in run.engine.items())
     script = f"<div>{_COPY}{code(run.script)}</div>"
     return (
-        f"<h5 style='margin:.6em 0 .2em'>{html.escape(_name(run, base))}</h5>"
+        paragraphs(f"**{_name(run, base)}**")
         + code(f"{settings}\n{_short(run.sql)};")
-        + table(("", "DuckDB's profile", "our trace", "the model"), accounts(run))
+        + table(("What", "DuckDB's profile", "our trace", "the model"), accounts(run))
         + folded("The same for a plain DuckDB", script)
     )
 
