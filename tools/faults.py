@@ -12,6 +12,7 @@ import json
 import os
 import random
 import select
+import shutil
 import signal
 import subprocess
 import sys
@@ -506,10 +507,40 @@ def _one_handle(path: Path, rng: random.Random) -> str:
     return f"{count} reads of one handle gave other bytes" if count else ""
 
 
+def table_spoilt(rng: random.Random, folder: Path) -> str:
+    """Cut off or remove a table while it is measured."""
+    whole, right = _table()
+    path = Path(shutil.copy(whole, folder))
+    harm = (
+        (lambda: os.truncate(path, rng.randrange(path.stat().st_size))) if rng.random() < 0.5 else path.unlink
+    )
+    slow = Device(name="slow", latency_s=0.002, bandwidth_bytes_per_s=1e9, channels=4)
+    query = Query(sql="SELECT count(*), bit_xor(hash(id, h, w)) FROM {table}", path=path)
+    timer, begun, before = threading.Timer(rng.uniform(0, 0.4), harm), time.monotonic(), _held()
+    timer.start()
+    try:
+        sample = run_emulated(query, slow, EngineSettings(threads=2, queue_depth=4), repeats=3)
+        if sample.answer != right:
+            return f"DuckDB read other rows: {sample.answer}, not {right}"
+    except ReadaheadError:
+        pass
+    finally:
+        timer.join()
+    if time.monotonic() - begun > HOSTILE_S:
+        return "it took too long"
+    return f"it holds {_held()} threads and files, {before} before" if _held() > before else ""
+
+
+def _held() -> int:
+    """Return how many threads and open files this process has."""
+    return threading.active_count() + int(psutil.Process().num_fds())
+
+
 # -- the campaign ------------------------------------------------------------------------------------------
 TRIALS: tuple[Trial, ...] = (
     build_killed, build_on_a_full_disk, build_cancelled, progress_killed, progress_on_a_full_disk, sheet_killed,
     advise_killed, probe_killed, hostile_parquet, hostile_result, device_races,
+    table_spoilt,
 )  # fmt: skip
 
 
