@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import functools
 import itertools
-from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from readahead import devices, published
@@ -20,7 +19,6 @@ from readahead.questions.question import Computed
 from readahead.units import GB, MB, GiB, KiB, MiB
 
 _NETWORK = devices.device("object-store")
-MOST_NODES = 4
 
 
 def unjoined(settings: Settings) -> str:
@@ -28,18 +26,13 @@ def unjoined(settings: Settings) -> str:
     return "Nothing is joined." if settings["join"] == "none" else ""
 
 
-def unlimited(settings: Settings) -> str:
-    """Return why the limit does nothing, where it does not decide."""
-    return "" if settings["join"] == "limit" else "You chose how the join is done."
-
-
 EXPERIMENT = ScaleOut(
     topic="scale_out",
     title="Scale-out: more nodes",
     knobs=(
         Knob(
-            name="nodes", label="Nodes", kind="count", default=2, low=1, high=MOST_NODES,
-            steps=tuple(range(1, MOST_NODES + 1)), help="DuckDB processes, each with a part of the table.",
+            name="nodes", label="Nodes", kind="count", default=2, low=1, high=4,
+            steps=(1, 2, 3, 4), help="DuckDB processes, each with a part of the table.",
         ),
         knob("latency_s", default=0.008, high=0.03),
         knob("queue_depth", default=1, folded=False, label="Outstanding"),
@@ -69,7 +62,7 @@ EXPERIMENT = ScaleOut(
         Knob(
             name="limit_bytes", label="Push-down limit", kind="bytes", default=512 * KiB, low=16 * KiB, high=2 * GiB,
             steps=powers(16 * KiB, 2 * GiB), folded=True, help="A small side up to here is sent to every node.",
-            idle=lambda settings: unjoined(settings) or unlimited(settings),
+            idle=lambda now: unjoined(now) or ("" if now["join"] == "limit" else "You chose how the join is done."),
         ),
         Knob(
             name="network_bytes_per_s", label="Network", kind="bytes_per_s", default=20 * MB, low=5 * MB,
@@ -153,36 +146,26 @@ def joined(see: Source, way: str, small_bytes: int) -> Value:
 
 
 # -- the law of each round ---------------------------------------------------------------------------------
-def _waits(study: Study, **changes: Any) -> tuple[int, float, float]:
-    """Return how often the slowest node waits in a row, the seconds of each wait, and of the way there and back."""
-    settings, terms_s = study.settings(**changes), study.model.estimate(**changes).terms_s
+def _waits(study: Study, **changes: Any) -> int:
+    """Return how often the slowest node waits for its device in a row."""
+    settings = study.settings(**changes)
     reads = [part.reads() for part in EXPERIMENT.parts(settings)]
     data = sum(len(spans) for _, groups in reads for spans in groups)
-    waits = len(reads[0][0]) + laws.rounds(data, settings["nodes"], settings["queue_depth"])
-    return waits, terms_s["slowest node"] / waits, terms_s["coordination"]
+    return len(reads[0][0]) + laws.rounds(data, settings["nodes"], settings["queue_depth"])
 
 
-def _fewer_waits(before: dict[str, Any], after: dict[str, Any]) -> Callable[[Study], Applied]:
-    """Return the law of a query whose reads are shared out among more nodes, or more of which go at once."""
-
-    def law(study: Study) -> Applied:
-        waits, wait_s, once_s = _waits(study, **before)
-        return Applied(
-            laws.node_gain, before=waits, after=_waits(study, **after)[0], wait_s=wait_s, once_s=once_s
-        )
-
-    return law
-
-
-def _slower(times: float) -> Callable[[Study], Applied]:
-    """Return the law of two nodes, the last of which answers so many times as slowly."""
-
-    def law(study: Study) -> Applied:
-        (waits, read_s, once_s), wait_s = _waits(study, **NEAR), NEAR["latency_s"]
-        own_s = once_s + waits * (read_s - wait_s)
-        return Applied(laws.node_gain, before=times * waits, after=waits, wait_s=wait_s, once_s=own_s)
-
-    return law
+def _node_gain(
+    before: dict[str, Any], after: dict[str, Any], study: Study, slow_times: float = 1.0
+) -> Applied:
+    """Return the law of a query that waits less often, or for a node that answers so many times as slowly."""
+    waits, wait_s = _waits(study, **after), study.settings(**after)["latency_s"]
+    return Applied(
+        laws.node_gain,
+        before=_waits(study, **before) * slow_times,
+        after=waits,
+        wait_s=wait_s,
+        once_s=study.model.estimate(**after).seconds - waits * wait_s,
+    )
 
 
 def _killed_law(study: Study) -> Applied:
@@ -204,19 +187,23 @@ ROUNDS = {
     ),
     "two": Round(
         ask=speedup,
-        law=_fewer_waits({"nodes": 1}, {"nodes": 2}),
+        law=partial(_node_gain, {"nodes": 1}, {"nodes": 2}),
         published=[
             published.figure("scale_out", f"speedup.cold.{order}") for order in ("unsorted", "sorted")
         ],
     ),
     "requests": Round(
         ask=lambda see: see.seconds(**outstanding(20)) / see.seconds(**outstanding(32)),
-        law=_fewer_waits(outstanding(20), outstanding(32)),
+        law=partial(_node_gain, outstanding(20), outstanding(32)),
     ),
     "slow": Round(
-        ask=lambda see: see.seconds(**NEAR, slow_times=SLOW) / see.seconds(**NEAR), law=_slower(SLOW)
+        ask=lambda see: see.seconds(**NEAR, slow_times=SLOW) / see.seconds(**NEAR),
+        law=partial(_node_gain, NEAR, NEAR, slow_times=SLOW),
     ),
-    "copy": Round(ask=lambda see: see.seconds(**NEAR, copies="two") / see.seconds(**NEAR), law=_slower(1)),
+    "copy": Round(
+        ask=lambda see: see.seconds(**NEAR, copies="two") / see.seconds(**NEAR),
+        law=partial(_node_gain, NEAR, NEAR),
+    ),
     "killed": Round(
         ask=lambda see: see.seconds(nodes=2, copies="two", failing="killed") / see.seconds(nodes=2),
         law=_killed_law,
@@ -256,7 +243,7 @@ def _caches(_study: Study) -> Picture:
     said = printed("speedup.warm.unsorted")
 
     def gain(share: float) -> float:
-        took = functools.partial(laws.cached_s, data_bytes=1.0, cache_bytes=share, device_bytes_per_s=1.0)
+        took = partial(laws.cached_s, data_bytes=1.0, cache_bytes=share, device_bytes_per_s=1.0)
         return took(1, cache_bytes_per_s=faster) / took(2, cache_bytes_per_s=faster)
 
     shares = (0.02, 0.1, 0.2, 0.3, 0.4, 0.45, 0.5, 0.55, 0.6, 0.7, 0.8, 0.9, 1.0, 1.1, 1.2)
@@ -273,7 +260,7 @@ def _caches(_study: Study) -> Picture:
 
 def _joins(study: Study) -> Picture:
     """Draw both ways to join against the size of the small side, and the limit between them."""
-    draw = functools.partial(along, study, "small_bytes", seconds=True, **JOINED)
+    draw = partial(along, study, "small_bytes", seconds=True, **JOINED)
     pushed = draw(seen=(SMALL_SMALL, LARGE_SMALL), label="pushed down", join="pushed")
     return Picture(
         x=Axis(label="small side", kind="bytes"),

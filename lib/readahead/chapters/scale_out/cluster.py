@@ -57,7 +57,6 @@ ROUNDS = 9
 """Empty queries with which a cluster is calibrated."""
 Columns = Mapping[str, np.ndarray]
 """A table in memory, by column."""
-USUAL_READS = 64
 NODE_THREADS = 1_000
 """Threads of a node's reads are numbered from its number times this."""
 MOST_READY = 8
@@ -181,7 +180,7 @@ def meet(
 def blank(part: Part) -> Sample:
     """Return a sample as long as a usual one without any work; its answer is this worker's version of Readahead."""
     read = Read(offset=0, size_bytes=1, thread=part.node, submitted_s=0.0, due_s=0.0, done_s=0.0)
-    reads, sums = (read,) * USUAL_READS, (__version__,) * 6
+    reads, sums = (read,) * 64, (__version__,) * 6
     return Sample(seconds=(0.0,), cpu_s=(0.0,), reads=reads, bytes_read=0, where="nowhere", answer=sums)
 
 

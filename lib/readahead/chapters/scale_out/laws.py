@@ -107,7 +107,7 @@ def node_gain(before: float, after: float, *, wait_s: float, once_s: float) -> f
     .. math:: \frac{c + n w}{c + n' w}
 
     where n (`before`) and n' (`after`) are how often the slowest node waits, one wait after the other, w (`wait_s`) is
-    one wait, and c (`once_s`) what neither more nodes nor more requests shorten: the way to the coordinator and back.
+    one wait, and c (`once_s`) what is no waiting for the device, such as the way to the coordinator and back.
 
     Source: G. Amdahl, 1967, with c as the serial part.
     """
