@@ -263,7 +263,7 @@ def _sweet_spots(study: Study) -> Picture:
         y=_SPEED,
         lines=tuple(lines),
         marks=marks,
-        values={"near": marks["NVMe"], "far": marks["store"]},
+        values={"near": float(f"{marks['NVMe']:.2g}"), "far": float(f"{marks['store']:.2g}")},
     )
 
 

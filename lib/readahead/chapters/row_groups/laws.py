@@ -1,7 +1,7 @@
 """How many rows get into a row group, what a dictionary makes of a column chunk, and which row-group sizes scan fast.
 
-Small row groups waste trips to the device; large ones leave reads and workers idle. How small is too small depends on
-what a trip takes.
+With small row groups a scan waits for each of them; large ones leave connections and workers idle. How small is too
+small depends on how long a read waits.
 """
 
 from __future__ import annotations
