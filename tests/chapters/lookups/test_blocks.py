@@ -2,15 +2,31 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import asdict, replace
 
 import duckdb
 import numpy as np
 import pytest
 
-from readahead.chapters.lookups.workload import blocks_of, index_walk
+from readahead.chapters.lookups.workload import (
+    FEW,
+    LARGE_BLOCK,
+    MANY,
+    SMALL_BLOCK,
+    Lookup,
+    LookupCosts,
+    _local_block_s,
+    _lookup_costs,
+    blocks_of,
+    index_walk,
+)
 from readahead.datasets import expected, inspect, store
 from readahead.datasets.recipe import Recipe
+from readahead.devices import device
+from readahead.measure.calibrate import Trial
+from readahead.measure.sample import Sample
+from readahead.models.schedule import Costs
+from readahead.storage.trace import Read
 from readahead.units import KiB
 
 RECIPE = Recipe(
@@ -61,3 +77,46 @@ def test_positions_are_the_engines_own(recipe: Recipe) -> None:
         found = connection.execute(f"SELECT id FROM file.t WHERE rowid IN ({listed}) ORDER BY 1").fetchall()
     assert [key for (key,) in found] == keys
     assert (places == keys) == (recipe is RECIPE)
+
+
+TAKES = LookupCosts(probe_s=1.2e-3, row_s=9e-6, block_s=30e-6, block_byte_s=0.4e-9)
+BASE = Costs()
+
+
+@pytest.mark.parametrize("here", [False, True], ids=["emulated", "this disk"])
+def test_what_lookups_take_is_read_off_few_and_many_rows_in_small_and_large_blocks(*, here: bool) -> None:
+    trials = []
+    for keys in (FEW, MANY):
+        for block in (SMALL_BLOCK, LARGE_BLOCK):
+            recipe = replace(RECIPE, block_bytes=block)
+            case = Lookup(recipe=recipe, device=device("nvme"), keys=keys, step_rows=MANY)
+            case.build()
+            now_s, reads = (
+                BASE.plan_s + TAKES.probe_s + keys * (BASE.plan_key_s + BASE.open_key_s),
+                list[Read](),
+            )
+            for (
+                offset,
+                size,
+            ) in case.scan().listed:  # by a clock of ours: 1 ms each, but in memory on this disk
+                done_s = now_s + (0.0 if here else 0.001)
+                reads.append(
+                    Read(
+                        offset=offset,
+                        size_bytes=size,
+                        thread=0,
+                        submitted_s=now_s,
+                        due_s=done_s,
+                        done_s=done_s,
+                    )
+                )
+                now_s = done_s + TAKES.block_s + block * TAKES.block_byte_s
+            seconds = (now_s + keys * TAKES.row_s + BASE.close_s,)
+            sample = Sample(
+                seconds=seconds, cpu_s=(0.0,), reads=tuple(reads), bytes_read=0, where="a clock of ours"
+            )
+            trials.append(Trial(case=case, sample=sample))
+    if here:
+        assert _local_block_s(BASE, TAKES, trials) == pytest.approx(TAKES.block_s)
+    else:
+        assert asdict(_lookup_costs(BASE, trials)) == pytest.approx(asdict(TAKES), rel=1e-3)

@@ -11,8 +11,9 @@ import itertools
 import random
 from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -23,7 +24,10 @@ from readahead.datasets.recipe import Recipe
 from readahead.devices import Device, device
 from readahead.experiments.experiment import EMULATED, Knob, Settings, knob, powers
 from readahead.experiments.table_experiment import TableExperiment, once
+from readahead.measure import calibrate
+from readahead.measure.calibrate import WARM, Calibration, Trial, line
 from readahead.measure.case import Case
+from readahead.measure.run import EngineSettings, Setting
 from readahead.models.estimate import Estimate
 from readahead.models.reads import Reads, Segments, block_reads, block_span
 from readahead.models.schedule import Costs
@@ -36,14 +40,6 @@ SORTED, SHUFFLED = "key", "shuffled"
 SCATTERED, UNSORTED, NEIGHBOURS = "scattered", "unsorted", "neighbours"
 STRIPE_BYTES = 256 * KiB
 """How much lies on one disk before the next begins: longer than a row group in small groups, or a block."""
-BLOCK_S, BLOCK_BYTE_S = 28e-6, 0.5e-9
-"""From the arrival of a block to the next request: handing over, and checking each byte of it."""
-LOCAL_BLOCK_S = 6e-6
-"""The same handing over on this machine's own disk, without an emulated device in between."""
-PROBE_S = 0.9e-3
-"""Making ready to look into an index and putting it away, beyond what any query takes."""
-ROW_S = 8e-6
-"""Picking one row out of the blocks of its columns."""
 
 
 # -- which blocks of DuckDB's own file a lookup reads ------------------------------------------------------
@@ -155,6 +151,120 @@ class Lookup(Case):
         return replace(Reads.of(serial, groups, [rows[number] for number in chosen]), keys=self.keys)
 
 
+# -- what the engine takes for it --------------------------------------------------------------------------
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LookupCosts:
+    """What DuckDB takes in its own file, in seconds, beyond what any query takes; usual ones before calibration."""
+
+    probe_s: float = 0.9e-3
+    """Making ready to look into an index and putting it away."""
+    row_s: float = 8e-6
+    """Picking one row out of the blocks of its columns."""
+    block_s: float = 28e-6
+    """From the arrival of a block to the next request: handing over."""
+    block_byte_s: float = 0.5e-9
+    """The same, for each byte of the block: it is checked."""
+
+
+FEW, MANY, SMALL_BLOCK, LARGE_BLOCK = 1, 100, 16 * KiB, 256 * KiB
+_QUICK = Device(name="probe", latency_s=2e-4, bandwidth_bytes_per_s=1e10, channels=64)
+
+
+def lookup_calibration(table: str, where: str) -> Calibration[LookupCosts]:
+    """Return what lookups through an index show: of few and many rows, in small and in large blocks.
+
+    On this machine's own disk a block is handed over without an emulated device in between; the rest is as on it.
+    """
+
+    def cases() -> list[Callable[[], Trial]]:
+        def tried(case: Lookup) -> Trial:
+            sample = (
+                case.measure(repeats=1) if where == EMULATED else case.measure_here(cold=False, repeats=1)
+            )
+            return Trial(case=case, sample=sample)
+
+        asked = [(FEW, SMALL_BLOCK), (MANY, SMALL_BLOCK), (FEW, LARGE_BLOCK), (MANY, LARGE_BLOCK)]
+        return [
+            functools.partial(
+                tried,
+                Lookup(
+                    recipe=Recipe(
+                        table=table,
+                        size="tiny",
+                        format="native",
+                        row_group_rows=16_384,
+                        block_bytes=block,
+                        index=True,
+                    ),
+                    device=_QUICK,
+                    engine=EngineSettings(queue_depth=1, more=_by_index(MANY)),
+                    keys=keys,
+                    step_rows=MANY,
+                ),
+            )
+            for keys, block in asked
+        ]
+
+    def read_off(trials: list[Trial]) -> LookupCosts:
+        if where == EMULATED:
+            return _lookup_costs(calibrate.engine(table).costs(), trials)
+        known = lookup_calibration(table, EMULATED).ensure()
+        return replace(known, block_s=_local_block_s(calibrate.engine(table, WARM).costs(), known, trials))
+
+    return Calibration(
+        name=f"{table}-lookups{'' if where == EMULATED else '-here'}",
+        kind=LookupCosts,
+        cases=cases,
+        read_off=read_off,
+        typical=lambda: LookupCosts() if where == EMULATED else LookupCosts(block_s=6e-6),
+        turns=4,
+    )
+
+
+def _by_index(rows: int) -> dict[str, Setting]:
+    """Return the settings with which DuckDB fetches up to so many rows through an index."""
+    return {
+        "index_scan_max_count": rows,
+        "index_scan_percentage": 0,
+        "storage_block_prefetch": "ALWAYS_PREFETCH",
+    }
+
+
+def _beyond_s(base: Costs, trial: Trial) -> float:
+    """Return the seconds of a lookup beyond what any query takes for so many keys."""
+    keys = trial.case.keys
+    return trial.sample.median_s - base.plan_s - base.close_s - keys * (base.plan_key_s + base.open_key_s)
+
+
+def _lookup_costs(base: Costs, trials: Sequence[Trial]) -> LookupCosts:
+    """Read the price of a block off the pauses between two reads, and those of an index and a row off what is left."""
+
+    def pause_s(block: int) -> float:
+        seen = [t.sample.reads for t in trials if t.case.recipe.block_bytes == block]
+        return float(np.median([b.submitted_s - a.done_s for reads in seen for a, b in pairwise(reads)]))
+
+    pauses = {block: pause_s(block) for block in (SMALL_BLOCK, LARGE_BLOCK)}
+    block_s, block_byte_s = line([(float(block), seconds) for block, seconds in pauses.items()])
+    left = []
+    for trial in trials:
+        waited_s = sum(read.done_s - read.submitted_s for read in trial.sample.reads)
+        paused_s = len(trial.sample.reads) * pauses[trial.case.recipe.block_bytes]
+        left.append((float(trial.case.keys), _beyond_s(base, trial) - waited_s - paused_s))
+    probe_s, row_s = line(left)
+    return LookupCosts(probe_s=probe_s, row_s=row_s, block_s=block_s, block_byte_s=block_byte_s)
+
+
+def _local_block_s(base: Costs, known: LookupCosts, trials: Sequence[Trial]) -> float:
+    """Return what handing over a block takes where there is no trace: what is left of many rows, a block."""
+    left = [
+        (_beyond_s(base, t) - known.probe_s - t.case.keys * known.row_s) / t.case.scan().count
+        - known.block_byte_s * t.case.recipe.block_bytes
+        for t in trials
+        if t.case.keys == MANY
+    ]
+    return max(1e-7, float(np.median(left)))
+
+
 class Lookups(TableExperiment):
     """Lookups through an index and past its step, with Chang's rates beside them."""
 
@@ -181,17 +291,12 @@ class Lookups(TableExperiment):
         """Return the case that these settings describe."""
         plain, native = super().case({**settings, "format": settings["stored"]}), settings["stored"] == NATIVE
         block_bytes = 2 ** round(np.log2(settings["block_bytes"]))
-        more = {
-            "index_scan_max_count": settings["step_rows"],
-            "index_scan_percentage": 0,
-            "storage_block_prefetch": "ALWAYS_PREFETCH",
-        }
         return Lookup(
             recipe=replace(
                 plain.recipe, order=settings["table_order"], index=native, block_bytes=block_bytes
             ),
             device=plain.device,
-            engine=replace(plain.engine, more=more if native else {}),
+            engine=replace(plain.engine, more=_by_index(settings["step_rows"]) if native else {}),
             keys=min(plain.keys, plain.recipe.rows // 2),
             seed=settings["key_draw"],
             asked=settings["asked"],
@@ -203,14 +308,22 @@ class Lookups(TableExperiment):
         case, costs = self.case(settings), super().costs(settings)
         if case.recipe.format == "parquet":
             return costs
-        block_s = BLOCK_S if settings["where"] == EMULATED else LOCAL_BLOCK_S
+        own = self._lookup(settings).costs()
         return replace(
             costs,
-            plan_s=costs.plan_s + (PROBE_S if case.walks else 0.0),
+            plan_s=costs.plan_s + (own.probe_s if case.walks else 0.0),
             open_s=0.0,
             open_group_s=0.0,
-            read_s=block_s + BLOCK_BYTE_S * case.recipe.block_bytes,
+            read_s=own.block_s + own.block_byte_s * case.recipe.block_bytes,
         )
+
+    def _lookup(self, settings: Settings) -> Calibration[LookupCosts]:
+        return lookup_calibration(self.case(settings).recipe.table, settings["where"])
+
+    def calibrations(self, settings: Settings) -> Sequence[Calibration[Any]]:
+        """Return the calibrations of the engine, and of what it takes in its own file."""
+        table = super().calibrations(settings)
+        return (*table, self._lookup(settings)) if settings["stored"] == NATIVE else table
 
     def counts(self, settings: Settings) -> dict[str, float]:
         """Return the reads, bytes and row groups; DuckDB's own count leaves out the blocks of an index."""
@@ -225,7 +338,9 @@ class Lookups(TableExperiment):
         opening_s = costs.plan_s + case.keys * (costs.plan_key_s + costs.open_key_s) + costs.open_s
         opening_s += case.recipe.row_groups * costs.open_group_s
         decoded_s = ends.finished_s - costs.close_s - max(ends.arrived_s, ends.opened_s)
-        cpu_s = max(0.0, decoded_s) + (case.keys * ROW_S if case.by_index else 0.0)
+        cpu_s = max(0.0, decoded_s) + (
+            case.keys * self._lookup(settings).costs().row_s if case.by_index else 0.0
+        )
         terms = {
             "open": opening_s + costs.close_s,
             "one by one" if case.recipe.index else "footer": ends.opened_s - opening_s,
