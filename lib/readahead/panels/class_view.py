@@ -5,7 +5,6 @@ Nobody's name is shown unless the leader asks for it.
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -28,8 +27,6 @@ MOST_BYTES = 1024 * units.TiB
 """More memory than any laptop has: a file that says more is not believed."""
 ENOUGH = 4
 """Guesses from which on the first half is compared with the second."""
-_FARTHEST = 100.0
-"""Beyond a factor of e to this, one guess is as far off as another."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,7 +41,7 @@ class ScoredGuess:
     @property
     def off(self) -> float:
         """Return how far off it was, as a factor from 1 (right on) upwards, in either direction."""
-        return math.exp(min(_FARTHEST, abs(math.log(self.guess) - math.log(self.truth))))
+        return max(self.guess / self.truth, self.truth / self.guess)
 
 
 def scored_guesses(book: Facts) -> list[ScoredGuess]:
@@ -70,19 +67,13 @@ def trend(scored: Sequence[ScoredGuess]) -> str:
     """Say whether the guesses got better: the median factor of the first half against the second."""
     if not scored:
         return "No guess has been scored yet. Keep one, and look at its answer."
-    if len(scored) < ENOUGH:
-        typical = units.text(float(np.median([one.off for one in scored])), "times", 2)
-        return (
-            f"So far {len(scored)} scored, typically off by {typical}. More will show whether they improve."
-        )
-    half = len(scored) // 2
-    early = float(np.median([one.off for one in scored[:half]]))
-    late = float(np.median([one.off for one in scored[-half:]]))
+    half = len(scored) // 2 if len(scored) >= ENOUGH else len(scored)
+    early, late = (float(np.median([one.off for one in part])) for part in (scored[:half], scored[-half:]))
+    first, last = units.texts([early, late], "times", 2)
+    if half == len(scored):
+        return f"So far {half} scored, typically off by {first}. More will show whether they improve."
     how = "nearer" if late < early * 0.9 else "further off" if late > early * 1.1 else "as near as before"
-    return (
-        f"The first {half} guesses were typically off by {units.text(early, 'times', 2)}, the last {half} by"
-        f" {units.text(late, 'times', 2)}: {how}."
-    )
+    return f"The first {half} guesses were typically off by {first}, the last {half} by {last}: {how}."
 
 
 def guesses_html(book: Facts) -> str:
@@ -101,7 +92,6 @@ def guesses_html(book: Facts) -> str:
             Line(name="my guesses", source="guess", joined=False, points=offs),
             Line(name="right on", source="measured", points=[(1, 1.0), (max(2, len(scored)), 1.0)]),
         ),
-        marks={},
     )
     rows = [
         (f"{number}. {one.topic}: {one.name}", units.factor_text(one.guess / one.truth))
@@ -224,7 +214,6 @@ class ClassView:
             x=Axis(label="question", kind="count", log=False, names=names),
             y=Axis(label="guess / truth", kind="times"),
             lines=(*lines, truth),
-            marks={},
         )
         show(drawing_html(picture))
 
@@ -259,7 +248,6 @@ class ClassView:
                 ),
                 Line(name="median of the room", points=list(enumerate(middles, start=1)), source="modeled"),
             ),
-            marks={},
         )
         show(drawing_html(picture))
 

@@ -129,9 +129,11 @@ def first_knob(experiment: Experiment, settings: Settings) -> str:
 
 # -- settings as a line of text ---------------------------------------------------------------------
 def address(experiment: Experiment, settings: Settings) -> str:
-    """Return settings as a text to hand on, such as `fragments?size=64.0`: what stands elsewhere than by default."""
-    default = {knob.name: knob.default for knob in experiment.knobs}
-    return f"{experiment.topic}?{urlencode({k: v for k, v in settings.items() if v != default[k]})}"
+    """Return settings as a text to hand on, such as `lookups?latency_s=0.004`: those that are not the default."""
+    turned = {
+        knob.name: settings[knob.name] for knob in experiment.knobs if settings[knob.name] != knob.default
+    }
+    return f"{experiment.topic}?{urlencode(turned)}" if turned else experiment.topic
 
 
 def settings_at(experiment: Experiment, text: str) -> dict[str, Any]:
@@ -139,11 +141,11 @@ def settings_at(experiment: Experiment, text: str) -> dict[str, Any]:
     topic, _, query = text.strip().partition("?")
     if topic != experiment.topic:
         raise BadValue(f"{text!r} is not an address of {experiment.topic!r}. Copy one below its panel.")
-    given: dict[str, Any] = {}
-    for name, value in parse_qsl(query, keep_blank_values=True):
-        number = experiment.knob(name).kind != "choice"
+    given: dict[str, Any] = dict(parse_qsl(query, keep_blank_values=True))
+    for name, value in given.items():
+        knob = experiment.knob(name)
         try:
-            given[name] = float(value) if number else value
+            given[name] = value if knob.kind == "choice" else float(value)
         except ValueError as error:
             raise BadValue(f"{name}={value!r} must be a number. Copy the address below the panel.") from error
     return experiment.settings(**given)
