@@ -10,7 +10,6 @@ device, so that what differs between the two is the engine's doing.
 
 from __future__ import annotations
 
-import functools
 import json
 import math
 import os
@@ -20,7 +19,7 @@ from typing import Any
 
 from readahead import paths
 from readahead.errors import BadValue, DataError, require_range
-from readahead.published import rows
+from readahead.published import RESTORE, rows
 
 THIS_MACHINE = "this-machine"
 """The name of the device that calibration adds to the catalogue."""
@@ -101,15 +100,16 @@ def catalogue(path: Path | None = None) -> dict[str, CatalogueEntry]:
 
     Raises `DataError` if the catalogue is missing or a row of it cannot be read.
     """
-    path = path or paths.DATA / "devices.csv"
-    entries = _read(path, path.stat().st_mtime_ns if path.exists() else 0)
-    own = calibrated()
+    path, own = path or paths.DATA / "devices.csv", calibrated()
+    try:
+        entries = _read(path)
+    except OSError as error:
+        raise DataError(f"{path} cannot be read: {error}. {RESTORE}") from error
     return entries | ({own.device.name: own} if own else {})
 
 
-@functools.lru_cache(maxsize=8)
-def _read(path: Path, _changed_ns: int) -> dict[str, CatalogueEntry]:
-    """Read the catalogue once for each time it was changed: a slider asks for it many times a second."""
+@paths.kept  # a slider asks for it many times a second
+def _read(path: Path) -> dict[str, CatalogueEntry]:
     entries: dict[str, CatalogueEntry] = {}
     for line, row in enumerate(rows(path, COLUMNS), start=2):
         try:

@@ -14,8 +14,12 @@ import os
 import stat
 import tempfile
 import time
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar, TypeVarTuple
+
+Asked = TypeVarTuple("Asked")
+Answer = TypeVar("Answer")
 
 
 def expanded(path: Path | str) -> Path:
@@ -103,17 +107,27 @@ def _resolved(place: str, _from: str) -> Path:
     return expanded(place).resolve()
 
 
-def read_json(path: Path | str) -> Any:
-    """Return what a JSON file holds, read again only when it has changed: do not change what is returned.
+def kept(read: Callable[[*Asked], Answer]) -> Callable[[*Asked], Answer]:
+    """Keep the answers of a function about a file, its first argument, for as long as the file is unchanged.
 
-    Raises OSError if the file cannot be read, ValueError if it is not JSON.
+    Do not change what it returns. A file that cannot be read raises OSError.
     """
-    facts = os.stat(path)  # noqa: PTH116 (a string of a path is quicker than the path)
-    return _parsed(str(path), facts.st_mtime_ns, facts.st_size)
+
+    @functools.lru_cache(maxsize=256)
+    def remembered(_changed_ns: int, _size_bytes: int, *asked: *Asked) -> Answer:
+        return read(*asked)
+
+    @functools.wraps(read)
+    def ask(*asked: *Asked) -> Answer:
+        facts = os.stat(str(asked[0]))  # type: ignore[misc]  # noqa: PTH116 (quicker than by the path)
+        return remembered(facts.st_mtime_ns, facts.st_size, *asked)
+
+    return ask
 
 
-@functools.lru_cache(maxsize=256)
-def _parsed(path: str, _changed_ns: int, _size_bytes: int) -> Any:
+@kept
+def read_json(path: Path | str) -> Any:
+    """Return what a JSON file holds. Raises OSError if the file cannot be read, ValueError if it is not JSON."""
     return json.loads(Path(path).read_text(encoding="utf-8"))
 
 

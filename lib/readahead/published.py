@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import csv
 import difflib
-import functools
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -122,8 +121,8 @@ COLUMNS = [
 """The columns of a topic's file."""
 
 
-@functools.cache
-def _read(path: Path, changed_ns: int) -> tuple[Figure, ...]:  # noqa: ARG001 (part of the cache's key)
+@paths.kept
+def _read(path: Path) -> tuple[Figure, ...]:
     found: dict[str, Figure] = {}
     for line, row in enumerate(rows(path, COLUMNS), start=2):
         numbers = {
@@ -157,7 +156,7 @@ def figures(topic: str, folder: Path | None = None) -> tuple[Figure, ...]:
         "topic", topic, topics(folder), advice=f"See data/README.md for what each holds. {RESTORE}"
     )
     path = (folder or FOLDER) / f"{topic}.csv"
-    return _read(path, path.stat().st_mtime_ns)
+    return _read(path)
 
 
 def figure(topic: str, name: str, folder: Path | None = None) -> Figure:

@@ -101,5 +101,5 @@ def test_a_file_with_a_broken_footer_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
-    with pytest.raises(DataError, match=r"nothing\.parquet cannot be read"):
+    with pytest.raises(FileNotFoundError, match=r"nothing\.parquet"):
         inspect.shape(tmp_path / "nothing.parquet")

@@ -6,43 +6,22 @@ import functools
 import mmap
 import os
 import struct
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
-from typing import Any, ParamSpec, TypeVar
+from typing import Any
 
 import duckdb
 
+from readahead import paths
 from readahead.datasets.build import literal
 from readahead.datasets.recipe import VECTOR_ROWS
 from readahead.errors import DataError
 from readahead.models.reads import ColumnChunk, FileShape, Ints, RowGroup, Segments, block_span, spans_of
 
-P = ParamSpec("P")
-T = TypeVar("T")
 MAGIC = b"PAR1"
-
-
-def _kept(read: Callable[P, T]) -> Callable[P, T]:
-    """Keep the answers of a function about a file, its first argument, for as long as the file is unchanged."""
-
-    @functools.lru_cache(maxsize=64)
-    def kept(_changed: tuple[int, int], *asked: P.args, **named: P.kwargs) -> T:
-        return read(*asked, **named)
-
-    @functools.wraps(read)
-    def ask(*asked: P.args, **named: P.kwargs) -> T:
-        try:
-            facts = Path(str(asked[0])).stat()
-        except OSError as error:
-            raise DataError(
-                f"{asked[0]} cannot be read: {error.strerror}. Give the path of a file."
-            ) from error
-        return kept((facts.st_mtime_ns, facts.st_size), *asked, **named)  # type: ignore[arg-type]
-
-    return ask
 
 
 # -- Parquet files ---------------------------------------------------------------------------------------
@@ -100,7 +79,7 @@ def _of_column(path: Path, select: str, column: str) -> Ints:
     )
 
 
-@_kept
+@paths.kept
 def shape(path: Path) -> FileShape:
     """Return where the row groups and column chunks of a Parquet file lie.
 
@@ -121,13 +100,13 @@ def shape(path: Path) -> FileShape:
     return FileShape(size_bytes=path.stat().st_size, footer_bytes=footer_bytes, row_groups=tuple(groups))
 
 
-@_kept
+@paths.kept
 def key_ranges(path: Path, column: str) -> Ints:
     """Return the smallest and largest value of an integer column, a row for each row group: its zone map."""
     return _of_column(path, "stats_min_value::BIGINT, stats_max_value::BIGINT", column)
 
 
-@_kept
+@paths.kept
 def bloom_filters(path: Path, column: str) -> Ints:
     """Return where the Bloom filter of a column lies, (offset, bytes) for each row group; 0 bytes where it has none.
 
@@ -136,7 +115,7 @@ def bloom_filters(path: Path, column: str) -> Ints:
     return _of_column(path, "coalesce(bloom_filter_offset, 0), coalesce(bloom_filter_length, 0)", column)
 
 
-@_kept
+@paths.kept
 def pages(path: Path) -> dict[str, int]:
     """Return how many pages a chunk of each column has in a file that DuckDB wrote: one, and perhaps a dictionary."""
     select = "path_in_schema, 1 + max((dictionary_page_offset IS NOT NULL)::INTEGER)"
@@ -159,7 +138,7 @@ def _segments(columns: tuple[str, ...]) -> str:
     return f"pragma_storage_info('file.t') WHERE column_name IN ({listed})"
 
 
-@_kept
+@paths.kept
 def blocks(path: Path, columns: tuple[str, ...]) -> list[tuple[int, frozenset[int]]]:
     """Return, for each row group of a native file, its rows and the blocks in which these columns lie."""
     found = _native(
@@ -171,7 +150,7 @@ def blocks(path: Path, columns: tuple[str, ...]) -> list[tuple[int, frozenset[in
     return [(int(rows), frozenset(numbers)) for rows, numbers in found]
 
 
-@_kept
+@paths.kept
 def segments(path: Path) -> list[list[Segments]]:
     """Return, for each row group of a native file, the segments of each column, and of each column's NULL marks."""
     found = _native(
@@ -212,7 +191,7 @@ class _Nodes:
     """For each buffer, its block and where it begins in it."""
 
 
-@_kept
+@paths.kept
 def _index(path: Path) -> tuple[int, int, Mapping[int, _Nodes]]:
     """Return the bytes of a block, the pointer to the index's root, and where the nodes of each kind lie.
 
@@ -367,7 +346,7 @@ def positions(path: Path, key: str, keys: Sequence[int]) -> list[int]:
     return _numbers(path, f"SELECT rowid FROM file.t WHERE {key} IN ({wanted}) ORDER BY 1")
 
 
-@_kept
+@paths.kept
 def vectors(path: Path, columns: tuple[str, ...]) -> list[frozenset[int]]:
     """Return, for each vector of 2,048 rows of a native file, the blocks in which these columns of it lie."""
     found = _native(
@@ -381,7 +360,7 @@ def vectors(path: Path, columns: tuple[str, ...]) -> list[frozenset[int]]:
     return [frozenset(numbers or ()) for (numbers,) in found]
 
 
-@_kept
+@paths.kept
 def sampled(path: Path, percent: float, seed: int) -> tuple[int, ...]:
     """Return which vectors of a native file DuckDB takes into TABLESAMPLE SYSTEM of so many per cent with this seed."""
     taken = f"TABLESAMPLE SYSTEM ({percent:g} PERCENT) REPEATABLE ({seed})"
