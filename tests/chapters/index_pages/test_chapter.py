@@ -28,10 +28,12 @@ from readahead.chapters.index_pages.chapter import (
     residuals,
     table,
 )
-from readahead.chapters.index_pages.page_chain import DETAILED, INDEX_WAYS, LIMITED, reads_of
 from readahead.chapters.index_pages.workload import (
     CHOSEN,
+    DETAILED,
     IN_ORDER,
+    INDEX_WAYS,
+    LIMITED,
     METADATA,
     NATIVE,
     PARQUET,
@@ -39,6 +41,7 @@ from readahead.chapters.index_pages.workload import (
     TABLE,
     TABLESAMPLE,
     WAYS,
+    reads_of,
 )
 from readahead.experiments.round import Study
 from readahead.units import KiB

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from readahead.chapters.index_pages import laws
 from readahead.chapters.index_pages.laws import READER_S
-from readahead.chapters.index_pages.page_chain import scheduled
+from readahead.chapters.index_pages.workload import scheduled
 from readahead.devices import Device
 from readahead.models.reads import spans_of
 from readahead.units import KiB

@@ -4,24 +4,14 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from readahead import published
 from readahead.chapters.index_pages import laws
 from readahead.chapters.index_pages.laws import PAGE_BYTES
-from readahead.chapters.index_pages.page_chain import DETAILED, LIMITED, MAP, reads_of
-from readahead.chapters.index_pages.workload import (
-    CHOSEN,
-    EXPERIMENT,
-    IN_ORDER,
-    METADATA,
-    NATIVE,
-    SHUFFLED,
-    TABLE,
-    TABLESAMPLE,
-)
+from readahead.chapters.index_pages.workload import CHOSEN, EXPERIMENT, IN_ORDER, SHUFFLED, reads_of
 from readahead.experiments.claim import Sides
 from readahead.experiments.figure import Axis, Line, Picture, against_print
 from readahead.experiments.round import Applied, Round, Study, along, traces
@@ -46,12 +36,12 @@ EXAMPLE_LEAVES = printed("example_leaf_pages")
 
 
 # -- what is asked of model and measurement ----------------------------------------------------------------
-WIDE: dict[str, Any] = {"way": LIMITED, "fanout": 48, "read_bytes": 64 * KiB}
+WIDE: dict[str, Any] = {"way": "limited", "fanout": 48, "read_bytes": 64 * KiB}
 """An upper level long enough to be a chain of reads, eight pages a read."""
 CHAIN = WIDE | {"read_bytes": PAGE_BYTES}
 SHALLOW, DEEP = CHAIN | {"queue_depth": 1}, CHAIN | {"queue_depth": 128}
-LIST = CHAIN | {"way": MAP}
-EVERYTHING = {"way": DETAILED}
+LIST = CHAIN | {"way": "map"}
+EVERYTHING = {"way": "detailed"}
 
 
 def table(way: str, **more: Any) -> dict[str, Any]:
@@ -59,8 +49,8 @@ def table(way: str, **more: Any) -> dict[str, Any]:
     return {"device": "object-store", "queue_depth": 32, "way": way, **more}
 
 
-SAMPLE, WHOLE = table(TABLESAMPLE), table(TABLE)
-NATIVE_SAMPLE, NATIVE_WHOLE = table(TABLESAMPLE, stored=NATIVE), table(TABLE, stored=NATIVE)
+SAMPLE, WHOLE = table("tablesample"), table("table")
+NATIVE_SAMPLE, NATIVE_WHOLE = table("tablesample", stored="native"), table("table", stored="native")
 
 
 def half_width(study: Study, order: str) -> float:
@@ -78,48 +68,33 @@ def half_width_law(study: Study, order: str) -> Applied:
     return Applied(laws.shuffled_half_width, **drawn, group_rows=case.cluster_rows)
 
 
-def _on_device(study: Study) -> dict[str, float]:
-    return {name: study.base[name] for name in ("latency_s", "bandwidth_bytes_per_s")}
-
-
-def _everything_law(study: Study) -> Applied:
-    """Return the law of links and leaves, with the exact reads of the index."""
-    now = study.settings(**EVERYTHING)
-    inspection = EXPERIMENT.inspection(now)
-    linked, listed = reads_of(inspection.index, inspection.way, inspection.read_bytes)
-    reads = {"linked": len(linked), "listed": len(listed), "read_bytes": now["read_bytes"]}
-    return Applied(laws.times_as_long, **reads, depth=now["queue_depth"], **_on_device(study))
-
-
-def _map_law(study: Study) -> Applied:
-    """Return the law of the map, with the pages above the leaves."""
-    now = study.settings(**LIST)
-    pages, depth = EXPERIMENT.inspection(now).index.upper_pages, now["queue_depth"]
-    return Applied(laws.map_gain, pages=pages, read_bytes=PAGE_BYTES, depth=depth, **_on_device(study))
-
-
-def _narrow_law(study: Study) -> Applied:
-    """Return the law of the same chain in wide reads and in narrow ones."""
-    reads = 1 + EXPERIMENT.inspection(study.settings(**CHAIN)).index.upper_pages
-    return Applied(
-        laws.chain_ratio,
-        reads=reads,
-        read_bytes=WIDE["read_bytes"],
-        other_reads=reads,
-        other_bytes=CHAIN["read_bytes"],
-        **_on_device(study),
-    )
+def _ways_law(study: Study, way: Mapping[str, Any], other: Mapping[str, Any]) -> Applied:
+    """Return the law of two ways to inspect the index, with the exact reads of each."""
+    told: dict[str, Any] = {}
+    for name, changes in (("", way), ("other_", other)):
+        now = study.settings(**changes)
+        linked, listed = reads_of(EXPERIMENT.inspection(now).index, now["way"], now["read_bytes"])
+        told |= {
+            f"{name}linked": len(linked),
+            f"{name}listed": len(listed),
+            f"{name}read_bytes": now["read_bytes"],
+        }
+    device = {name: now[name] for name in ("latency_s", "bandwidth_bytes_per_s")}
+    return Applied(laws.ways_ratio, **told, depth=now["queue_depth"], **device)
 
 
 def _native_law(study: Study) -> Applied:
     """Return the law of a sample read step by step, against all blocks at once, of which the longest read is last."""
     part, whole = (EXPERIMENT.case(study.settings(**way)) for way in (NATIVE_SAMPLE, NATIVE_WHOLE))
     return Applied(
-        laws.chain_ratio,
-        reads=sum(map(bool, part.scan().groups)),
+        laws.ways_ratio,
+        linked=sum(map(bool, part.scan().groups)),
+        listed=0,
         read_bytes=max(size for _, size in part.scan().listed),
-        other_reads=1,
-        other_bytes=max(size for _, size in whole.scan().listed),
+        other_linked=1,
+        other_listed=0,
+        other_read_bytes=max(size for _, size in whole.scan().listed),
+        depth=part.engine.queue_depth,
         latency_s=part.device.latency_s,
         bandwidth_bytes_per_s=part.device.channel_bandwidth_bytes_per_s,
     )
@@ -144,7 +119,7 @@ ROUNDS = {
     "all_leaves": Round(
         ask=lambda see: see.seconds(**EVERYTHING) / see.seconds(),
         published=(figure("detailed_to_limited_factor"),),
-        law=_everything_law,
+        law=lambda study: _ways_law(study, EVERYTHING, {}),
     ),
     "behind": Round(
         measures=False,
@@ -168,13 +143,16 @@ ROUNDS = {
     ),
     "eighth": Round(
         ask=lambda see: see.seconds(**WIDE) / see.seconds(**CHAIN),
-        law=_narrow_law,
+        law=lambda study: _ways_law(study, WIDE, CHAIN),
     ),
     "deep": Round(
         ask=lambda see: see.seconds(**SHALLOW) / see.seconds(**DEEP),
         law=lambda _: Applied(laws.under_way, known=1, depth=DEEP["queue_depth"]),
     ),
-    "map": Round(ask=lambda see: see.seconds(**CHAIN) / see.seconds(**LIST), law=_map_law),
+    "map": Round(
+        ask=lambda see: see.seconds(**CHAIN) / see.seconds(**LIST),
+        law=lambda study: _ways_law(study, CHAIN, LIST),
+    ),
     "sample_parquet": Round(ask=lambda see: see.seconds(**SAMPLE) / see.seconds(**WHOLE)),
     "sample_native": Round(
         ask=lambda see: see.seconds(**NATIVE_SAMPLE) / see.seconds(**NATIVE_WHOLE), law=_native_law
@@ -338,7 +316,7 @@ FIGURES = {
         runs={
             "own format, TABLESAMPLE": NATIVE_SAMPLE,
             "own format, all rows": NATIVE_WHOLE,
-            "Parquet, metadata alone": table(METADATA),
+            "Parquet, metadata alone": table("metadata"),
             "Parquet, chosen row groups": table(CHOSEN),
             "Parquet, all rows": WHOLE,
         },

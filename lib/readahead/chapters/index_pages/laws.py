@@ -102,53 +102,32 @@ def list_s(
     return max(math.ceil(reads / depth) * alone_s, alone_s + (reads - 1) * max(transfer_s, DISPATCH_S))
 
 
-def times_as_long(
-    linked: int, listed: int, read_bytes: float, depth: int, *, latency_s: float, bandwidth_bytes_per_s: float
-) -> float:
-    r"""Return how many times as long as a chain of reads alone a chain takes with a list of reads after it.
-
-    .. math:: 1 + T_{list} / T_{chain}
-
-    where the chain (`chain_s`) is of `linked` reads and the list (`list_s`) of `listed` ones, Q (`depth`) at once, all
-    of S (`read_bytes`) on a device of `latency_s` and `bandwidth_bytes_per_s`.
-    """
-    device = {"latency_s": latency_s, "bandwidth_bytes_per_s": bandwidth_bytes_per_s}
-    return 1 + list_s(listed, read_bytes, depth, **device) / chain_s(linked, read_bytes, **device)
-
-
-def map_gain(
-    pages: int, read_bytes: float, depth: int, *, latency_s: float, bandwidth_bytes_per_s: float
-) -> float:
-    r"""Return how many times as fast as by their links pages are read by a map of them.
-
-    .. math:: \frac{T_{chain}(n + 1)}{T_{chain}(1) + T_{list}(n)}
-
-    where n (`pages`) pages of S (`read_bytes`) lie behind one page in front, which holds the first address and the map;
-    Q (`depth`) reads of a list are under way at once, on a device of `latency_s` and `bandwidth_bytes_per_s`.
-    """
-    device = {"latency_s": latency_s, "bandwidth_bytes_per_s": bandwidth_bytes_per_s}
-    by_map_s = chain_s(1, read_bytes, **device) + list_s(pages, read_bytes, depth, **device)
-    return chain_s(pages + 1, read_bytes, **device) / by_map_s
-
-
-def chain_ratio(
-    reads: int,
+def ways_ratio(
+    linked: int,
+    listed: int,
     read_bytes: float,
-    other_reads: int,
-    other_bytes: float,
+    other_linked: int,
+    other_listed: int,
+    other_read_bytes: float,
     *,
+    depth: int,
     latency_s: float,
     bandwidth_bytes_per_s: float,
 ) -> float:
-    r"""Return how many times as long one chain of reads takes as another; reads sent together count as one.
+    r"""Return how many times as long one way takes as another: each a chain of reads, and then a list of them.
 
-    .. math:: \frac{n (L + S / B + h)}{m (L + W / B + h)}
+    .. math:: \frac{C(a, S) + T(b, S)}{C(c, W) + T(d, W)}, \quad C(n, S) = n (L + S / B + h)
 
-    where n (`reads`) reads of S (`read_bytes`) follow one another, or m (`other_reads`) of W (`other_bytes`); L
-    (`latency_s`) is waited, B (`bandwidth_bytes_per_s`) passes, and h is what the reader takes to ask.
+    where a (`linked`) reads of S (`read_bytes`) follow one another and b (`listed`) are known beforehand, against c
+    (`other_linked`) and d (`other_listed`) of W (`other_read_bytes`). C (`chain_s`) and T (`list_s`) are their times on
+    a device of L (`latency_s`) and B (`bandwidth_bytes_per_s`), Q (`depth`) of a list at once; h is the reader's own.
     """
     device = {"latency_s": latency_s, "bandwidth_bytes_per_s": bandwidth_bytes_per_s}
-    return chain_s(reads, read_bytes, **device) / chain_s(other_reads, other_bytes, **device)
+    one_s = chain_s(linked, read_bytes, **device) + list_s(listed, read_bytes, depth, **device)
+    return one_s / (
+        chain_s(other_linked, other_read_bytes, **device)
+        + list_s(other_listed, other_read_bytes, depth, **device)
+    )
 
 
 def under_way(known: int, depth: int) -> int:
@@ -193,18 +172,15 @@ def student_t(drawn: int) -> float:
 def share_of(rows: Sequence[int], hits: Sequence[int], *, of_groups: int) -> tuple[float, float]:
     """Return (share of hits, half the width of its interval) from whole groups drawn at random out of `of_groups`.
 
-    The ratio estimator of one-stage cluster sampling with its finite-population correction (W. G. Cochran, Sampling
-    Techniques, 1977, ch. 9A). From fewer than two groups nothing is known of the spread: the half-width is infinite.
+    The ratio estimator of one-stage cluster sampling (W. G. Cochran, Sampling Techniques, 1977, ch. 9A). From fewer
+    than two groups nothing is known of the spread: the half-width is infinite.
     """
     size, seen, drawn = np.asarray(rows, float), np.asarray(hits, float), len(rows)
-    if not size.sum():
-        return math.nan, math.inf
-    share = float(seen.sum() / size.sum())
+    share = float(seen.sum() / size.sum()) if size.sum() else math.nan
     if drawn < 2:
         return share, math.inf
-    variance = float(np.sum((seen - share * size) ** 2)) / (drawn - 1)
-    error = math.sqrt(max(0.0, 1 - drawn / of_groups) * variance / drawn) / float(size.mean())
-    return share, student_t(drawn) * error
+    spread = math.sqrt(float(np.sum((seen - share * size) ** 2)) / (drawn - 1)) / float(size.mean())
+    return share, student_t(drawn) * spread * math.sqrt(max(0.0, 1 - drawn / of_groups) / drawn)
 
 
 def sorted_half_width(drawn: int, of_groups: int, share: float = 0.5) -> float:

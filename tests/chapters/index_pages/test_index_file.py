@@ -11,7 +11,7 @@ import pytest
 
 from readahead import paths
 from readahead.chapters.index_pages.laws import PAGE_BYTES
-from readahead.chapters.index_pages.page_chain import (
+from readahead.chapters.index_pages.workload import (
     COUNT,
     COUNTED,
     DETAILED,
