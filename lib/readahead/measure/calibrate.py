@@ -227,7 +227,7 @@ def engine(table: str, where: str = "emulated") -> Calibration[Costs]:
         return Calibration(
             name=f"{table}-{WARM}",
             kind=Costs,
-            cases=lambda: [partial(_trial_here, case) for case in _disk_cases(table)],
+            cases=lambda: [partial(trial, case, here=True) for case in _disk_cases(table)],
             read_off=partial(_warm_costs, table),
             typical=engine(table).costs,
         )
@@ -243,7 +243,7 @@ def engine(table: str, where: str = "emulated") -> Calibration[Costs]:
     return Calibration(
         name=table,
         kind=Costs,
-        cases=lambda: [partial(_trial, case) for case in _engine_cases(table)],
+        cases=lambda: [partial(trial, case) for case in _engine_cases(table)],
         read_off=_engine_costs,
         typical=lambda: TYPICAL.get(table, Costs()),
         turns=5,
@@ -262,7 +262,7 @@ def query(case: Case, name: str, typical: Callable[[], Costs]) -> Calibration[Co
     return Calibration(
         name=f"{case.recipe.table}-{name}",
         kind=Costs,
-        cases=lambda: [partial(_trial, one) for one in _query_cases(case)],
+        cases=lambda: [partial(trial, one) for one in _query_cases(case)],
         read_off=read_off,
         typical=typical,
         turns=4,
@@ -316,12 +316,10 @@ class Trial:
         return self.case.recipe.rows % self.group_rows or self.group_rows
 
 
-def _trial(case: Case) -> Trial:
-    return Trial(case=case, sample=case.measure(repeats=1))
-
-
-def _trial_here(case: Case, *, cold: bool = False) -> Trial:
-    return Trial(case=case, sample=case.measure_here(cold=cold, repeats=1))
+def trial(case: Case, *, here: bool = False, cold: bool = False) -> Trial:
+    """Try a case once, on its emulated device or on this machine's disk."""
+    sample = case.measure_here(cold=cold, repeats=1) if here else case.measure(repeats=1)
+    return Trial(case=case, sample=sample)
 
 
 def _disk_cases(table: str) -> list[Case]:
@@ -351,7 +349,7 @@ def _cold_cases(table: str) -> list[Callable[[], Trial]]:
     own = calibrated()
     if own is None or not page_cache.can_evict():
         return []
-    return [partial(_trial_here, replace(_disk_cases(table)[1], device=own.device), cold=True)]
+    return [partial(trial, replace(_disk_cases(table)[1], device=own.device), here=True, cold=True)]
 
 
 def _cold_costs(table: str, trials: Sequence[Trial]) -> Costs:

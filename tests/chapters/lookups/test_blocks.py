@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import asdict, replace
+from pathlib import Path
 
 import duckdb
 import numpy as np
 import pytest
 
+from readahead import paths
 from readahead.chapters.lookups.workload import (
     FEW,
     LARGE_BLOCK,
@@ -15,14 +17,16 @@ from readahead.chapters.lookups.workload import (
     SMALL_BLOCK,
     Lookup,
     LookupCosts,
-    _local_block_s,
+    _here_costs,
     _lookup_costs,
     blocks_of,
     index_walk,
+    lookup_calibration,
 )
 from readahead.datasets import expected, inspect, store
 from readahead.datasets.recipe import Recipe
 from readahead.devices import device
+from readahead.experiments.experiment import EMULATED
 from readahead.measure.calibrate import Trial
 from readahead.measure.sample import Sample
 from readahead.models.schedule import Costs
@@ -84,7 +88,9 @@ BASE = Costs()
 
 
 @pytest.mark.parametrize("here", [False, True], ids=["emulated", "this disk"])
-def test_what_lookups_take_is_read_off_few_and_many_rows_in_small_and_large_blocks(*, here: bool) -> None:
+def test_what_lookups_take_is_read_off_few_and_many_rows_in_small_and_large_blocks(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, here: bool
+) -> None:
     trials = []
     for keys in (FEW, MANY):
         for block in (SMALL_BLOCK, LARGE_BLOCK):
@@ -116,7 +122,9 @@ def test_what_lookups_take_is_read_off_few_and_many_rows_in_small_and_large_bloc
                 seconds=seconds, cpu_s=(0.0,), reads=tuple(reads), bytes_read=0, where="a clock of ours"
             )
             trials.append(Trial(case=case, sample=sample))
+    (tmp_path / "datasets").symlink_to(paths.cache_dir() / "datasets")
+    monkeypatch.setenv("READAHEAD_CACHE", str(tmp_path))  # where nothing was calibrated yet
     if here:
-        assert _local_block_s(BASE, TAKES, trials) == pytest.approx(TAKES.block_s)
-    else:
-        assert asdict(_lookup_costs(BASE, trials)) == pytest.approx(asdict(TAKES), rel=1e-3)
+        lookup_calibration(RECIPE.table, EMULATED).keep(TAKES)
+    read_off = _here_costs if here else _lookup_costs
+    assert asdict(read_off(RECIPE.table, trials)) == pytest.approx(asdict(TAKES), rel=1e-3)

@@ -11,7 +11,7 @@ import itertools
 import random
 from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
@@ -25,7 +25,7 @@ from readahead.devices import Device, device
 from readahead.experiments.experiment import EMULATED, Knob, Settings, knob, powers
 from readahead.experiments.table_experiment import TableExperiment, once
 from readahead.measure import calibrate
-from readahead.measure.calibrate import WARM, Calibration, Trial, line
+from readahead.measure.calibrate import WARM, Calibration, Trial, line, trial
 from readahead.measure.case import Case
 from readahead.measure.run import EngineSettings, Setting
 from readahead.models.estimate import Estimate
@@ -175,50 +175,24 @@ def lookup_calibration(table: str, where: str) -> Calibration[LookupCosts]:
 
     On this machine's own disk a block is handed over without an emulated device in between; the rest is as on it.
     """
-
-    def cases() -> list[Callable[[], Trial]]:
-        def tried(case: Lookup) -> Trial:
-            sample = (
-                case.measure(repeats=1) if where == EMULATED else case.measure_here(cold=False, repeats=1)
-            )
-            return Trial(case=case, sample=sample)
-
-        asked = [(FEW, SMALL_BLOCK), (MANY, SMALL_BLOCK), (FEW, LARGE_BLOCK), (MANY, LARGE_BLOCK)]
-        return [
-            functools.partial(
-                tried,
-                Lookup(
-                    recipe=Recipe(
-                        table=table,
-                        size="tiny",
-                        format="native",
-                        row_group_rows=16_384,
-                        block_bytes=block,
-                        index=True,
-                    ),
-                    device=_QUICK,
-                    engine=EngineSettings(queue_depth=1, more=_by_index(MANY)),
-                    keys=keys,
-                    step_rows=MANY,
-                ),
-            )
-            for keys, block in asked
-        ]
-
-    def read_off(trials: list[Trial]) -> LookupCosts:
-        if where == EMULATED:
-            return _lookup_costs(calibrate.engine(table).costs(), trials)
-        known = lookup_calibration(table, EMULATED).ensure()
-        return replace(known, block_s=_local_block_s(calibrate.engine(table, WARM).costs(), known, trials))
-
+    here = where != EMULATED
+    asked = itertools.product((FEW, MANY), (SMALL_BLOCK, LARGE_BLOCK))
+    cases = [_lookup(table, keys, block_bytes) for keys, block_bytes in asked]
     return Calibration(
-        name=f"{table}-lookups{'' if where == EMULATED else '-here'}",
+        name=f"{table}-lookups{'-here' if here else ''}",
         kind=LookupCosts,
-        cases=cases,
-        read_off=read_off,
-        typical=lambda: LookupCosts() if where == EMULATED else LookupCosts(block_s=6e-6),
+        cases=lambda: [functools.partial(trial, case, here=here) for case in cases],
+        read_off=functools.partial(_here_costs if here else _lookup_costs, table),
+        typical=lambda: LookupCosts(block_s=6e-6) if here else LookupCosts(),
         turns=4,
     )
+
+
+def _lookup(table: str, keys: int, block_bytes: int) -> Lookup:
+    where = {"format": "native", "row_group_rows": 16_384, "block_bytes": block_bytes, "index": True}
+    recipe = Recipe(table=table, size="tiny", **where)  # type: ignore[arg-type]
+    engine = EngineSettings(queue_depth=1, more=_by_index(MANY))
+    return Lookup(recipe=recipe, device=_QUICK, engine=engine, keys=keys, step_rows=MANY)
 
 
 def _by_index(rows: int) -> dict[str, Setting]:
@@ -230,39 +204,41 @@ def _by_index(rows: int) -> dict[str, Setting]:
     }
 
 
-def _beyond_s(base: Costs, trial: Trial) -> float:
+def _beyond_s(base: Costs, one: Trial) -> float:
     """Return the seconds of a lookup beyond what any query takes for so many keys."""
-    keys = trial.case.keys
-    return trial.sample.median_s - base.plan_s - base.close_s - keys * (base.plan_key_s + base.open_key_s)
+    usual_s = base.plan_s + base.close_s + one.case.keys * (base.plan_key_s + base.open_key_s)
+    return one.sample.median_s - usual_s
 
 
-def _lookup_costs(base: Costs, trials: Sequence[Trial]) -> LookupCosts:
+def _lookup_costs(table: str, trials: Sequence[Trial]) -> LookupCosts:
     """Read the price of a block off the pauses between two reads, and those of an index and a row off what is left."""
 
     def pause_s(block: int) -> float:
         seen = [t.sample.reads for t in trials if t.case.recipe.block_bytes == block]
         return float(np.median([b.submitted_s - a.done_s for reads in seen for a, b in pairwise(reads)]))
 
+    base = calibrate.engine(table).costs()
     pauses = {block: pause_s(block) for block in (SMALL_BLOCK, LARGE_BLOCK)}
     block_s, block_byte_s = line([(float(block), seconds) for block, seconds in pauses.items()])
     left = []
-    for trial in trials:
-        waited_s = sum(read.done_s - read.submitted_s for read in trial.sample.reads)
-        paused_s = len(trial.sample.reads) * pauses[trial.case.recipe.block_bytes]
-        left.append((float(trial.case.keys), _beyond_s(base, trial) - waited_s - paused_s))
+    for one in trials:
+        waited_s = sum(read.done_s - read.submitted_s for read in one.sample.reads)
+        paused_s = len(one.sample.reads) * pauses[one.case.recipe.block_bytes]
+        left.append((float(one.case.keys), _beyond_s(base, one) - waited_s - paused_s))
     probe_s, row_s = line(left)
     return LookupCosts(probe_s=probe_s, row_s=row_s, block_s=block_s, block_byte_s=block_byte_s)
 
 
-def _local_block_s(base: Costs, known: LookupCosts, trials: Sequence[Trial]) -> float:
+def _here_costs(table: str, trials: Sequence[Trial]) -> LookupCosts:
     """Return what handing over a block takes where there is no trace: what is left of many rows, a block."""
+    base, known = calibrate.engine(table, WARM).costs(), lookup_calibration(table, EMULATED).ensure()
     left = [
         (_beyond_s(base, t) - known.probe_s - t.case.keys * known.row_s) / t.case.scan().count
         - known.block_byte_s * t.case.recipe.block_bytes
         for t in trials
         if t.case.keys == MANY
     ]
-    return max(1e-7, float(np.median(left)))
+    return replace(known, block_s=max(1e-7, float(np.median(left))))
 
 
 class Lookups(TableExperiment):
