@@ -172,29 +172,12 @@ def figure(topic: str, name: str, folder: Path | None = None) -> Figure:
     )
 
 
-Series = tuple[tuple[float | str, ...], tuple[float, ...], tuple[Figure, ...]]
-"""x values, y values (SI, misprints corrected), and the figures themselves."""
+def series(topic: str, name: str) -> list[tuple[float, float, Figure]]:
+    """Return x, value and figure of each point of a series, those named `name.…`, in the order of the page.
 
-
-def series(topic: str, table_or_prefix: str, folder: Path | None = None) -> Series:
-    """Return the points of one series: the figures of a table, or those named `prefix` or `prefix.…`.
-
-    Raises `BadValue` if there are none, or if a table has several columns (the message names them).
+    Misprints are corrected. Raises `BadValue` if there are none.
     """
-    every = [one for one in figures(topic, folder) if one.x_value is not None]
-    starts = table_or_prefix.rstrip(".") + "."
-    points = [one for one in every if one.table == table_or_prefix]
-    points = points or [one for one in every if f"{one.name}.".startswith(starts)]
+    points = [one for one in figures(topic) if one.name.startswith(f"{name}.")]
     if not points:
-        tables = dict.fromkeys(one.table for one in every if one.table)
-        raise BadValue(
-            f"{table_or_prefix!r} is neither a table nor the start of a series of {topic!r}. "
-            f"Its tables: {', '.join(tables) or 'none'}."
-        )
-    xs = tuple(one.x_value for one in points if one.x_value is not None)
-    if len(set(xs)) < len(xs) or len({one.unit for one in points}) > 1:
-        heads = dict.fromkeys(one.name.rpartition(".")[0] or one.name for one in points)
-        raise BadValue(
-            f"{table_or_prefix!r} of {topic!r} holds more than one series. Give one of: {', '.join(heads)}."
-        )
-    return xs, tuple(one.best for one in points), tuple(points)
+        raise BadValue(f"{name!r} is no series of {topic!r}. See data/published/{topic}.csv for the names.")
+    return [(float(one.x_value or 0), one.best, one) for one in points]

@@ -330,8 +330,7 @@ class Lookups(TableExperiment):
         """Return Chang's rows a second from his eight disks, a page of 8 KB a read."""
         if name != "rows_per_lookup" or settings["query"] != "lookup":
             return ()
-        rows, rates, figures = series("lookups", "disk_8k_rows_per_s")
-        return [(float(x), rate, one) for x, rate, one in zip(rows, rates, figures, strict=True)]
+        return series("lookups", "disk_8k_rows_per_s")
 
     def draw(self, rng: random.Random) -> dict[str, Any]:
         """Return settings whose reads take long enough to be timed: format, files, keys and device at random."""

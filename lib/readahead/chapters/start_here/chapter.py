@@ -28,8 +28,7 @@ class StartHere(TableExperiment):
             size, share = (published.figure("fragments", n) for n in ("fragment_bytes", "yield_share"))
             return [(size.value, share.value * settings["bandwidth_bytes_per_s"], share)]
         if here == ("sas-15k-x8", "lookup", "rows_per_lookup"):
-            rows, rates, figures = published.series("lookups", "disk_8k_rows_per_s")
-            return [(float(x), y, figure) for x, y, figure in zip(rows, rates, figures, strict=True)]
+            return published.series("lookups", "disk_8k_rows_per_s")
         return ()
 
 
