@@ -16,6 +16,7 @@ from readahead.experiments.claim import Sides
 from readahead.experiments.figure import Axis, Line, Picture, against_print
 from readahead.experiments.round import Applied, Round, Study, along, traces
 from readahead.measure.sample import exactly
+from readahead.published import Figure
 from readahead.questions.question import Computed
 from readahead.units import KiB
 
@@ -83,6 +84,14 @@ def _ways_law(study: Study, way: Mapping[str, Any], other: Mapping[str, Any]) ->
     return Applied(laws.ways_ratio, **told, depth=now["queue_depth"], **device)
 
 
+def _compare(way: Mapping[str, Any], other: Mapping[str, Any], *said: Figure) -> Round:
+    return Round(
+        ask=lambda see: see.seconds(**way) / see.seconds(**other),
+        published=said,
+        law=lambda study: _ways_law(study, way, other),
+    )
+
+
 def _native_law(study: Study) -> Applied:
     """Return the law of a sample read step by step, against all blocks at once, of which the longest read is last."""
     part, whole = (EXPERIMENT.case(study.settings(**way)) for way in (NATIVE_SAMPLE, NATIVE_WHOLE))
@@ -116,11 +125,7 @@ ROUNDS = {
             entries=laws.fanout(printed("entry_bytes.bigint")),
         ),
     ),
-    "all_leaves": Round(
-        ask=lambda see: see.seconds(**EVERYTHING) / see.seconds(),
-        published=(figure("detailed_to_limited_factor"),),
-        law=lambda study: _ways_law(study, EVERYTHING, {}),
-    ),
+    "all_leaves": _compare(EVERYTHING, {}, figure("detailed_to_limited_factor")),
     "behind": Round(
         measures=False,
         published=(published.figure("lookups", "read_bytes.cold"),),
@@ -141,18 +146,12 @@ ROUNDS = {
             share=printed("sampled_share"),
         ),
     ),
-    "eighth": Round(
-        ask=lambda see: see.seconds(**WIDE) / see.seconds(**CHAIN),
-        law=lambda study: _ways_law(study, WIDE, CHAIN),
-    ),
+    "eighth": _compare(WIDE, CHAIN),
     "deep": Round(
         ask=lambda see: see.seconds(**SHALLOW) / see.seconds(**DEEP),
         law=lambda _: Applied(laws.under_way, known=1, depth=DEEP["queue_depth"]),
     ),
-    "map": Round(
-        ask=lambda see: see.seconds(**CHAIN) / see.seconds(**LIST),
-        law=lambda study: _ways_law(study, CHAIN, LIST),
-    ),
+    "map": _compare(CHAIN, LIST),
     "sample_parquet": Round(ask=lambda see: see.seconds(**SAMPLE) / see.seconds(**WHOLE)),
     "sample_native": Round(
         ask=lambda see: see.seconds(**NATIVE_SAMPLE) / see.seconds(**NATIVE_WHOLE), law=_native_law

@@ -10,7 +10,7 @@ from __future__ import annotations
 import functools
 import random
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -139,7 +139,7 @@ class Inspection:
         return Estimate(terms_s={said: chain.terms_s[n] + rest.terms_s[n] for n, said in names.items()})
 
     def measure(self, *, repeats: int = 3, facts: Mapping[str, object] | None = None) -> Sample:
-        """Measure how long it takes on the emulated device; the answer is what `_Reader.run` returns.
+        """Measure how long it takes on the emulated device; the answer is what `_inspect` returns.
 
         Raises `Cancelled` when asked to stop, `DataError` if there is no room; the file is removed in any case.
         """
@@ -151,20 +151,66 @@ class Inspection:
             together = threading.Barrier(self.queue_depth)  # every thread is started before a clock runs
             list(pool.map(lambda _: together.wait(), range(self.queue_depth)))
             with filesystem.open(str(folder / "pages")) as file, interrupts(filesystem.hurry):
-                reader = _Reader(self, file, pool)
                 with filesystem.instant():
-                    reader.run()
+                    self._inspect(file, pool)
                 for _ in turns(repeats, f": {INDEX_WAYS[self.way]}"):
                     with watch.repeat():
-                        answer = reader.run()
+                        answer = self._inspect(file, pool)
         return watch.sample(answer=answer, settings=dict(facts or {}))
+
+    def _inspect(self, file: EmulatedFile, pool: ThreadPoolExecutor) -> tuple[object, ...]:
+        """Return the leaf pages counted, and the share in use of those that were read, if any was."""
+        first = int(self._page(file, 0)[NEXT])
+        counted = 0 if self.way in (MAP, COUNT) else self._follow(file, first)
+        used = [int(page[COUNTED]) for page in self._from_list(file, pool)]
+        if self.way in (LIMITED, MAP):
+            return counted or sum(used), None
+        return counted or len(used), float(np.mean(used)) / PAGE_BYTES
+
+    def _page(self, file: EmulatedFile, page: int) -> Numbers:
+        offset, size = self.index.block(page, self.read_bytes)
+        file.seek(offset)
+        return page_in(file.read(size), offset, page)
+
+    def _follow(self, file: EmulatedFile, page: int) -> int:
+        """Follow the addresses from one upper page to the last, and return how many leaf pages they list."""
+        seen = leaves = 0
+        while page >= 0:
+            if seen % 64 == 0:  # an event for each page would be more than anybody can show
+                check()
+                tell(seen, self.index.upper_pages, "following the links")
+            read = self._page(file, page)
+            seen, leaves, page = seen + 1, leaves + int(read[COUNTED]), int(read[NEXT])
+        return leaves
+
+    def _from_list(self, file: EmulatedFile, pool: ThreadPoolExecutor) -> list[Numbers]:
+        """Read known pages in the order of the file, as many reads at once as there are threads."""
+        wanted: dict[Span, list[int]] = {}
+        for page in pages_read(self.index, self.way)[1].tolist():
+            wanted.setdefault(self.index.block(page, self.read_bytes), []).append(page)
+        jobs = iter(sorted(wanted))
+        found: list[Numbers] = []
+        check()
+        tell(0, len(wanted), "reading by the map")
+
+        def fetch() -> None:
+            for offset, size in jobs:  # one list for all: taking the next one is a single step
+                check()
+                file.seek(offset)
+                data = file.read(size)
+                found.extend(page_in(data, offset, page) for page in wanted[offset, size])
+
+        threads = min(len(wanted), self.queue_depth)
+        for done in [pool.submit(carried(fetch)) for _ in range(threads)]:
+            done.result()
+        return found
 
 
 @functools.lru_cache(maxsize=256)
 def pages_read(index: PageIndex, way: str) -> tuple[Numbers, Numbers]:
     """Return the pages that are read by their links, and those that are read by the map."""
     upper, leaves = layout(index)
-    sampled = np.sort(leaves)[laws.leaves_to_sample(len(leaves))]
+    sampled = leaves[laws.leaves_to_sample(len(leaves))]
     listed = {LIMITED: upper[:0], MAP: upper, SAMPLED: sampled}.get(way, leaves)
     return (upper[:0] if way in (MAP, COUNT) else upper), listed
 
@@ -185,62 +231,6 @@ def scheduled(device: Device, spans: Ints, depth: int) -> Estimate:
     nothing = np.zeros(count, np.int64)  # no rows are decoded
     reads = Reads(footer=spans_of([]), spans=spans, ends=np.arange(1, count + 1), rows=nothing)
     return simulate(device, reads, window=window, costs=READER).estimate
-
-
-@dataclass(slots=True)
-class _Reader:
-    """One inspection of an open file, to be repeated."""
-
-    asked: Inspection
-    file: EmulatedFile
-    pool: ThreadPoolExecutor
-
-    def run(self) -> tuple[object, ...]:
-        """Inspect once; return the leaf pages counted, and the share in use of those that were read, if any was."""
-        way, first = self.asked.way, int(self._page(0)[NEXT])
-        counted = 0 if way in (MAP, COUNT) else self._follow(first)
-        used = [int(page[COUNTED]) for page in self._from_list(pages_read(self.asked.index, way)[1].tolist())]
-        if way in (LIMITED, MAP):
-            return counted or sum(used), None
-        return counted or len(used), float(np.mean(used)) / PAGE_BYTES
-
-    def _page(self, page: int) -> Numbers:
-        offset, size = self.asked.index.block(page, self.asked.read_bytes)
-        self.file.seek(offset)
-        return page_in(self.file.read(size), offset, page)
-
-    def _follow(self, page: int) -> int:
-        """Follow the addresses from one upper page to the last, and return how many leaf pages they list."""
-        seen = leaves = 0
-        while page >= 0:
-            if seen % 64 == 0:  # an event for each page would be more than anybody can show
-                check()
-                tell(seen, self.asked.index.upper_pages, "following the links")
-            read = self._page(page)
-            seen, leaves, page = seen + 1, leaves + int(read[COUNTED]), int(read[NEXT])
-        return leaves
-
-    def _from_list(self, pages: Sequence[int]) -> list[Numbers]:
-        """Read known pages in the order of the file, as many reads at once as there are threads."""
-        wanted: dict[Span, list[int]] = {}
-        for page in pages:
-            wanted.setdefault(self.asked.index.block(page, self.asked.read_bytes), []).append(page)
-        jobs = iter(sorted(wanted))
-        found: list[Numbers] = []
-        check()
-        tell(0, len(wanted), "reading by the map")
-
-        def fetch() -> None:
-            for offset, size in jobs:  # one list for all: taking the next one is a single step
-                check()
-                self.file.seek(offset)
-                data = self.file.read(size)
-                found.extend(page_in(data, offset, page) for page in wanted[offset, size])
-
-        threads = min(len(wanted), self.asked.queue_depth)
-        for done in [self.pool.submit(carried(fetch)) for _ in range(threads)]:
-            done.result()
-        return found
 
 
 # -- a part of a table -----------------------------------------------------------------------------------
