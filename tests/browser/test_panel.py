@@ -219,10 +219,14 @@ def test_a_kernel_that_does_not_answer_is_told_of_and_the_note_goes_with_the_ans
         guest.handle("row_group_rows").focus()
         guest.page.keyboard.press("ArrowLeft")
         guest.wait_until(lambda: "waiting for the kernel" in guest.note())
+        guest.page.locator(".readahead-pin").click()
     finally:
         for kernel in kernels:
             kernel.resume()
     guest.wait_until(lambda: "waiting for the kernel" not in guest.note())
+    guest.wait_until(lambda: "A is pinned here" in guest.page.locator(".readahead-compared").inner_text())
+    guest.page.locator(".readahead-pin").click()
+    guest.wait_until(lambda: guest.page.locator(".readahead-compared").inner_text() == "")
 
 
 def test_with_the_colours_of_the_system_alone_everything_can_be_seen(guest: Any) -> None:

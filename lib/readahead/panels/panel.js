@@ -64,17 +64,17 @@ function between(line, x) {
   return line.y[after - 1] * (line.y[after] / line.y[after - 1]) ** share;
 }
 
-/** Draw an x axis with its grid; words that would touch are left out.
+/** Draw an x axis with its grid; words that would touch are left out, and none reaches over the end.
  * @param {Axis} axis @param {Scale} at @param {number} top @param {number} bottom @param {boolean} worded */
 function xAxis(axis, at, top, bottom, worded = true) {
   const group = make("svg:g");
   let free = -Infinity;
   axis.places.forEach((place, number) => {
-    const x = at(place), half = axis.texts[number].length * 3.6;
+    const x = at(place), half = axis.texts[number].length * 3.8, middle = Math.min(x, at(axis.high) + 9 - half);
     group.append(make("svg:line", { class: "ra-grid", x1: x, x2: x, y1: top, y2: bottom }));
-    if (!worded || x - half < free) return;
-    group.append(make("svg:text", { x, y: bottom + 17, "text-anchor": "middle" }, axis.texts[number]));
-    free = x + half + 8;
+    if (!worded || middle - half < free) return;
+    group.append(make("svg:text", { x: middle, y: bottom + 17, "text-anchor": "middle" }, axis.texts[number]));
+    free = middle + half + 8;
   });
   return group;
 }
@@ -407,10 +407,10 @@ function render({ model, el }) {
   let slow = "";
   const link = new Turns(model, (said) => { slow = said; soon(); });
   /** @param {string} order @param {string} name @param {string} title */
-  const button = (order, name, title, clicked = () => link.send({ do: order })) =>
+  const button = (order, name, title, clicked = () => link.turn(order, { do: order })) =>
     make("button", { type: "button", class: `readahead-${order}`, title, onclick: clicked }, name);
   const measure = button("measure", "Measure", "Run the query in DuckDB now");
-  const cancel = button("cancel", "Cancel", "Stop measuring");
+  const cancel = button("cancel", "Cancel", "Stop measuring", () => link.send({ do: "cancel" }));
   const auto = make("input", { type: "checkbox", onchange: () => link.send({ auto: auto.checked }) });
   const errors = make("div", { class: "readahead-errors" }), sentence = make("p", { class: "readahead-sentence" });
   const spoken = make("div", { class: "readahead-spoken", "aria-live": "polite" });
@@ -554,8 +554,8 @@ function standalone(svg, around) {
 async function picture(chart, said) {
   const around = chart.getBoundingClientRect(), air = 16;
   const { backgroundColor, color, fontFamily } = getComputedStyle(/** @type {Element} */ (chart.closest(".readahead-panel")));
-  const lines = said.flatMap((text) => text.match(/\S.{0,92}(?=\s|$)/g) ?? []);
-  const width = Math.ceil(Math.max(around.width, 640)) + 2 * air;
+  const row = new RegExp(`\\S.{0,${Math.max(30, Math.floor(around.width / 7.4))}}(?=\\s|$)`, "g");
+  const lines = said.flatMap((text) => text.match(row) ?? []), width = Math.ceil(around.width) + 2 * air;
   const height = Math.ceil(around.height) + 19 * lines.length + 12 + 2 * air;
   const names = [...chart.querySelectorAll("h3, li")].map((one) => {
     const range = document.createRange();

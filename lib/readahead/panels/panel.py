@@ -115,15 +115,13 @@ class Panel:
     # -- what the learner does -----------------------------------------------------------------------
     def heard(self, said: dict[str, Any]) -> None:
         """Do what a message from the browser says. An error in a callback is shown nowhere by itself."""
+        orders = {
+            "measure": self.measure, "cancel": self.background.cancel, "pin": self.pin, "swap": self.swap
+        }  # fmt: skip
         try:
-            if said.get("do") == "measure":
-                self.measure()
-            elif said.get("do") == "cancel":
-                self.background.cancel()
-            elif said.get("do") == "pin":
-                self.pin()
-            elif said.get("do") == "swap":
-                self.swap()
+            if said.get("do") in orders:
+                self.widget.answered = said.get("id", "")
+                orders[said["do"]]()  # without the lock: a worker that starts waits for it
             else:
                 with self._one_message():
                     self.widget.answered = said.get("id", "")
