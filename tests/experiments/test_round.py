@@ -104,12 +104,14 @@ def test_a_picture_without_words_or_with_impossible_points_is_refused() -> None:
             )
 
 
-def test_the_table_of_a_picture_holds_every_point() -> None:
-    from toybox import FIGURES
-
-    picture = FIGURES["yield"](study())
-    assert len(picture.rows) == len(picture.lines[0].points) == 40
-    assert picture.rows[0][1] == "4 KiB" and EXPERIMENT.title == "The well"
+def test_the_table_of_a_picture_holds_a_line_from_end_to_end_and_every_mark() -> None:
+    axis = Axis(label="x", kind="count")
+    model = Line(name="model", points=[(float(x), float(x)) for x in range(1, 81)])
+    seen = Line(name="seen", points=[(27.0, 5.0)], source="measured", joined=False)
+    rows = Picture(x=axis, y=axis, lines=(model, seen)).rows
+    places = [int(x) for name, x, _ in rows if name == "model"]
+    assert places[0] == 1 and places[-1] == 80 and 27 in places and len(places) <= 20
+    assert rows[-1] == ("seen", "27", "5")
 
 
 def test_the_words_of_a_figure_are_put_in_with_its_numbers() -> None:

@@ -16,6 +16,9 @@ from readahead import units
 from readahead.errors import BadValue, require_choice
 from readahead.storage.trace import Read, in_flight
 
+SAID = 16
+"""Points of a line that its table holds, about."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Line:
@@ -87,8 +90,20 @@ class Picture:
 
     @property
     def rows(self) -> list[tuple[str, ...]]:
-        """Return the table that says what the chart says: (line, x, y), as text."""
-        return [(line.name, self.x.said(x), self.y.said(y)) for line in self.lines for x, y in line.points]
+        """Return the table that says what the chart says: (line, x, y), as text.
+
+        Of a line with many points it has some sixteen, and those where another line has a mark.
+        """
+        marked = {x for line in self.lines if not line.joined for x, _ in line.points}
+        told: list[tuple[str, ...]] = []
+        for line in self.lines:
+            every, last = max(1, len(line.points) // SAID), len(line.points) - 1
+            told += [
+                (line.name, self.x.said(x), self.y.said(y))
+                for number, (x, y) in enumerate(line.points)
+                if number % every == 0 or number == last or x in marked
+            ]
+        return told
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
