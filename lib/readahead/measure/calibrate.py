@@ -157,21 +157,8 @@ class Calibration(Generic[CostsT]):
 
     def _told(self) -> dict[str, Any] | None:
         """Return what was kept, if it holds for this machine."""
-        told = _read(self.path)
-        try:
-            if told is None or told["holds_for"] != self._holds_for():
-                return None
-            for name, value in {
-                **told["costs"],
-                "strayed_s": told["strayed"],
-                "boot": told["boot_s"],
-            }.items():
-                high = 10.0 if name.endswith("_s") else 1e10
-                require_range(name, value, low=0, high=high, advice="Calibrate again.")
-            self.kind(**told["costs"])
-        except (ValueError, KeyError, TypeError, AttributeError):
-            return None
-        return told
+        told = _kept_in(self.path, _changed(self.path), self.kind)  # type: ignore[arg-type]
+        return told if told is not None and told["holds_for"] == self._holds_for() else None
 
     def keep(self, costs: CostsT, strayed: float = 0.0) -> None:
         """Keep the costs for this machine, these versions and this disk."""
@@ -198,6 +185,31 @@ def _since_boot(told: Mapping[str, Any]) -> bool:
     return bool(abs(float(told["boot_s"]) - psutil.boot_time()) < BOOT_S)
 
 
+def _changed(path: Path) -> tuple[int, ...]:
+    """Return what differs once a file was written anew, and nothing if there is none."""
+    try:
+        facts = path.stat()
+    except OSError:
+        return ()
+    return facts.st_mtime_ns, facts.st_size, facts.st_ino
+
+
+@functools.lru_cache(maxsize=64)
+def _kept_in(path: Path, _as_it_is: tuple[int, ...], kind: Any) -> dict[str, Any] | None:
+    """Return what a file keeps, read once: a slider asks for it hundreds of times. None if it is damaged."""
+    told = _read(path)
+    try:
+        if told is None:
+            return None
+        for name, value in {**told["costs"], "strayed_s": told["strayed"], "boot": told["boot_s"]}.items():
+            high = 10.0 if name.endswith("_s") else 1e10
+            require_range(name, value, low=0, high=high, advice="Calibrate again.")
+        kind(**told["costs"])
+    except (ValueError, KeyError, TypeError, AttributeError):
+        return None
+    return told if "holds_for" in told else None
+
+
 def _read(path: Path) -> dict[str, Any] | None:
     try:
         told = _unwritten.get(path) or paths.read_json(path)
@@ -208,6 +220,7 @@ def _read(path: Path) -> dict[str, Any] | None:
 
 def _write(path: Path, facts: dict[str, Any]) -> None:
     _unwritten.pop(path, None)
+    _kept_in.cache_clear()
     try:
         paths.write_whole(path, json.dumps(facts, indent=1), make_folder=True)
     except OSError:

@@ -170,6 +170,7 @@ FEW, MANY, SMALL_BLOCK, LARGE_BLOCK = 1, 100, 16 * KiB, 256 * KiB
 _QUICK = Device(name="probe", latency_s=2e-4, bandwidth_bytes_per_s=1e10, channels=64)
 
 
+@functools.cache
 def lookup_calibration(table: str, where: str) -> Calibration[LookupCosts]:
     """Return what lookups through an index show: of few and many rows, in small and in large blocks.
 
