@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import importlib
 import math
-from collections.abc import Iterator, Sequence
-
-import numpy as np
 
 from readahead import published, units
 from readahead.chapters import CONTENTS, is_written
+from readahead.experiments.residual import ROLES, Residual, Tally
 from readahead.published import Figure
 
-Row = tuple[str, float, float]
+ORDER = tuple(ROLES)
+"""The roles, the one that could have failed first: where two chapters speak of a figure, the first role counts."""
+NONE = "not compared"
 _KINDS = {"bytes": "bytes", "bytes_per_s": "bytes_per_s", "s": "s", "rows_per_s": "rows_per_s", "1": "1"}
 
 
@@ -22,58 +22,80 @@ def _topics() -> list[str]:
     return sorted(published.topics(), key=lambda topic: order.get(topic, len(order)))
 
 
-def _held() -> Iterator[tuple[str, Sequence[Row], int]]:
+def tallies() -> dict[str, Tally]:
+    """Return what each chapter's comparisons with print are worth."""
+    found = {}
     for place in CONTENTS:
         if is_written(place.topic) and place.topic in published.topics():
             told = importlib.import_module(f"readahead.chapters.{place.topic}.chapter")
-            yield place.topic, told.residuals(), told.FITTED
+            many = len(told.FITTED) + len(told.CHOSEN_BY_LOOKING)
+            found[place.topic] = Tally(residuals=tuple(told.residuals()), parameters=many)
+    return found
 
 
-def _author(topic: str, printed: float) -> str:
-    """Return whose figure it is, by its value; a sum over several figures is its chapter's."""
-    for other in (topic, *_topics()):
-        for figure in published.figures(other):
-            if any(math.isclose(printed, value, rel_tol=1e-6) for value in (figure.value, figure.best)):
-                return figure.author
-        if other == topic and not published.figures(topic):
-            break
-    return "worked out from several"
+def _percent(share: float) -> str:
+    return f"{share:.1%}" if math.isfinite(share) else "–"
 
 
-def _error_line(name: str, rows: Sequence[Row], fitted: str, free: str) -> str:
-    off = [abs(model / printed - 1) for _, model, printed in rows]
-    worst = rows[int(np.argmax(off))][0].replace("_", " ")
-    within = np.mean(np.array(off) <= 0.1)
-    cells = (
-        name,
-        len(rows),
-        fitted,
-        free,
-        f"{np.median(off):.1%}",
-        f"{within:.0%}",
-        f"{max(off):.1%}: {worst}",
-    )
+def _foretold(name: str, tally: Tally, *, null: bool = False) -> str:
+    """Return the line of the figures that could have failed; with the null model where they are of one chapter."""
+    worst, within = tally.worst, f"{tally.within:.0%}" if tally.foretold else "–"
+    quantiles = (_percent(tally.quantile(share)) for share in (0.5, 0.9))
+    told = f"{worst.error:.1%}: {worst.name}" if worst else "–"
+    scatter = map(_percent, tally.scatter) if null else ()
+    return _line(name, len(tally.foretold), *quantiles, within, told, *scatter)
+
+
+def _beside(name: str, tally: Tally) -> str:
+    """Return the line of what is no test, and of what was fitted."""
+    others = (len(tally.of(role)) for role in ORDER[1:])
+    misprints = sum(one.misprint for one in tally.residuals)
+    return _line(name, len(tally.foretold), *others, misprints, tally.parameters, tally.free)
+
+
+def _line(*cells: object) -> str:
     return f"| {' | '.join(map(str, cells))} |"
 
 
 def errors() -> str:
-    """Return the errors of the models against print, by chapter with degrees of freedom, and by author."""
-    held = list(_held())
-    titles = ("{}", "figures", "fitted", "degrees of freedom", "median", "within 10 %", "worst")
-    head = f"| {' | '.join(titles)} |\n|---|{'---:|' * 5}---|"
-    chapters = [
-        _error_line(topic, rows, str(fitted), str(len(rows) - fitted)) for topic, rows, fitted in held
+    """Return what the models are worth against print: by chapter, by author, and what could not have failed."""
+    held = tallies()
+    every = tuple(one for tally in held.values() for one in tally.residuals)
+    together = Tally(residuals=every, parameters=sum(tally.parameters for tally in held.values()))
+    titles = ("{}", "foretold", "median", "p90", "within 10 %", "worst")
+    head = "|---|---:|---:|---:|---:|---|"
+    by: dict[str, list[Residual]] = {}
+    for one in every:
+        by.setdefault(one.figure.author, []).append(one)
+    authors = [
+        _foretold(name, Tally(residuals=tuple(rows), parameters=0)) for name, rows in sorted(by.items())
     ]
-    by: dict[str, list[Row]] = {}
-    for topic, rows, _ in held:
-        for row in rows:
-            by.setdefault(_author(topic, row[2]), []).append(row)
-    authors = [_error_line(name, rows, "", "") for name, rows in sorted(by.items())]
-    tables = (head.format("chapter"), *chapters, "", head.format("author"), *authors)
-    return "\n".join(tables)
+    counts = ("chapter", *ORDER, "of them misprints", "fitted or chosen", "degrees of freedom")
+    chosen = []
+    for topic in held:
+        told = importlib.import_module(f"readahead.chapters.{topic}.chapter")
+        kinds = (("fitted", told.FITTED), ("chosen by looking", told.CHOSEN_BY_LOOKING))
+        said = "; ".join(f"{kind}: {', '.join(names)}" for kind, names in kinds if names)
+        chosen.append(f"- {topic}: {said or 'nothing'}.")
+    parts = (
+        f"{_line(*titles, 'scatter', 'null model')}\n{head}---:|---:|".format("chapter"),
+        *(_foretold(topic, tally, null=True) for topic, tally in held.items()),
+        f"{_foretold('all', together)} – | – |",
+        "",
+        f"{_line(*titles)}\n{head}".format("author"),
+        *authors,
+        "",
+        f"{_line(*counts)}\n|---|{'---:|' * (len(counts) - 1)}",
+        *(_beside(topic, tally) for topic, tally in held.items()),
+        _beside("all", together),
+        "",
+        *chosen,
+    )
+    return "\n".join(parts)
 
 
-def _said(figure: Figure) -> str:
+def text(figure: Figure) -> str:
+    """Return the value of a figure as people write it; of a misprint, what it must have been."""
     kind = _KINDS.get(figure.unit)
     return units.text(figure.best, kind) if kind else f"{figure.best:,.6g} {figure.unit}"
 
@@ -84,6 +106,10 @@ def _cell(text: str) -> str:
 
 def figures() -> str:
     """Return every printed figure: document by document, chapter by chapter."""
+    roles: dict[Figure, str] = {}
+    for tally in tallies().values():
+        for one in tally.residuals:
+            roles[one.figure] = min(one.role, roles.get(one.figure, one.role), key=ORDER.index)
     documents: dict[tuple[str, str], list[tuple[str, Figure]]] = {}
     for topic in _topics():
         for figure in published.figures(topic):
@@ -91,10 +117,12 @@ def figures() -> str:
     parts = []
     for (author, title), found in sorted(documents.items()):
         parts += [f"### {author}: {title}", "", f"{len(found)} figures.", ""]
-        parts += ["| chapter | figure | printed | that is | note |", "|---|---|---|---|---|"]
+        parts += ["| chapter | figure | printed | that is | role | note |", "|---|---|---|---|---|---|"]
         for topic, figure in found:
             note = figure.note or ("misprint, corrected" if figure.corrected is not None else "")
-            cells = (topic, f"`{figure.name}`", figure.printed, _said(figure), note)
+            why = published.not_compared(figure, topic)
+            note = "; ".join(part for part in (why, note) if part)
+            cells = (topic, f"`{figure.name}`", figure.printed, text(figure), roles.get(figure, NONE), note)
             parts.append("| " + " | ".join(map(_cell, cells)) + " |")
         parts.append("")
     return "\n".join(parts)

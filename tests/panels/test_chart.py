@@ -16,6 +16,7 @@ from toybox import FIGURES, study
 from readahead import units
 from readahead.errors import BadValue
 from readahead.experiments.figure import Axis, Line, Picture, Traces, against_print
+from readahead.experiments.residual import Residual
 from readahead.panels import markup
 from readahead.panels.chart import (
     CYCLE,
@@ -31,6 +32,7 @@ from readahead.panels.chart import (
     ticks,
 )
 from readahead.panels.markup import COLOURS
+from readahead.published import Figure
 from readahead.storage.trace import Read
 
 SVG, LINK = "{http://www.w3.org/2000/svg}", "{http://www.w3.org/1999/xlink}href"
@@ -217,17 +219,30 @@ def test_a_run_without_a_trace_is_refused_with_what_to_do() -> None:
         Traces(title="None", sentence="Nothing.", runs=(("here", ()),))
 
 
-def test_residuals_have_a_dot_and_a_percentage_for_every_figure() -> None:
-    rows = [("half", 0.5, 1.0), ("exact", 3.0, 3.0), ("near", 1.05, 1.0)]
-    told = against_print(rows, fitted=1)
-    root = ElementTree.fromstring(chart(told))
+def told(name: str, model: float, printed: float, role: str = "foretold", **more: str | float) -> Residual:
+    """A comparison with a figure that nobody printed."""
+    facts = dict.fromkeys(("system", "device", "date", "author", "title"), "")
+    figure = Figure(name=name, value=printed, unit="s", printed=str(printed), **facts)
+    return Residual(figure, model, role, **more)  # type: ignore[arg-type]
+
+
+def test_residuals_have_a_dot_and_a_percentage_for_every_figure_but_for_arithmetic() -> None:
+    rows = [
+        told("half", 0.5, 1.0),
+        told("exact", 3.0, 3.0, "fitted"),
+        told("near", 1.05, 1.0, "assumed", why="that it is near"),
+        told("sum", 2.0, 1.0, "identity"),
+    ]
+    proof = against_print(rows, ("one", "two"))
+    root = ElementTree.fromstring(chart(proof))
     by_row = sorted(uses(root, "modeled"), key=lambda place: place[1])
     assert len(by_row) == 3 and by_row[0][0] < by_row[1][0] < by_row[2][0]
-    assert {"−50.0 %", "+0.0 %", "+5.0 %", "half", "exact", "near"} <= set(texts(root))
-    assert "2 degrees of freedom" in told.sentence and "half" in told.sentence
-    assert told.rows[0] == ("half", "1", "0.5", "0.500")
+    assert {"−50.0 %", "+0.0 %", "+5.0 %", "half", "exact (fitted)", "near (assumed)"} <= set(texts(root))
+    assert "One printed figure" in proof.sentence and "50.0%" in proof.sentence and "half" in proof.sentence
+    assert "1 identity" in proof.sentence and "sum" not in texts(root)
+    assert proof.rows[0] == ("half", "1", "0.5", "0.500", "foretold", "")
     with pytest.raises(BadValue, match="above 0"):
-        against_print([("none", 0.0, 1.0)], fitted=0)
+        told("none", 0.0, 1.0)
 
 
 def test_a_formula_in_a_sentence_is_drawn_and_two_prices_are_not() -> None:
@@ -241,4 +256,4 @@ def test_a_formula_in_a_sentence_is_drawn_and_two_prices_are_not() -> None:
 
 
 def test_numbers_against_print_are_written_out() -> None:
-    assert against_print([("pages", 21_334.0, 20_000.0)], fitted=0).rows[0][1:3] == ("20,000", "21,330")
+    assert against_print([told("pages", 21_334.0, 20_000.0)], ()).rows[0][1:3] == ("20,000", "21,330")

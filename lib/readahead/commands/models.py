@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import importlib
 import json
+import math
 from pathlib import Path
 
 import click
@@ -15,6 +16,7 @@ import numpy as np
 from readahead import devices, paths, units
 from readahead.chapters import CONTENTS, is_written
 from readahead.datasets.tables import TABLES
+from readahead.experiments.residual import Tally
 from readahead.experiments.validate import EveryKnob, Row, Source, report
 from readahead.experiments.validate import validate as validated
 from readahead.measure import disk
@@ -64,23 +66,31 @@ def calibrate(*, quick: bool) -> None:
 
 @click.command()
 def published() -> None:
-    """Print each chapter's model against the published figures, with its degrees of freedom."""
+    """Print each chapter's model against the published figures: what could have failed, and what is no test."""
     for place in CONTENTS:
-        if (
-            not is_written(place.topic) or place.topic not in topics()
-        ):  # of the learner's own data nothing is printed
-            continue
+        if place.topic not in topics() or not is_written(place.topic):
+            continue  # of the learner's own data nothing is printed
         told = importlib.import_module(f"readahead.chapters.{place.topic}.chapter")
-        rows, fitted = told.residuals(), told.FITTED
-        errors = [abs(modeled / printed - 1) for _, modeled, printed in rows]
-        click.echo(
-            f"{place.title}: {len(rows)} figures, {fitted} parameters, {len(rows) - fitted} degrees of freedom"
+        tally = Tally(
+            residuals=tuple(told.residuals()), parameters=len(told.FITTED) + len(told.CHOSEN_BY_LOOKING)
         )
-        for (name, modeled, printed), error in zip(rows, errors, strict=True):
-            why = getattr(told, "UNEXPLAINED", {}).get(name, "")
-            click.echo(f"  {name:44} {modeled:14.6g} {printed:14.6g} {error:7.1%}{f'  {why}' if why else ''}")
-        within = float(np.mean(np.array(errors) <= 0.1))
-        click.echo(f"  median {np.median(errors):.1%}, worst {max(errors):.1%}, within 10 %: {within:.0%}\n")
+        click.echo(f"{place.title}: {len(tally.residuals)} figures, {len(tally.foretold)} foretold")
+        for one in tally.residuals:
+            pair = f"{one.model:14.6g} {one.figure.value:14.6g} {one.ratio - 1:+8.1%}"
+            click.echo(f"  {one.name:44} {pair}  {one.role:9} {one.why}".rstrip())
+            if one.misprint:
+                mended = f"{one.figure.best:14.6g} {one.corrected_ratio - 1:+7.1%}"
+                click.echo(f"  {'  a misprint; corrected':44} {'':14} {mended}")
+        click.echo(f"  {tally.sentence}")
+        model, null = tally.scatter
+        if math.isfinite(null):
+            click.echo(
+                f"  Scatter {model:.1%}, of the null model {null:.1%}; {tally.free} degrees of freedom"
+            )
+        for kind, names in (("Fitted", told.FITTED), ("Chosen by looking", told.CHOSEN_BY_LOOKING)):
+            if names:
+                click.echo(f"  {kind}: {', '.join(names)}")
+        click.echo()
 
 
 @click.command()

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, replace
 
 from readahead import units
 from readahead.errors import BadValue, require_choice
+from readahead.experiments.residual import Residual, Tally
 from readahead.storage.trace import Read, in_flight
 
 SAID = 16
@@ -165,34 +166,31 @@ def _told(reads: Sequence[Read]) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Proof:
-    """Printed figures, and beside each what the model foretells."""
+    """Printed figures, and beside each what the model says of it and whether that could have failed."""
 
     title: str
     sentence: str
-    """How far they are apart, in one sentence."""
-    figures: tuple[tuple[str, float, float], ...]
-    """(name, modeled, printed), both above 0."""
-
-    def __post_init__(self) -> None:
-        if not self.sentence.strip() or not self.figures:
-            raise BadValue(
-                f"Proof {self.title!r} needs a sentence and at least one figure. Give (name, model, print)."
-            )
-        for name, modeled, printed in self.figures:
-            if not (modeled > 0 and printed > 0):
-                raise BadValue(f"{name!r}: model {modeled!r} and print {printed!r} must both be above 0.")
+    """What the comparisons are worth, in words."""
+    residuals: tuple[Residual, ...]
 
     @property
     def head(self) -> tuple[str, ...]:
         """Return the heading of the table."""
-        return ("Figure", "printed", "modeled", "modeled / printed")
+        return ("Figure", "printed", "modeled", "modeled / printed", "role", "why")
 
     @property
     def rows(self) -> list[tuple[str, ...]]:
         """Return the table that says what the chart says, as text."""
         return [
-            (name, units.text(told, "", 6), units.text(model, "", 4), f"{model / told:.3f}")
-            for name, model, told in self.figures
+            (
+                one.name,
+                units.text(one.figure.value, "", 6),
+                units.text(one.model, "", 4),
+                f"{one.ratio:.3f}",
+                one.role,
+                one.why,
+            )
+            for one in self.residuals
         ]
 
 
@@ -219,13 +217,12 @@ def captioned(drawing: Drawing, words: Mapping[str, str]) -> Drawing:
     return drawing
 
 
-def against_print(rows: Sequence[tuple[str, float, float]], fitted: int) -> Proof:
-    """Return the proof of (figure, model, printed); `fitted` parameters were fitted to those very figures."""
-    errors = sorted((abs(model / printed - 1), name) for name, model, printed in rows)
-    middle, (worst, where) = errors[len(errors) // 2][0], errors[-1]
-    return Proof(
-        title="Model against print",
-        sentence=f"{len(rows)} printed figures, {len(rows) - fitted} degrees of freedom: the median is off by"
-        f" {middle:.1%}; farthest off, by {worst:.0%}, is {where.replace('_', ' ')}.",
-        figures=tuple((name.replace("_", " "), model, printed) for name, model, printed in rows),
-    )
+def against_print(residuals: Sequence[Residual], parameters: Sequence[str]) -> Proof:
+    """Return the proof sheet of a chapter; `parameters` name what was fitted or chosen by looking.
+
+    Arithmetic over other printed figures is counted and not drawn: it says nothing of the model, and among it are the
+    misprints, which are left to be found.
+    """
+    shown = tuple(one for one in residuals if one.role != "identity" and not one.misprint)
+    tally = Tally(residuals=tuple(residuals), parameters=len(parameters))
+    return Proof(title="Model against print", sentence=tally.sentence, residuals=shown)

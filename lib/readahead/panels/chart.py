@@ -22,6 +22,7 @@ import numpy as np
 
 from readahead import units
 from readahead.experiments.figure import Axis, Drawing, Picture, Proof, Traces
+from readahead.experiments.residual import Residual
 from readahead.panels.markup import COLOURS, folded, paragraphs, table
 from readahead.storage.trace import Read, in_flight
 
@@ -269,18 +270,25 @@ def _draw_strip(figure: Any, marks: Sequence[Mark], kind: str) -> float:
 
 
 def _draw_residuals(figure: Any, proof: Proof) -> float:
-    """Draw model / printed of every figure on one log axis around 1, ten per cent to either side shaded."""
+    """Draw model / printed of every figure on one log axis around 1, ten per cent to either side shaded.
+
+    A full dot could have failed; a hollow one shows a figure that was fitted to, or that rests on a choice.
+    """
     axes = figure.add_subplot()
-    ratios = [model / printed for _, model, printed in proof.figures]
+    ratios = [one.ratio for one in proof.residuals]
     wide = min(WIDEST, max(1.25, *(max(ratio, 1 / ratio) for ratio in ratios)) * 1.02)
     rows = range(len(ratios))
     axes.axvspan(1 / NEAR, NEAR, color=COLOURS["published"], alpha=0.14, linewidth=0)
     axes.axvline(1, color=COLOURS["published"], linewidth=2)
-    shown = [min(max(ratio, 1 / wide), wide) for ratio in ratios]
-    axes.plot(shown, rows, color=COLOURS["modeled"], marker="o", markersize=8, linestyle="none")
+    for row, one in enumerate(proof.residuals):
+        shown = min(max(one.ratio, 1 / wide), wide)
+        full = {} if one.role == "foretold" else {"markerfacecolor": "white", "markeredgewidth": 2}
+        axes.plot(
+            [shown], [row], color=COLOURS["modeled"], marker="o", markersize=8, linestyle="none", **full
+        )
     axes.set(xscale="log", xlim=(1 / wide, wide), ylim=(len(ratios) - 0.5, -0.5))
     axes.set_xticks([1 / NEAR, 1, NEAR], ["−10 %", "as printed", "+10 %"])
-    axes.set_yticks(rows, [textwrap.shorten(name, 46, placeholder=" …") for name, *_ in proof.figures])
+    axes.set_yticks(rows, [_row_name(one) for one in proof.residuals])
     percent = axes.secondary_yaxis("right")
     percent.set_yticks(rows, [f"{100 * (ratio - 1):+.1f} %".replace("-", "−") for ratio in ratios])
     for side in (axes, percent):
@@ -289,6 +297,12 @@ def _draw_residuals(figure: Any, proof: Proof) -> float:
         spine.set_visible(False)
     axes.grid(True, axis="y")
     return 40 + 20 * len(ratios)
+
+
+def _row_name(one: Residual) -> str:
+    """Return a figure's name, and its role unless it could have failed."""
+    role = "" if one.role == "foretold" else f" ({one.role})"
+    return textwrap.shorten(one.name, 46 - len(role), placeholder=" …") + role
 
 
 def _draw_traces(figure: Any, traces: Traces) -> float:

@@ -4,7 +4,7 @@ the device, and a price on every byte.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Any
 
@@ -16,6 +16,7 @@ from readahead.chapters.cache_tiers.workload import DISK, DROP, SCAN, UNIFORM, Z
 from readahead.experiments.claim import Sides
 from readahead.experiments.experiment import Knob, knob, powers
 from readahead.experiments.figure import Axis, Line, Picture, against_print
+from readahead.experiments.residual import Residual
 from readahead.experiments.round import Applied, Round, Study, along, traces
 from readahead.questions.question import Computed
 from readahead.units import GiB, KiB, MiB
@@ -297,38 +298,54 @@ FIGURES = {
         study, runs={"blocks of 1 MiB": blocks(1 * MiB), "blocks of 16 KiB": blocks(16 * KiB)}
     ),
     "price": _break_even,
-    "printed": lambda _: against_print(residuals(), FITTED),
+    "printed": lambda _: against_print(residuals(), (*FITTED, *CHOSEN_BY_LOOKING)),
 }
 
 
 # -- what others printed ---------------------------------------------------------------------------------
-FITTED = 0
-"""The ratio of cold to warm is taken from loads that are not among the figures listed."""
+FITTED: tuple[str, ...] = ()
+CHOSEN_BY_LOOKING: tuple[str, ...] = ("two of the three drives are memory, the third is storage",)
 
 
-def residuals() -> Sequence[tuple[str, float, float]]:
-    """Return (figure, model, printed) for every printed figure that the model predicts.
+def residuals() -> list[Residual]:
+    """Return every printed figure that a law of this chapter meets; one of them could have failed.
 
-    A load that is read from storage cold and from memory warm has the ratio of the two, whatever it reads: that of the
-    unsorted load predicts the warm time of the sorted one. Two of the three drives are memory, the third is storage.
+    A load that is read from storage cold and from memory warm has the ratio of the two, whatever it reads: the unsorted
+    load's on two nodes foretells the warm time of the redundant one. The other times are held to a model in the
+    chapters on elimination and on scale-out, and count there.
     """
 
-    def printed(name: str) -> float:
-        topic = "elimination" if name.startswith("total_s") else "cache_tiers"
+    def value(name: str, topic: str = "cache_tiers") -> float:
         return published.figure(topic, name).value
 
-    cold_to_warm = printed("total_s.cold.unsorted") / printed("total_s.warm.unsorted")
-    memory = printed("imdt_bytes") + printed("dram_bytes")
-    combined, dedicated = (memory * printed(f"block_cache_share.{use}") for use in ("combined", "dedicated"))
-    modeled = {
+    memory = value("imdt_bytes") + value("dram_bytes")
+    combined, dedicated = (memory * value(f"block_cache_share.{use}") for use in ("combined", "dedicated"))
+    worked_out = {
         "memory_bytes": memory,
-        "imdt_bytes": (printed("optane_drives") - 1) * printed("optane_drive_bytes"),
         "block_cache_bytes.one_node": combined,
         "block_cache_bytes.two_nodes": 2 * combined,
         "block_cache_bytes.dedicated": 2 * dedicated,
-        "total_s.warm.sorted": printed("total_s.cold.sorted") / cold_to_warm,
     }
-    return [(name, model, printed(name)) for name, model in modeled.items()]
+    cold, warm = (value(f"total_s.{state}.unsorted", "scale_out") for state in ("cold", "warm"))
+    again_s = value("total_s.cold.redundant", "scale_out")
+    return [
+        Residual(
+            published.figure("scale_out", "total_s.warm.redundant"),
+            again_s * warm / cold,
+            "foretold",
+            base=again_s,
+        ),
+        Residual(
+            published.figure("cache_tiers", "imdt_bytes"),
+            (value("optane_drives") - 1) * value("optane_drive_bytes"),
+            "assumed",
+            "that two of the three drives are memory",
+        ),
+        *(
+            Residual(published.figure("cache_tiers", name), model, "identity")
+            for name, model in worked_out.items()
+        ),
+    ]
 
 
 # -- answers of exercises, and the two sides of each claim ---------------------------------------------------

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -14,6 +14,7 @@ from readahead.chapters.index_pages.laws import PAGE_BYTES
 from readahead.chapters.index_pages.workload import CHOSEN, EXPERIMENT, IN_ORDER, SHUFFLED, reads_of
 from readahead.experiments.claim import Sides
 from readahead.experiments.figure import Axis, Line, Picture, against_print
+from readahead.experiments.residual import Residual
 from readahead.experiments.round import Applied, Round, Study, along, traces
 from readahead.measure.sample import exactly
 from readahead.published import Figure
@@ -163,40 +164,64 @@ ROUNDS = {
 
 # -- in print --------------------------------------------------------------------------------------------
 FITTED_TO = ("elapsed_s.limited", "elapsed_s.sampled", "elapsed_s.detailed")
-FITTED = len(FITTED_TO)
-"""Seconds of a linked read, seconds of a sampled page and bytes/s of all leaves are each fitted to one of the three
-times, which therefore agree of themselves; the other figures could have failed."""
-UNEXPLAINED = {
-    "elapsed_s.count": "COUNT(*) takes 5 % longer than DETAILED, which reads the same pages and more",
-    "read_latency_s.limited": "a steady 4 ms is rounded: his pages and seconds ask for 4.5 ms",
-    "entry_bytes.bigint": "13 bytes are the entry of an int; that of a bigint would be 17",
-}
-"""The figures farther than 10 % from the model, each with what is known of why."""
+FITTED: tuple[str, ...] = (
+    "seconds of a linked read",
+    "seconds of a sampled page",
+    "bytes a second of all leaves",
+)
+"""Each is fitted to one of the three times."""
+CHOSEN_BY_LOOKING: tuple[str, ...] = (
+    "a key of 800 characters that may be null",
+    "a key of 8 bytes that may not",
+)
+"""So the first of his entries fits; the other fits neither way."""
 
 
-def residuals() -> Sequence[tuple[str, float, float]]:
-    """Return (figure, model, printed) for every printed figure that the model predicts: of time, then of pages."""
-    limited_s, sampled_s, detailed_s = (printed(name) for name in FITTED_TO)
+def residuals() -> list[Residual]:
+    """Return every printed figure that the model of his times or of his pages meets.
+
+    Reads of 64 KB are Chang's, who saw them on another machine: that they give this one's bytes a second is foretold.
+    """
+    limited_s, detailed_s = printed("elapsed_s.limited"), printed("elapsed_s.detailed")
     read_s = limited_s / UPPER
     wide, narrow = (laws.fanout(printed(f"entry_bytes.{key}")) for key in ("wide", "bigint"))
-    modeled = {
-        "elapsed_s.limited": limited_s,
-        "elapsed_s.sampled": sampled_s,
-        "elapsed_s.detailed": detailed_s,
-        "elapsed_s.count": detailed_s - limited_s,
+    entry = {key: laws.entry_bytes(size, nullable=key == "wide") for key, size in KEY_BYTES.items()}
+    worked_out = {
         "read_latency_s.limited": read_s,
-        "bytes_per_s.limited": READ_BYTES / read_s,
         "pages_per_s.limited": READ_BYTES / PAGE_BYTES / read_s,
         "detailed_to_limited_factor": detailed_s / limited_s,
-        "entry_bytes.wide": laws.entry_bytes(printed("key_bytes.wide"), nullable=True),
-        "entry_bytes.bigint": laws.entry_bytes(BIGINT_BYTES, nullable=False),
+        "count_slower_share": printed("elapsed_s.count") / detailed_s - 1,
         "fanout.wide": wide,
         "fanout.bigint": narrow,
         "example_upper_pages.wide": laws.upper_pages(EXAMPLE_LEAVES, wide),
         "example_upper_pages.bigint": laws.upper_pages(EXAMPLE_LEAVES, narrow),
         "fanout.effective": math.floor(LEAVES / UPPER),
+        "pages_avoided_factor": LEAVES / UPPER,
+        "pages_avoided_factor.rounded": LEAVES / UPPER,
+        "index_bytes": LEAVES * PAGE_BYTES,
+        "sampled_share": 1 / printed("sampled_every_pages"),
+        "reads_in_flight.limited": printed("pages_per_s.limited") * PAGE_BYTES / READ_BYTES * read_s,
     }
-    return [(name, float(value), printed(name)) for name, value in modeled.items()]
+    whole_s = detailed_s - limited_s
+    return [
+        Residual(figure("elapsed_s.count"), whole_s, "foretold", SLOWER_PREFETCH),
+        Residual(figure("bytes_per_s.limited"), READ_BYTES / read_s, "foretold"),
+        Residual(figure("entry_bytes.bigint"), entry["bigint"], "foretold", AN_INT),
+        Residual(figure("entry_bytes.wide"), entry["wide"], "assumed", "that the key may be null"),
+        *(Residual(figure(name), printed(name), "fitted") for name in FITTED_TO),
+        *(
+            Residual(figure(name), float(value), "identity", WHY.get(name, ""))
+            for name, value in worked_out.items()
+        ),
+    ]
+
+
+KEY_BYTES = {"wide": printed("key_bytes.wide"), "bigint": BIGINT_BYTES}
+SLOWER_PREFETCH = (
+    "the same pages by the usual read-ahead and not that of DBCC, as he says; the model has one for both"
+)
+AN_INT = "unexplained; 13 bytes are the entry of an int, that of a bigint would be 17"
+WHY = {"read_latency_s.limited": "his pages and seconds do not agree with a steady latency as printed"}
 
 
 # -- the figures -----------------------------------------------------------------------------------------
@@ -322,7 +347,7 @@ FIGURES = {
     ),
     "answers": _answers,
     "sure": _sure,
-    "printed": lambda _: against_print([row for row in residuals() if row[0] not in FITTED_TO], 0),
+    "printed": lambda _: against_print(residuals(), (*FITTED, *CHOSEN_BY_LOOKING)),
 }
 
 

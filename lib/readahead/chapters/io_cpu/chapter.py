@@ -12,12 +12,13 @@ from readahead import devices, published
 from readahead.chapters.io_cpu import laws
 from readahead.chapters.io_cpu.laws import PAGE_BYTES
 from readahead.chapters.io_cpu.page_costs import (
+    CHOSEN_BY_LOOKING,
     FITTED,
     ROWS,
     aggregated,
     column,
+    evicting_s,
     extrapolated,
-    printed,
     residuals,
     scanned,
     sigma,
@@ -182,8 +183,9 @@ CLAIMS = {
 
 ANSWERS = {
     "evict": Computed(
-        answer=lambda _: printed("load_and_evict_cpu_per_page_s") - printed("cpu_per_page_s.disk.r1"),
+        answer=lambda _: evicting_s(),
         matches={
+            "every_page_is_evicted": lambda given: 2.6e-6 < given < 2.8e-6,
             "the_whole_is": lambda given: given > 6e-6,
             "fetching_is_evicting": lambda given: 4e-6 < given < 5e-6,
         },
@@ -256,7 +258,7 @@ FIGURES = {
     "waiting": lambda study: traces(
         study, runs={"50 MB/s": on_bandwidth(50 * MB, EVERY), "5 GB/s": on_bandwidth(5 * GB, EVERY)}
     ),
-    "printed": lambda _: against_print(residuals(), FITTED),
+    "printed": lambda _: against_print(residuals(), (*FITTED, *CHOSEN_BY_LOOKING)),
 }
 
-__all__ = ["EXPERIMENT", "FIGURES", "FITTED", "ROUNDS", "residuals"]
+__all__ = ["CHOSEN_BY_LOOKING", "EXPERIMENT", "FIGURES", "FITTED", "ROUNDS", "residuals"]

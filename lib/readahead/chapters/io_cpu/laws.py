@@ -38,6 +38,17 @@ def page_cpu_s(
     return np.asarray(page_s + row_s * r + touch_s * np.minimum(r, touched_rows) + load_s)
 
 
+def evicting_s(page_s: float, *, looked_at_s: float, load_s: float, share: float) -> float:
+    r"""Return what evicting a page costs the processor, from a scan in which a share of the pages is read and evicted.
+
+    .. math:: e = \frac{c - m}{p} - l
+
+    where c (`page_s`) is what a page costs on average, m (`looked_at_s`) what one in memory does, l (`load_s`) what
+    fetching adds, and p (`share`) the share of pages that are fetched, each in the place of another.
+    """
+    return (page_s - looked_at_s) / share - load_s
+
+
 def rate_per_core(cpu_s: float, size_bytes: float = PAGE_BYTES) -> float:
     r"""Return the bytes that a core gets through in a second.
 

@@ -21,6 +21,7 @@ from readahead.chapters.loading.workload import (
 )
 from readahead.experiments.claim import Sides
 from readahead.experiments.figure import Axis, Line, Picture, against_print
+from readahead.experiments.residual import Residual
 from readahead.experiments.round import Applied, Round, Study, along, traces
 from readahead.measure.sample import Sample, Value
 from readahead.models import scalability
@@ -117,19 +118,33 @@ ROUNDS = {
 
 
 # -- in print --------------------------------------------------------------------------------------------
-def residuals() -> Sequence[tuple[str, float, float]]:
-    """Return (figure, model, printed): one constant for six network set-ups, and what follows from other figures."""
-    times_s = {name: printed_s(name) for name in ("best_before", *TESTS)}
-    mean_s = float(np.mean(list(times_s.values())))
-    share, connections = (
-        published.figure("loading", name).best for name in ("share_per_connection", "connections")
-    )
-    same = [(f"elapsed, {name}", mean_s, told_s) for name, told_s in times_s.items()]
-    return [*same, ("share of a connection", 1 / connections, share)]
+FITTED: tuple[str, ...] = ("the one time that stands for all six",)
+CHOSEN_BY_LOOKING: tuple[str, ...] = ()
 
 
-FITTED = 1
-"""The one time that stands for all six."""
+def residuals() -> list[Residual]:
+    """Return every printed figure that a model of this chapter meets.
+
+    One constant stands for six network set-ups: each time is foretold by the mean of the other five, which is the null
+    model itself, and that is what the chapter says of them. Two nodes that load their own parts should take half.
+    """
+    figure = functools.partial(published.figure, "loading")
+    names = ("best_before", *TESTS)
+    mean_s = {out: float(np.mean([printed_s(name) for name in names if name != out])) for out in names}
+    central_s, ports = figure("cpimport_s.mode1").value, figure("switch_ports").value
+    return [
+        *(Residual(figure(f"elapsed_s.{name}"), mean_s[name], "foretold") for name in names),
+        Residual(figure("cpimport_s.mode2"), central_s / 2, "foretold", MORE_THAN_TWICE, base=central_s),
+        Residual(figure("share_per_connection"), 1 / figure("connections").value, "identity"),
+        Residual(figure("data_file_bytes"), figure("table_bytes").value, "identity"),
+        Residual(figure("ethernet_bytes_per_s"), 1e9 / 8, "identity", "bits, printed as bytes"),
+        Residual(figure("switch_bytes_per_s"), ports * 2 * 1e9 / 8, "identity", "bits, printed as bytes"),
+    ]
+
+
+MORE_THAN_TWICE = (
+    "unexplained: more than twice as fast on two nodes, so the one place that loaded was a limit too"
+)
 
 
 # -- the figures -----------------------------------------------------------------------------------------
@@ -294,7 +309,7 @@ FIGURES = {
     "writes": lambda study: traces(study, runs={"1 writer": {"writers": 1}, "16 writers": {"writers": 16}}),
     "law": _law,
     "durability": _durability,
-    "printed": lambda _: against_print(residuals(), FITTED),
+    "printed": lambda _: against_print(residuals(), (*FITTED, *CHOSEN_BY_LOOKING)),
 }
 
 

@@ -1,0 +1,241 @@
+"""A published figure beside what a model says of it, and what that comparison is worth.
+
+Only a figure that could have come out otherwise is a test of a model. The others are listed beside it and not counted.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from readahead.errors import BadValue, require_choice
+from readahead.published import Figure
+
+Array = NDArray[np.float64]
+ROLES = {
+    "foretold": "it could have failed: no parameter was set by this figure",
+    "fitted": "a parameter was set by it",
+    "identity": "arithmetic over other printed figures",
+    "assumed": "it rests on a choice that nobody printed",
+}
+"""What a comparison is worth. Only the first kind is a test."""
+FAR = 0.1
+"""From here on the model and the print disagree, and the reason is told, or that none is known."""
+
+
+@dataclass(frozen=True, slots=True)
+class Residual:
+    """A published figure beside what the model says of it."""
+
+    figure: Figure
+    model: float
+    role: str
+    why: str = ""
+    """Why they are apart, or what was assumed."""
+    base: float = field(default=1.0, kw_only=True)
+    """What the model was given to begin with, such as the time before. The null model is a mean of figure / base."""
+
+    def __post_init__(self) -> None:
+        require_choice("role", self.role, ROLES)
+        if not (self.model > 0 and self.figure.value > 0):
+            raise BadValue(
+                f"{self.name!r}: model {self.model!r} and print {self.figure.value!r} must both be above 0."
+                " A figure of 0 has no ratio: name it among those that are not compared."
+            )
+        if self.misprint and self.role == "foretold":
+            raise BadValue(
+                f"{self.name!r} is a misprint, so its correction is no success of a model. Use the role 'identity'."
+            )
+        if self.role == "assumed" and not self.why:
+            raise BadValue(f"{self.name!r} is assumed. Say in `why` what nobody printed.")
+
+    @property
+    def name(self) -> str:
+        """Return the figure's name in words, with the number of nodes where its system tells it."""
+        nodes = re.search(r"\b\d+ nodes?\b", self.figure.system)
+        return self.figure.name.replace("_", " ") + (f", {nodes[0]}" if nodes else "")
+
+    @property
+    def misprint(self) -> bool:
+        """Return whether the page prints something else than it must have meant."""
+        return self.figure.corrected is not None
+
+    @property
+    def ratio(self) -> float:
+        """Return the model over what was printed, misprint or not."""
+        return self.model / self.figure.value
+
+    @property
+    def corrected_ratio(self) -> float:
+        """Return the model over what should have been printed; the same as `ratio` if it was."""
+        return self.model / self.figure.best
+
+    @property
+    def error(self) -> float:
+        """Return how far the model is from what was printed, as a share of it."""
+        return abs(self.ratio - 1)
+
+
+# -- what a fit says of a figure that it has not seen -------------------------------------------------------
+def left_out(
+    model: Callable[[Array], ArrayLike],
+    parameters: Sequence[float],
+    printed: Sequence[float],
+    groups: Sequence[object] = (),
+) -> Array:
+    r"""Return what a model says of each figure when its parameters are fitted anew without that figure's group.
+
+    .. math:: \log y_B - (I - H_{BB})^{-1} \left[(I - H) \log (y / \hat y)\right]_B, \quad H = J J^{+}
+
+    where y (`printed`) are the figures, ŷ what the model says of them, J how the logarithms of ŷ change with each of
+    the `parameters`, and B the figures of one group (`groups`; each its own if none are given). Exact where the
+    logarithms are linear in the parameters, and else one step of Newton's. Not a number where the other figures do not
+    fix a parameter.
+
+    Source: D. M. Allen, The Relationship between Variable Selection and Data Augmentation, 1974.
+    """
+    at, seen = np.asarray(parameters, float), np.log(np.asarray(printed, float))
+    said = np.log(np.asarray(model(at), float))
+    steps = np.diag(np.maximum(np.abs(at), 1e-9) * 1e-4)
+    slopes = np.stack(
+        [(np.log(np.asarray(model(at + step), float)) - said) / step.max() for step in steps], axis=1
+    )
+    slopes = slopes / np.maximum(np.linalg.norm(slopes, axis=0), 1e-300)
+    hat = slopes @ np.linalg.pinv(slopes)
+    misses = seen - said - hat @ (seen - said)
+    found = np.full(len(seen), np.nan)
+    labels = list(groups) or list(range(len(seen)))
+    for group in dict.fromkeys(labels):
+        inside = [n for n, label in enumerate(labels) if label == group]
+        left = np.eye(len(inside)) - hat[np.ix_(inside, inside)]
+        free, turned = np.linalg.eigh((left + left.T) / 2)
+        fixed = np.abs(turned[:, free < 1e-3]).max(axis=1, initial=0.0) < 1e-3
+        if fixed.any():
+            miss = np.linalg.pinv(left, rcond=1e-3) @ misses[inside]
+            found[np.array(inside)[fixed]] = np.exp(seen[inside] - miss)[fixed]
+    return found
+
+
+# -- what somebody would say who knows nothing but the other figures ------------------------------------------
+def null_model(residuals: Sequence[Residual]) -> list[float]:
+    """Return what the best of three null models says of each foretold figure, each time from the other figures alone.
+
+    For the figures of one column or, where there is none, of one unit: their mean, a straight line over what changes
+    from one to the next, and a straight line through the logarithms of both. The best of the three is taken for each
+    column, in favour of the null model. Not a number where a figure has no other of its kind.
+    """
+    told = [one for one in residuals if one.role == "foretold"]
+    said = np.full(len(told), np.nan)
+    series: dict[tuple[str, str, bool], list[int]] = {}
+    for n, one in enumerate(told):
+        column = one.figure.name.rpartition(".")[0] if isinstance(one.figure.x_value, float) else ""
+        series.setdefault((column, one.figure.unit, one.base != 1.0), []).append(n)
+    for (column, _, _), members in series.items():
+        base = np.array([told[n].base for n in members])
+        y = np.array([told[n].figure.value for n in members]) / base
+        x = np.array([float(told[n].figure.x_value or 0) if column else 0.0 for n in members])
+        tried = [_guess(x, y, line=line) for line in ("mean", *(("plain", "logarithms") if column else ()))]
+        tried = [guess for guess in tried if np.all(guess > 0)]
+        if tried:
+            said[members] = base * min(tried, key=lambda guess: float(np.sum(np.log(guess / y) ** 2)))
+    return said.tolist()
+
+
+def _guess(x: Array, y: Array, line: str) -> Array:
+    """Return each y as guessed from the others: by their mean (of logarithms), or by a straight line over x."""
+    few = 2 if line == "mean" else 4
+    if len(y) < few:
+        return np.full(len(y), np.nan)
+    over, of, weight = {
+        "mean": (np.zeros_like(x), np.log(y), np.ones_like(y)),
+        "plain": (x, y, 1 / y),
+        "logarithms": (np.log(np.maximum(x, 1e-300)), np.log(y), np.ones_like(y)),
+    }[line]
+    terms = np.column_stack([np.ones_like(over), over][: 1 if line == "mean" else 2])
+    guess = np.empty(len(y))
+    for n in range(len(y)):
+        rest = np.arange(len(y)) != n
+        line_of, *_ = np.linalg.lstsq(terms[rest] * weight[rest, None], of[rest] * weight[rest], rcond=None)
+        guess[n] = terms[n] @ line_of
+    return guess if line == "plain" else np.exp(guess)
+
+
+# -- the tally ------------------------------------------------------------------------------------------------
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tally:
+    """What some comparisons with print are worth together. Errors are those of the foretold figures alone."""
+
+    residuals: tuple[Residual, ...]
+    parameters: int
+    """What was fitted, and what was chosen by looking at the figures."""
+
+    @property
+    def foretold(self) -> list[Residual]:
+        """Return the comparisons that could have failed."""
+        return self.of("foretold")
+
+    def of(self, role: str) -> list[Residual]:
+        """Return the comparisons of one role."""
+        return [one for one in self.residuals if one.role == role]
+
+    @property
+    def free(self) -> int:
+        """Return the residual degrees of freedom: figures that the model met, less what was set by looking at them."""
+        met = sum(one.role != "identity" for one in self.residuals)
+        return met - self.parameters
+
+    @property
+    def errors(self) -> list[float]:
+        """Return the errors of the foretold figures, smallest first."""
+        return sorted(one.error for one in self.foretold)
+
+    def quantile(self, share: float) -> float:
+        """Return the error that so many of the foretold figures stay below; not a number if nothing was foretold."""
+        return float(np.quantile(self.errors, share)) if self.foretold else float("nan")
+
+    @property
+    def within(self) -> float:
+        """Return the share of the foretold figures that lie within 10 % of print."""
+        return float(np.mean(np.array(self.errors) <= FAR)) if self.foretold else float("nan")
+
+    @property
+    def worst(self) -> Residual | None:
+        """Return the foretold figure that is farthest off."""
+        return max(self.foretold, key=lambda one: one.error, default=None)
+
+    @property
+    def scatter(self) -> tuple[float, float]:
+        """Return the root mean square of log(model / print), of the model and of its null model.
+
+        Over the foretold figures for which there is a null model; not a number if there is none.
+        """
+        pairs = [
+            (one.ratio, null / one.figure.value)
+            for one, null in zip(self.foretold, null_model(self.residuals), strict=True)
+            if np.isfinite(null)
+        ]
+        if not pairs:
+            return float("nan"), float("nan")
+        model, null = np.sqrt(np.mean(np.log(np.array(pairs)) ** 2, axis=0)).tolist()
+        return model, null
+
+    @property
+    def sentence(self) -> str:
+        """Return what the comparisons are worth, in words."""
+        rest = ", ".join(
+            f"{len(self.of(role))} {role}" for role in ROLES if role != "foretold" and self.of(role)
+        )
+        beside = f" Beside them, and no test: {rest}." if rest else ""
+        worst = self.worst
+        if worst is None:
+            return f"No printed figure here could have failed.{beside}"
+        many = f"{len(self.foretold)} printed figures" if len(self.foretold) > 1 else "One printed figure"
+        free = f" Fitted or chosen by looking: {self.parameters}."
+        return (
+            f"{many} could have failed: the median is off by {self.quantile(0.5):.1%}, {self.within:.0%} lie within"
+            f" 10 %, and farthest off, by {worst.error:.0%}, is {worst.name}.{beside}{free}"
+        )

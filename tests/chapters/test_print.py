@@ -1,0 +1,155 @@
+"""Every chapter is held to print: what could have failed, what could not, and what no model is held against."""
+
+from __future__ import annotations
+
+import csv
+import importlib
+import math
+import random
+import re
+
+import pytest
+
+from readahead import paths, published
+from readahead.chapters import CONTENTS, chapter, is_written
+from readahead.experiments.figure import Proof
+from readahead.experiments.residual import FAR, Residual, Tally
+from tools import published_page
+
+TOPICS = [place.topic for place in CONTENTS if is_written(place.topic) and place.topic in published.topics()]
+EVERY = [(topic, one) for topic in published.topics() for one in published.figures(topic)]
+NULL_IS_AS_GOOD = {
+    "loading": "its model is the mean: the five changes of the network made no difference",
+}
+"""Chapters whose model does no better than a mean or a straight line through the other figures, and why."""
+NOTHING_TO_HOLD_IT_TO = {"fragments", "read_ahead", "index_pages", "cache_tiers"}
+"""Chapters with no two foretold figures of one kind, so that no null model can be made."""
+
+
+def told(topic: str):  # type: ignore[no-untyped-def]
+    """The chapter's module."""
+    return importlib.import_module(f"readahead.chapters.{topic}.chapter")
+
+
+def held(topic: str) -> list[Residual]:
+    """A chapter's comparisons."""
+    return list(told(topic).residuals())
+
+
+def tally(topic: str) -> Tally:
+    """What a chapter's comparisons are worth."""
+    module = told(topic)
+    many = len(module.FITTED) + len(module.CHOSEN_BY_LOOKING)
+    return Tally(residuals=tuple(held(topic)), parameters=many)
+
+
+@pytest.mark.parametrize("topic", TOPICS)
+def test_what_was_fitted_or_chosen_is_named_and_leaves_degrees_of_freedom(topic: str) -> None:
+    module = told(topic)
+    names = [*module.FITTED, *module.CHOSEN_BY_LOOKING]
+    assert len(set(names)) == len(names) and all(isinstance(name, str) and name for name in names)
+    assert tally(topic).free >= bool(tally(topic).foretold)
+
+
+@pytest.mark.parametrize("topic", TOPICS)
+def test_what_is_far_off_is_told_with_what_is_known_of_why(topic: str) -> None:
+    assert [one.name for one in held(topic) if one.error > FAR and not one.why] == []
+
+
+@pytest.mark.parametrize("topic", TOPICS)
+def test_no_figure_is_compared_twice_in_a_chapter(topic: str) -> None:
+    figures = [one.figure for one in held(topic)]
+    assert len(set(figures)) == len(figures)
+
+
+def test_a_figure_is_foretold_in_one_chapter_only() -> None:
+    foretold = [one.figure for topic in TOPICS for one in tally(topic).foretold]
+    assert len(set(foretold)) == len(foretold) > 110
+    times = [one for one in foretold if one.name.startswith("total_s.")]
+    assert len(times) == 10  # MariaDB's, of which three chapters speak
+
+
+def test_every_figure_is_compared_or_stands_in_the_list_with_the_reason() -> None:
+    compared = {one.figure for topic in TOPICS for one in held(topic)}
+    lost = [
+        f"{topic}: {one.name}"
+        for topic, one in EVERY
+        if (one in compared) == bool(published.not_compared(one, topic))
+    ]
+    assert lost == []
+    assert len(EVERY) == 427
+
+
+def test_every_line_of_the_list_names_a_figure() -> None:
+    path = published.FOLDER / "not_compared.csv"
+    lines = published.rows(path, ["topic", "name", "reason"])
+    reasons = {(topic, published.not_compared(one, topic)) for topic, one in EVERY}
+    assert [line for line in lines if (line["topic"], line["reason"]) not in reasons] == []
+
+
+@pytest.mark.parametrize("topic", TOPICS)
+def test_a_model_does_better_than_one_that_knows_nothing(topic: str) -> None:
+    model, null = tally(topic).scatter
+    assert math.isnan(null) == (topic in NOTHING_TO_HOLD_IT_TO)
+    assert math.isnan(null) or (model < 0.99 * null) == (topic not in NULL_IS_AS_GOOD)
+
+
+def test_a_misprint_is_held_to_both_and_is_no_success() -> None:
+    misprints = [one for topic in TOPICS for one in held(topic) if one.misprint]
+    assert {one.figure.name for one in misprints} >= {
+        "wide_elapsed_difference_share",
+        "block_cache_bytes.dedicated",
+    }
+    for one in misprints:
+        assert one.role != "foretold"
+        assert one.error > 0.005 and abs(one.corrected_ratio - 1) < 0.02
+        assert one not in [row for topic in TOPICS for row in tally(topic).foretold]
+
+
+def raw(topic: str, name: str) -> dict[str, str]:
+    """A figure as it stands in the file, read by nothing of ours."""
+    with (published.FOLDER / f"{topic}.csv").open(encoding="utf-8", newline="") as lines:
+        return next(row for row in csv.DictReader(lines) if row["name"] == name)
+
+
+@pytest.mark.parametrize("seed", random.SystemRandom().sample(range(10**6), 1))
+def test_twenty_figures_at_random_stand_on_the_page_as_in_their_file(seed: int) -> None:
+    page = (paths.ROOT / "docs" / "published.md").read_text(encoding="utf-8")
+    for topic, one in random.Random(seed).sample(EVERY, 20):
+        row = raw(topic, one.name)
+        assert (float(row["value"]), row["unit"], row["author"]) == (one.value, one.unit, one.author)
+        part = page.partition(f"### {row['author']}: {row['title']}\n")[2].partition("\n### ")[0]
+        [line] = [line for line in part.splitlines() if line.startswith(f"| {topic} | `{one.name}` |")]
+        cells = re.split(r"(?<!\\) \| ", line.strip("| "))
+        roles = [other.role for place in TOPICS for other in held(place) if other.figure == one]
+        assert cells[2] == row["printed"].replace("|", "\\|")
+        assert cells[3] == published_page.text(one)
+        assert cells[4] == (min(roles, key=published_page.ORDER.index) if roles else "not compared")
+
+
+KINDS = {"count": ("count", "times"), "1": ("1", "times"), "pages": ("count",), "rows": ("rows", "count")}
+"""The kinds of answer that a figure of a unit could be; any other unit is a kind itself."""
+
+
+@pytest.mark.parametrize("topic", TOPICS)
+def test_a_proof_sheet_does_not_tell_the_answer_of_an_exercise(topic: str) -> None:
+    drawn = chapter(topic).figure("printed")(None)
+    if not isinstance(drawn, Proof):
+        return
+    for exercise in chapter(topic).exercises:
+        try:
+            right = exercise.right_answer(None)
+        except AttributeError:
+            continue  # an answer of the learner's own study is in no document
+        if not isinstance(right, float):
+            continue
+        for row in drawn.residuals:
+            if exercise.shape.kind in KINDS.get(row.figure.unit, (row.figure.unit,)):
+                for shown in (row.model, row.figure.value):
+                    assert shown != pytest.approx(right, rel=0.005), f"{exercise.id} asks for {row.name}"
+
+
+def test_the_sheet_of_the_row_groups_keeps_the_misprint_to_be_found() -> None:
+    drawn = chapter("row_groups").figure("printed")(None)
+    said = " ".join([drawn.sentence, *(cell for row in drawn.rows for cell in row)])
+    assert "difference" not in said and "0.34" not in said and "0.0034" not in said
