@@ -95,7 +95,7 @@ GIVEN = {
     ("08_cache_tiers.ipynb", "favourites"): ("64 row groups", "32 of them", "skew of 1", "Che's law above"),
     ("08_cache_tiers.ipynb", "too_small"): ("64 row groups", "57", "least recently used"),
     ("08_cache_tiers.ipynb", "scan_gain"): ("the run above", "64 reads of 20 ms", "two at a time"),
-    ("08_cache_tiers.ipynb", "spill"): ("the terms above", "20 wait", "10 ms", "330 KB"),
+    ("08_cache_tiers.ipynb", "spill"): ("terms of the model above", "20 wait", "10 ms", "330 KB"),
     ("08_cache_tiers.ipynb", "short_blocks"): ("165 KB", "256 KiB"),
     ("08_cache_tiers.ipynb", "second"): ("the second run above", "32 times", "19 different", "10 ms"),
     ("08_cache_tiers.ipynb", "fourth"): ("16 of 19", "what the second run found"),

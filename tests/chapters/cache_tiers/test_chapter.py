@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 from dataclasses import replace
 from itertools import pairwise
 
@@ -132,8 +133,18 @@ def test_a_break_even_counts_what_is_given_and_nothing_twice(study: Study) -> No
     assert five_minute_rule(study, 2 * KiB).result == pytest.approx(2 * five_minute_rule(study).result)
 
 
-def test_the_panel_opens_where_the_device_is_what_takes_the_time() -> None:
-    estimate = EXPERIMENT.model(EXPERIMENT.settings())
+def test_a_price_is_no_formula() -> None:
+    questions = chapter("cache_tiers")
+    shown = [entry.solution + " ".join(entry.hints) for entry in questions.exercises]
+    shown += [entry.because for entry in questions.predictions]
+    shown += [questions.question("exercise", entry.id) for entry in questions.exercises]
+    assert [text for text in shown if re.search(r"\$\d", text)] == []  # it would be set as mathematics
+
+
+def test_the_panel_opens_where_the_device_is_what_takes_the_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    never = replace(workload.CACHE, name="never run")  # typical costs
+    monkeypatch.setattr(workload, "CACHE", never)
+    estimate = EXPERIMENT.model(EXPERIMENT.settings(queries=97))  # a case that was not kept
     assert estimate.terms_s["latency"] > 0.5 * estimate.seconds
 
 

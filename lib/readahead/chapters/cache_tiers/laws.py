@@ -1,6 +1,4 @@
-"""How often a cache has what is asked for, what an access takes on average over several tiers, and how long a page is
-worth its memory. The cache drops what was used least recently (LRU).
-"""
+"""How often an LRU cache has what is asked for, what an access takes over several tiers, what memory is worth."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""Queries that come back to the same table, through DuckDB's cache of external files with a memory limit and a folder
-for what does not fit.
-"""
+"""Queries that come again, through DuckDB's cache of external files with a memory limit and a folder for the rest."""
 
 from __future__ import annotations
 
