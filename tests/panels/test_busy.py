@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from toybox import CHAPTER, EXPERIMENT, study
+from toybox import CHAPTER, EXPERIMENT, ROUNDS, study
 
 from readahead.experiments.claim import NOISY, Claim
+from readahead.experiments.round import Applied, Round
 from readahead.measure.calibrate import Calibration
 from readahead.measure.sample import exactly
 from readahead.models.estimate import Estimate
@@ -71,6 +72,23 @@ def test_the_reveal_warns_and_the_lesson_calibrates_again(
     assert "The machine kept steady" in pages[-1]
     lesson.reveal("fetch")
     assert "lesson.calibrate()" not in pages[-1]
+
+
+def halved(length: float) -> float:
+    """Return half of it."""
+    return length / 2
+
+
+def test_a_law_of_given_numbers_does_not_depend_on_how_busy_the_machine_was(
+    busy: Calibration[Toll], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pages: list[str] = []
+    monkeypatch.setattr(lessons, "show", lambda page, data=None: pages.append(page))
+    law = Round(law=lambda _: Applied(halved, length=2e6), measures=False)
+    monkeypatch.setitem(ROUNDS, "half", law)
+    open_chapter(CHAPTER, reveal=True).reveal("half")
+    assert "lesson.calibrate()" not in pages[-1]
+    assert "halved" in pages[-1]
 
 
 def test_what_strayed_widens_the_engine_s_part_of_the_model(

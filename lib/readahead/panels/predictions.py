@@ -316,7 +316,9 @@ class RevealView:
         )
 
     def _doubts(self) -> tuple[str, ...]:
-        return self._study.experiment.doubts(self._study.base)
+        """Return why the model may be off here; arithmetic on what is given does not depend on this machine."""
+        asks = self._turn.ask is not None or self._turn.model is not None
+        return self._study.experiment.doubts(self._study.base) if asks else ()
 
     def _ask(self) -> tuple[Value | None, dict[str, Any]]:
         """Measure, and note the settings of every sample that it took."""
