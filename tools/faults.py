@@ -457,9 +457,12 @@ def hostile_result(rng: random.Random, folder: Path) -> str:
 
 
 # -- races -------------------------------------------------------------------------------------------------
+_KEPT = tempfile.TemporaryDirectory(prefix="readahead-faults-")
+
+
 @functools.cache
 def _table() -> tuple[Path, tuple[object, ...]]:
-    folder = Path(tempfile.mkdtemp(prefix="readahead-faults-"))
+    folder = Path(_KEPT.name)
     with duckdb.connect() as connection:
         sql = "SELECT i AS id, hash(i) AS h, 'word ' || i % 50 AS w FROM range(100000) r(i)"
         connection.execute(f"COPY ({sql}) TO {literal(folder / 'table.parquet')} (ROW_GROUP_SIZE 2048)")
