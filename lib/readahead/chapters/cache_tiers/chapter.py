@@ -311,37 +311,24 @@ def residuals() -> list[Residual]:
     load's on two nodes foretells the warm time of the redundant one. The other times are held to a model in the
     chapters on elimination and on scale-out, and count there.
     """
-
-    def value(name: str, topic: str = "cache_tiers") -> float:
-        return published.figure(topic, name).value
-
-    memory = value("imdt_bytes") + value("dram_bytes")
-    combined, dedicated = (memory * value(f"block_cache_share.{use}") for use in ("combined", "dedicated"))
+    figure, two_nodes = (partial(published.figure, topic) for topic in ("cache_tiers", "scale_out"))
+    memory = figure("imdt_bytes").value + figure("dram_bytes").value
+    drives = (figure("optane_drives").value - 1) * figure("optane_drive_bytes").value
+    combined, dedicated = (
+        memory * figure(f"block_cache_share.{use}").value for use in ("combined", "dedicated")
+    )
     worked_out = {
         "memory_bytes": memory,
         "block_cache_bytes.one_node": combined,
         "block_cache_bytes.two_nodes": 2 * combined,
         "block_cache_bytes.dedicated": 2 * dedicated,
     }
-    cold, warm = (value(f"total_s.{state}.unsorted", "scale_out") for state in ("cold", "warm"))
-    again_s = value("total_s.cold.redundant", "scale_out")
+    loads = ("cold.unsorted", "warm.unsorted", "cold.redundant")
+    cold_s, warm_s, again_s = (two_nodes(f"total_s.{load}").value for load in loads)
     return [
-        Residual(
-            published.figure("scale_out", "total_s.warm.redundant"),
-            again_s * warm / cold,
-            "foretold",
-            base=again_s,
-        ),
-        Residual(
-            published.figure("cache_tiers", "imdt_bytes"),
-            (value("optane_drives") - 1) * value("optane_drive_bytes"),
-            "assumed",
-            "that two of the three drives are memory",
-        ),
-        *(
-            Residual(published.figure("cache_tiers", name), model, "identity")
-            for name, model in worked_out.items()
-        ),
+        Residual(two_nodes("total_s.warm.redundant"), again_s * warm_s / cold_s, "foretold", base=again_s),
+        Residual(figure("imdt_bytes"), drives, "assumed", "that two of the three drives are memory"),
+        *(Residual(figure(name), model, "identity") for name, model in worked_out.items()),
     ]
 
 

@@ -125,30 +125,26 @@ def residuals() -> list[Residual]:
     The sorted times and one of the redundant are foretold in the chapters on elimination and on cache tiers; a figure
     counts once, so here they only take part in the fit.
     """
-    found, worked_out = [], []
+    two_nodes = partial(published.figure, "scale_out")
+    found, worked_out = [], {}
     for name in totals():
         nodes, state, order = name.split(", ")
-        told = published.figure(
-            "scale_out" if nodes == "2 nodes" else "elimination", f"total_s.{state}.{order}"
-        )
+        time = f"total_s.{state}.{order}"
+        told = two_nodes(time) if nodes == "2 nodes" else published.figure("elimination", time)
         elsewhere = order == "sorted" or (state, order) == ("warm", "redundant")
         model = product(name, "" if elsewhere else name).result
         role = "fitted" if elsewhere else "foretold"
         found.append(Residual(told, model, role, UNEXPLAINED.get(name, "")))
         if nodes == "2 nodes":
             before = "sorted" if order == "sorted" else "unsorted"
-            speedup = printed(f"total_s.{state}.{before}", "elimination") / told.value
-            worked_out.append((f"speedup.{state}.{order}", speedup))
-    overhead = printed("total_s.warm.redundant") / printed("total_s.warm.unsorted") - 1
-    worked_out += [
-        ("redundancy_overhead_share", overhead),
-        ("data_share_per_node", 1 / printed("nodes.most")),
-        ("expected_reduction_share", 1 - 1 / printed("nodes.most")),
-    ]
-    arithmetic = (
-        Residual(published.figure("scale_out", name), model, "identity") for name, model in worked_out
-    )
-    return [*found, *arithmetic]
+            one_s = printed(f"total_s.{state}.{before}", "elimination")
+            worked_out[f"speedup.{state}.{order}"] = one_s / told.value
+    worked_out |= {
+        "redundancy_overhead_share": printed("total_s.warm.redundant") / printed("total_s.warm.unsorted") - 1,
+        "data_share_per_node": 1 / printed("nodes.most"),
+        "expected_reduction_share": 1 - 1 / printed("nodes.most"),
+    }
+    return [*found, *(Residual(two_nodes(name), model, "identity") for name, model in worked_out.items())]
 
 
 # -- what is asked of model and measurement ----------------------------------------------------------------
