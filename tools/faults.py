@@ -47,6 +47,8 @@ PATIENCE_S = 60.0
 """How long a process may take that nothing has happened to."""
 HOSTILE_S, HOSTILE_BYTES = 10.0, 2 * 2**30
 """What a hostile file may take of time and of memory."""
+_KEPT = tempfile.TemporaryDirectory(prefix="readahead-faults-")
+"""For what all trials use."""
 Trial = Callable[[random.Random, Path], str]
 
 
@@ -422,6 +424,29 @@ def hostile_parquet(rng: random.Random, folder: Path) -> str:
     return _judge().ask(path)
 
 
+@functools.cache
+def _whole_database() -> bytes:
+    path = Path(_KEPT.name, "whole.duckdb")
+    with duckdb.connect() as connection:
+        sql = "SELECT i AS id, hash(i) AS h, 'word ' || i % 50 AS w FROM range(20000) r(i)"
+        connection.execute(f"ATTACH {literal(path)} AS file (BLOCK_SIZE 16384)")
+        connection.execute(f"CREATE TABLE file.t AS {sql}; DETACH file")
+    return path.read_bytes()
+
+
+def hostile_database(rng: random.Random, folder: Path) -> str:
+    """Advise on a damaged database."""
+    data = bytearray(_whole_database())
+    for _ in range(rng.choice((1, 2, 5, 40))):
+        at = rng.randrange(
+            rng.choice((12_288, len(data)))
+        )  # where its metadata lies is told in the first pages
+        data[at : at + 8] = rng.randbytes(8)
+    path = folder / "hostile.duckdb"
+    path.write_bytes(data[: rng.randrange(len(data))] if rng.random() < 0.1 else data)
+    return _judge().ask(path)
+
+
 def hostile_result(rng: random.Random, folder: Path) -> str:
     """Read a class of two learners' results, one of them with values that nobody would have written."""
     own = Progress(folder / "own.progress")
@@ -457,9 +482,6 @@ def hostile_result(rng: random.Random, folder: Path) -> str:
 
 
 # -- races -------------------------------------------------------------------------------------------------
-_KEPT = tempfile.TemporaryDirectory(prefix="readahead-faults-")
-
-
 @functools.cache
 def _table() -> tuple[Path, tuple[object, ...]]:
     folder = Path(_KEPT.name)
@@ -542,7 +564,7 @@ def _held() -> int:
 # -- the campaign ------------------------------------------------------------------------------------------
 TRIALS: tuple[Trial, ...] = (
     build_killed, build_on_a_full_disk, build_cancelled, progress_killed, progress_on_a_full_disk, sheet_killed,
-    advise_killed, probe_killed, hostile_parquet, hostile_result, device_races,
+    advise_killed, probe_killed, hostile_parquet, hostile_database, hostile_result, device_races,
     table_spoilt,
 )  # fmt: skip
 
