@@ -203,7 +203,7 @@ class RevealView:
     def html(self) -> str:
         """Return the answer at once, measuring here and now: for a run without a learner."""
         measured, noted = self._ask()
-        return self._answer(measured) + self._folds(noted)
+        return self._answer(self._sources(measured), measured) + self._folds(noted)
 
     @cached_property
     def widget(self) -> Any:
@@ -241,7 +241,7 @@ class RevealView:
             if earlier is not None:
                 self._show(*earlier)
             elif self._turn.measures:
-                self.body.value = self._answer(None)
+                self.body.value = self._answer(self._sources(None), None)
                 self.background.start(self._ask, self._measured)
             else:
                 self._show(None)
@@ -286,15 +286,16 @@ class RevealView:
             found.append(Source(by="published", value=value, name=name, text=figure.printed, says=says))
         return found
 
-    def _answer(self, measured: Value | None, at: str = "") -> str:
+    def _answer(self, sources: Sequence[Source], measured: Value | None) -> str:
         """Return sentence, chart, table and reason."""
-        asked, guess, sources = self._asked.prediction, self._asked.guess, self._sources(measured, at)
+        asked, guess = self._asked.prediction, self._asked.guess
         if not sources:
             return paragraphs("The answer has to be measured first.")
 
         def verdict(source: Source) -> str:
             return "" if guess is None else asked.verdict(guess, source.value.median)
 
+        doubts = self._study.experiment.doubts(self._study.base)
         sentence = "; ".join(source.says for source in sources)
         sentence = f"{sentence[0].upper()}{sentence[1:]}."
         if guess is not None:
@@ -311,7 +312,7 @@ class RevealView:
             paragraphs(sentence)
             + ("" if asked.choices else strip(marks, asked.kind, sentence))
             + table(("Source", "Value", "Your guess against it"), rows)
-            + bullets((*(measured.warnings if measured is not None else ()), *self._doubts()))
+            + bullets((*(measured.warnings if measured is not None else ()), *doubts))
             + (paragraphs(f"**Why.** {asked.because}") if asked.because else "")
         )
 
@@ -332,8 +333,9 @@ class RevealView:
 
     def _show(self, measured: Value | None, at: str = "", noted: Mapping[str, Any] | None = None) -> None:
         """Show everything that will ever be known, and keep the truth that the guess is scored by."""
-        self.body.value = self._answer(measured, at) + self._folds(noted or {})
-        if sources := self._sources(measured):
+        sources = self._sources(measured, at)
+        self.body.value = self._answer(sources, measured) + self._folds(noted or {})
+        if sources:
             self._keep_reveal(sources[0].value.median)
 
     def _measured(self, told: tuple[Value | None, dict[str, Any]]) -> None:
