@@ -21,6 +21,7 @@ PAGES: dict[Path, dict[str, Callable[[], str]]] = {
         "errors": published_page.errors,
         "figures": published_page.figures,
     },
+    paths.DATA / "README.md": {"sums": published_page.sums},
     paths.ROOT / "README.md": {"chapters": leaders_guide.chapters},
     paths.ROOT / "INSTRUCTORS.md": {"agendas": leaders_guide.agendas, "questions": leaders_guide.questions},
 }

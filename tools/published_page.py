@@ -1,4 +1,6 @@
-"""The tables of docs/published.md: every published figure, and how far the models are from those that they predict."""
+"""The tables of docs/published.md and data/README.md: every published figure, how far the models are off, and each sum
+that does not agree.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +11,7 @@ from readahead import published, units
 from readahead.chapters import CONTENTS, is_written
 from readahead.experiments.residual import ROLES, Residual, Tally
 from readahead.published import Figure
+from tools.published_checks import checks
 
 ORDER = tuple(ROLES)
 """The roles, the one that could have failed first: where two chapters speak of a figure, the first role counts."""
@@ -92,6 +95,21 @@ def errors() -> str:
         *chosen,
     )
     return "\n".join(parts)
+
+
+def sums() -> str:
+    """Return how many sums agree, and each one that does not."""
+    every = checks()
+    odd = [check for check in every if check.verdict == "disagrees"]
+    lines = [
+        f"Of {len(every)} sums {len(every) - len(odd)} agree and {len(odd)} do not:",
+        "",
+        "| topic | sum | gives | why |\n|---|---|---|---|",
+    ]
+    for one in odd:
+        said = f"`{one.left}` {one.relation} `{one.right}`"
+        lines.append(_line(one.topic, said, f"{one.left_value:.4g} against {one.right_value:.4g}", one.why))
+    return "\n".join(lines)
 
 
 def text(figure: Figure) -> str:
