@@ -295,7 +295,6 @@ class RevealView:
         def verdict(source: Source) -> str:
             return "" if guess is None else asked.verdict(guess, source.value.median)
 
-        doubts = self._study.experiment.doubts(self._study.base)
         sentence = "; ".join(source.says for source in sources)
         sentence = f"{sentence[0].upper()}{sentence[1:]}."
         if guess is not None:
@@ -312,7 +311,7 @@ class RevealView:
             paragraphs(sentence)
             + ("" if asked.choices else strip(marks, asked.kind, sentence))
             + table(("Source", "Value", "Your guess against it"), rows)
-            + bullets((*(measured.warnings if measured is not None else ()), *doubts))
+            + bullets((*(measured.warnings if measured is not None else ()), *self._doubts()))
             + (paragraphs(f"**Why.** {asked.because}") if asked.because else "")
         )
 
