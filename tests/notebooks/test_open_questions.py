@@ -70,6 +70,15 @@ GIVEN = {
     ("03_row_groups.ipynb", "packed"): ("32 reads", "44.8 MB against 14.8 MB", "90 MB/s", "35 ms", "65 ms"),
     ("03_row_groups.ipynb", "here"): ("1,024 reads against 64", "machine card", "2,097,152 rows"),
     ("03_row_groups.ipynb", "counter"): ("12.9 s", "86,944 pages of 8"),
+    ("04_io_cpu.ipynb", "load"): ("the two columns above",),
+    ("04_io_cpu.ipynb", "rows158"): ("2.59 µs at 20 rows", "3.40 µs at 40"),
+    ("04_io_cpu.ipynb", "rows323"): ("15.01 µs at 80 rows", "28.48 µs at 158"),
+    ("04_io_cpu.ipynb", "load_here"): ("4.3 µs",),
+    ("04_io_cpu.ipynb", "evict_here"): ("just over 3 µs",),
+    ("04_io_cpu.ipynb", "query1"): ("200 MB", "360 MB to 1.5 GB", "one column"),
+    ("04_io_cpu.ipynb", "cores"): ("machine card", "N / (1 + s (N - 1))", "0.033"),
+    ("04_io_cpu.ipynb", "knee"): ("the processor time and the bytes of all columns, above",),
+    ("04_io_cpu.ipynb", "tenfold"): ("one worker", "the bytes of Query 1, above"),
     ("06_index_pages.ipynb", "upper"): ("million leaf pages", "13 bytes", "8,096 bytes"),
     ("06_index_pages.ipynb", "all_leaves"): (
         "10 pages",
@@ -138,6 +147,9 @@ HIDDEN = {
     ("03_row_groups.ipynb", "text"): r"ten times|tenth|16 MiB",
     ("03_row_groups.ipynb", "dictionary"): r"2\.3\d?",
     ("03_row_groups.ipynb", "counter"): r"\b55 MB",
+    ("04_io_cpu.ipynb", "load"): r"\b4\.[2-6]\d? ?µs",
+    ("04_io_cpu.ipynb", "rows158"): r"\b8\.[0-9]+ ?µs",
+    ("04_io_cpu.ipynb", "rows323"): r"(?<![\d.])(?:5[0-9]|74)(?:\.\d+)? ?µs",
     ("06_index_pages.ipynb", "upper"): r"1,?60[78]",
     ("06_index_pages.ipynb", "behind"): r"\b64 KiB|63\.4",
     ("06_index_pages.ipynb", "sampled"): r"\b414\b",
@@ -181,6 +193,11 @@ NOWHERE = {
         "how often its line of code",
         "the price of a small group",
         "Where the trip is the largest term",
+    ),
+    "04_io_cpu.ipynb": (
+        "With one disk nobody noticed",
+        "right eight times",
+        "So the processor pays for four things",
     ),
     "06_index_pages.ipynb": (
         "seventy times as many",
@@ -246,6 +263,7 @@ LAWS = {
         dict.fromkeys(("switch", "switch_native", "switch_here", "depth", "alone", "hole"), 1.3),
     ),
     "fragments": ({"size": "tiny", "seek_s": 0.0099, "queue_depth": 2}, {}),
+    "io_cpu": ({"size": "tiny"}, {"tenfold": 1.5}),
     "index_pages": ({"size": "tiny"}, {"sample_native": 1.3}),
     "elimination": ({"size": "tiny"}, {"bloom": 1.3}),
     "cache_tiers": ({"size": "tiny"}, {"scan_gain": 1.3, "tiny_blocks": 1.6}),
@@ -257,6 +275,7 @@ LAWS = {
 
 
 NO_LAW = {
+    "io_cpu": {"load_here", "evict_here"},
     "index_pages": {"sample_parquet"},
     "elimination": {"folders", "price"},
     "scale_out": {"warm"},

@@ -105,12 +105,28 @@ def cpu_ratio(study: Study) -> Value:
     return dear / cheap
 
 
-def knee(study: Study) -> Applied:
-    """Return the device bandwidth, in bytes/s, at which one worker has no time to wait for a scan."""
-    settings = study.settings(report=EVERY, where=DISK_WARM)
+def core_rate(study: Study, report: str = EVERY) -> Applied:
+    """Return the law of the bytes a second that one worker gets through of a query."""
+    settings = study.settings(report=report, where=DISK_WARM)
     costs, recipe = EXPERIMENT.costs(settings), EXPERIMENT.case(settings).recipe
     cpu_s = recipe.rows * costs.row_s + recipe.row_groups * costs.group_s
     return Applied(laws.rate_per_core, cpu_s=cpu_s, size_bytes=EXPERIMENT.work(settings))
+
+
+def dear_law(study: Study) -> Applied:
+    """Return the law of the processor time of Query 1 over that of one sum."""
+    dear, cheap = (
+        EXPERIMENT.costs(study.settings(report=report, where=DISK_WARM)) for report in (QUERY_1, SUM)
+    )
+    recipe = EXPERIMENT.case(study.base).recipe
+    return Applied(
+        laws.times_as_dear,
+        rows=recipe.rows,
+        row_groups=recipe.row_groups,
+        dear_row_s=dear.row_s,
+        cheap_row_s=cheap.row_s,
+        group_s=cheap.group_s,
+    )
 
 
 def knee_measured(study: Study) -> Value:
@@ -136,7 +152,16 @@ _LOAD = tuple(published.figure("io_cpu", f"load_cpu_per_page_s.{end}") for end i
 _SCAN = tuple(published.figure("io_cpu", f"scan_bytes_per_core_s.{end}") for end in ("low", "high"))
 
 ROUNDS = {
-    "load": Round(model=lambda _: scanned().load_s, measures=False, published=_LOAD),
+    "load": Round(
+        model=lambda _: scanned().load_s,
+        measures=False,
+        published=_LOAD,
+        law=lambda _: Applied(
+            laws.loading_s,
+            from_disk_s=printed("cpu_per_page_s.disk.r10"),
+            in_memory_s=printed("cpu_per_page_s.memory.r10"),
+        ),
+    ),
     "rows158": Round(
         law=lambda _: extrapolated().law(158),
         measures=False,
@@ -149,14 +174,20 @@ ROUNDS = {
     ),
     "load_here": Round(measured=loading, measures=page_cache.can_evict(), published=_LOAD),
     "evict_here": Round(measured=evicting, published=(published.figure("io_cpu", "evict_cpu_per_page_s"),)),
-    "query1": Round(model=lambda _: 6.0, measured=cpu_ratio),
+    "query1": Round(law=dear_law, measured=cpu_ratio),
     "cores": Round(
         law=lambda _: Applied(laws.scaling, cores=cores(), sigma=sigma()),
         measured=lambda study: speed_up(study.measured),
     ),
-    "knee": Round(law=knee, measured=knee_measured, published=_SCAN),
+    "knee": Round(law=core_rate, measured=knee_measured, published=_SCAN),
     "tenfold": Round(
-        ask=lambda see: see.seconds(**on_bandwidth(500 * MB)) / see.seconds(**on_bandwidth(5 * GB))
+        ask=lambda see: see.seconds(**on_bandwidth(500 * MB)) / see.seconds(**on_bandwidth(5 * GB)),
+        law=lambda study: Applied(
+            laws.roof_gain,
+            slow_bytes_per_s=500 * MB,
+            fast_bytes_per_s=5 * GB,
+            cpu_bytes_per_s=core_rate(study, QUERY_1),
+        ),
     ),
 }
 
@@ -261,4 +292,4 @@ FIGURES = {
     "printed": lambda _: against_print(residuals(), (*FITTED, *CHOSEN_BY_LOOKING)),
 }
 
-__all__ = ["CHOSEN_BY_LOOKING", "EXPERIMENT", "FIGURES", "FITTED", "ROUNDS", "residuals"]
+__all__ = ["ANSWERS", "CHOSEN_BY_LOOKING", "CLAIMS", "EXPERIMENT", "FIGURES", "FITTED", "ROUNDS", "residuals"]

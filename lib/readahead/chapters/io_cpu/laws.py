@@ -49,6 +49,32 @@ def evicting_s(page_s: float, *, looked_at_s: float, load_s: float, share: float
     return (page_s - looked_at_s) / share - load_s
 
 
+def loading_s(from_disk_s: float, in_memory_s: float) -> float:
+    r"""Return what it costs the processor to fetch a page.
+
+    .. math:: d - m
+
+    where the same query costs d (`from_disk_s`) a page that comes from the disk and m (`in_memory_s`) a page that is in
+    memory: what it does with the rows is in both.
+
+    Source: J. Chang, IO Cost Structure, 2010.
+    """
+    return from_disk_s - in_memory_s
+
+
+def times_as_dear(
+    rows: int, row_groups: int, *, dear_row_s: float, cheap_row_s: float, group_s: float
+) -> float:
+    r"""Return how many times the processor time of one query another takes on the same table.
+
+    .. math:: \frac{N r_1 + m g}{N r_2 + m g}
+
+    where N (`rows`) cost r₁ (`dear_row_s`) each in one query and r₂ (`cheap_row_s`) in the other, and each of m
+    (`row_groups`) costs both g (`group_s`).
+    """
+    return (rows * dear_row_s + row_groups * group_s) / (rows * cheap_row_s + row_groups * group_s)
+
+
 def rate_per_core(cpu_s: float, size_bytes: float = PAGE_BYTES) -> float:
     r"""Return the bytes that a core gets through in a second.
 
@@ -95,6 +121,18 @@ def cores_for(bytes_per_s: float, core_bytes_per_s: float, sigma: float) -> floa
     times = bytes_per_s / core_bytes_per_s
     left = 1 - sigma * times
     return float("inf") if left <= 0 else times * (1 - sigma) / left
+
+
+def roof_gain(slow_bytes_per_s: float, fast_bytes_per_s: float, cpu_bytes_per_s: float) -> float:
+    r"""Return how many times faster a query becomes on a faster device.
+
+    .. math:: \frac{\min(d_2, c)}{\min(d_1, c)}
+
+    where d₁ (`slow_bytes_per_s`) and d₂ (`fast_bytes_per_s`) are what the devices deliver and c (`cpu_bytes_per_s`)
+    what the processor gets through.
+    """
+    slow, fast = roofline([slow_bytes_per_s, fast_bytes_per_s], cpu_bytes_per_s).tolist()
+    return float(fast / slow)
 
 
 def roofline(device_bytes_per_s: ArrayLike, cpu_bytes_per_s: ArrayLike) -> Array:
