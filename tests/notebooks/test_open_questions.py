@@ -79,6 +79,14 @@ GIVEN = {
     ("04_io_cpu.ipynb", "cores"): ("machine card", "N / (1 + s (N - 1))", "0.033"),
     ("04_io_cpu.ipynb", "knee"): ("the processor time and the bytes of all columns, above",),
     ("04_io_cpu.ipynb", "tenfold"): ("one worker", "the bytes of Query 1, above"),
+    ("11_your_data.ipynb", "touched"): ("a tenth", "row groups, above", "all posts"),
+    ("11_your_data.ipynb", "other_groups"): (
+        "reads and the terms above",
+        "30 ms",
+        "90 MB/s",
+        "one row group",
+    ),
+    ("11_your_data.ipynb", "other_order"): ("a tenth of the bytes", "what it takes above"),
     ("06_index_pages.ipynb", "upper"): ("million leaf pages", "13 bytes", "8,096 bytes"),
     ("06_index_pages.ipynb", "all_leaves"): (
         "10 pages",
@@ -199,6 +207,11 @@ NOWHERE = {
         "right eight times",
         "So the processor pays for four things",
     ),
+    "11_your_data.ipynb": (
+        "Nobody can skip what is everywhere",
+        "are no accident",
+        "different things in the trace",
+    ),
     "06_index_pages.ipynb": (
         "seventy times as many",
         "A chain cannot be read ahead",
@@ -264,6 +277,7 @@ LAWS = {
     ),
     "fragments": ({"size": "tiny", "seek_s": 0.0099, "queue_depth": 2}, {}),
     "io_cpu": ({"size": "tiny"}, {"tenfold": 1.5}),
+    "your_data": ({"size": "tiny"}, {"other_groups": 1.4, "other_order": 1.4}),
     "index_pages": ({"size": "tiny"}, {"sample_native": 1.3}),
     "elimination": ({"size": "tiny"}, {"bloom": 1.3}),
     "cache_tiers": ({"size": "tiny"}, {"scan_gain": 1.3, "tiny_blocks": 1.6}),

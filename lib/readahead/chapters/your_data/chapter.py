@@ -75,10 +75,18 @@ def seen_amplification(study: Study) -> float:
     return laws.amplification(scanned, groups=groups, selectivity=share)
 
 
+def gain_law(study: Study, layout: str) -> Applied:
+    """Return the law of the gain, with the reads before and after."""
+    today, changed = (
+        EXPERIMENT.law(study.settings(**one)) for one in ({"layout": TODAY}, advised(study.base, layout))
+    )
+    return Applied(laws.gain, today_s=today, changed_s=changed)
+
+
 ROUNDS = {
     "touched": Round(law=amplification, measured=seen_amplification),
-    "other_groups": Round(ask=lambda see: gain(see, REGROUPED)),
-    "other_order": Round(ask=lambda see: gain(see, SORTED)),
+    "other_groups": Round(ask=lambda see: gain(see, REGROUPED), law=lambda study: gain_law(study, REGROUPED)),
+    "other_order": Round(ask=lambda see: gain(see, SORTED), law=lambda study: gain_law(study, SORTED)),
 }
 
 

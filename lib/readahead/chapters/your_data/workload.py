@@ -15,11 +15,12 @@ from readahead.datasets.survey import Survey, survey
 from readahead.devices import THIS_MACHINE, Device, calibrated, device
 from readahead.errors import BadValue
 from readahead.experiments.experiment import Experiment, Settings
+from readahead.experiments.round import Applied
 from readahead.measure import sample_run
 from readahead.measure.run import EngineSettings, spare_threads
 from readahead.measure.sample import Sample
 from readahead.models import table_layout
-from readahead.models.estimate import Estimate
+from readahead.models.estimate import Estimate, query_s
 from readahead.models.reads import Reads
 from readahead.models.schedule import Costs
 from readahead.models.table_layout import Case, Layout, Table, Workload
@@ -100,6 +101,26 @@ class YourData(Experiment):
         """Return the schedule of the sample's reads, as named terms."""
         case = self.case(settings)
         return case.timed(self._plans(case, settings))
+
+    def law(self, settings: Settings) -> Applied:
+        """Return the law of the query's time with the numbers of its reads, its device and its engine."""
+        case, reads = self.case(settings), self.plan(settings)
+        in_flight = min(case.queue_depth, case.device.channels)
+        shared = case.device.bandwidth_bytes_per_s / in_flight
+        cpu_s = (
+            int(reads.rows[reads.is_read].sum()) * case.costs.row_s + reads.read_groups * case.costs.group_s
+        )
+        return Applied(
+            query_s,
+            open_s=self.model(settings).terms_s["open"],
+            reads=len(reads.spans),
+            in_flight=in_flight,
+            latency_s=case.device.latency_s,
+            size_bytes=reads.data_bytes,
+            bandwidth_bytes_per_s=min(case.device.channel_bandwidth_bytes_per_s, shared),
+            dispatch_s=case.costs.dispatch_s,
+            cpu_s=cpu_s / case.threads,
+        )
 
     def measure(self, settings: Settings, repeats: int = 3) -> Sample:
         """Write the sample in this layout, read it on the emulated device, and remove it."""
