@@ -19,6 +19,7 @@ from readahead.chapters.io_cpu.page_costs import (
     column,
     evicting_s,
     extrapolated,
+    printed,
     residuals,
     scanned,
     sigma,
