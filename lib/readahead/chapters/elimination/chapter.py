@@ -288,7 +288,7 @@ def _flights(study: Study) -> Picture:
     seen = [(n + 1.0, s.row_groups_scanned / s.row_groups_total) for n, s in enumerate(samples)]
     modeled = [(n + 1.0, share) for n, share in enumerate(shares(BY_YEAR))]
     return Picture(
-        x=Axis(label="query", kind="count", log=False),
+        x=Axis(label="query", kind="count", log=False, names=tuple(QUERIES)),
         y=_SHARE_READ,
         lines=(
             Line(name="DuckDB, by year", points=seen, source="measured", joined=False),
