@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from readahead import devices
+from readahead import devices, paths
 from readahead.chapters import chapter
 from readahead.chapters.read_ahead import laws
 from readahead.chapters.read_ahead.chapter import (
@@ -41,6 +41,14 @@ def test_the_printed_figures_agree_but_for_the_named_one() -> None:
         "scan_bytes_per_s.on_low",
     }
     assert not any(one.role == "foretold" for one in residuals())
+
+
+def test_a_scan_without_locks_is_asked_before_it_is_told() -> None:
+    told = ROUNDS["nolock"]
+    assert told.law(None).result == pytest.approx(734e6)  # type: ignore[misc, arg-type]
+    assert [one.printed for one in told.figures] == ["707MB/sec"]
+    notebook = (paths.ROOT / "notebooks" / "02_read_ahead.ipynb").read_text(encoding="utf-8")
+    assert "707" not in notebook and "680" not in notebook
 
 
 def test_sheas_device_is_the_catalogues() -> None:

@@ -95,9 +95,7 @@ def residuals() -> list[Residual]:
     scans fit windows of the two sizes that he names, if the larger belongs to the two faster scans.
     """
     table, page = printed("table_bytes"), printed("page_bytes")
-    slow = figure("scan_bytes_per_s.read_committed_cold")
-    window_s = printed("scan_read_bytes.low") / slow.value
-    large = printed("scan_read_bytes.high") / window_s
+    slow, large = figure("scan_bytes_per_s.read_committed_cold"), _without_locks().result
     copy = printed("rowstore_read_pages") * page
     pages = table / page / printed("elapsed_s.on")
     worked_out = {
@@ -134,6 +132,16 @@ def residuals() -> list[Residual]:
         ),
         *(Residual(figure(name), model, "identity", why) for name, (model, why) in worked_out.items()),
     ]
+
+
+def _without_locks() -> Applied:
+    """Return the law of Chang's scan with NOLOCK, from his scan with locks."""
+    return Applied(
+        laws.longer_reads_rate,
+        bytes_per_s=printed("scan_bytes_per_s.read_committed_cold"),
+        read_bytes=printed("scan_read_bytes.low"),
+        longer_bytes=printed("scan_read_bytes.high"),
+    )
 
 
 def _total(study: Study, changes: dict[str, Any], *terms: str) -> float:
@@ -195,6 +203,11 @@ ROUNDS = {
         law=lambda _: Applied(
             laws.window_share, request_bytes=printed("file_copy_read_bytes"), in_flight=1, **SSD
         ),
+    ),
+    "nolock": Round(
+        measures=False,
+        published=(figure("scan_bytes_per_s.nolock_cold"),),
+        law=lambda _: _without_locks(),
     ),
     "switch": Round(
         ask=lambda see: gain(see, PARQUET), law=lambda study: _gain_law(study, switched(OFF), switched(ON))

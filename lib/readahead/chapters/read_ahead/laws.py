@@ -33,6 +33,17 @@ def rate(total_bytes: float, elapsed_s: float) -> float:
     return total_bytes / elapsed_s
 
 
+def longer_reads_rate(bytes_per_s: float, read_bytes: float, longer_bytes: float) -> float:
+    r"""Return the bytes a second of a scan whose reads become longer and take as long as before.
+
+    .. math:: X \, \frac{S_2}{S_1}
+
+    where X (`bytes_per_s`) is its rate with reads of S₁ (`read_bytes`), one after the other, and S₂ (`longer_bytes`)
+    lies on as many more disks of a stripe as it is longer.
+    """
+    return bytes_per_s * longer_bytes / read_bytes
+
+
 def scan_s(
     total_bytes: float, request_bytes: float, *, latency_s: float, bandwidth_bytes_per_s: float
 ) -> float:
