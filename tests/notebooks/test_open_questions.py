@@ -124,7 +124,7 @@ GIVEN = {
     ("09_scale_out.ipynb", "requests"): ("128 reads of 20 ms", "20 at once", "32 at once", "15 ms"),
     ("09_scale_out.ipynb", "slow"): ("66 reads in a row", "2.5 ms", "three times", "15 ms"),
     ("09_scale_out.ipynb", "killed"): ("as much to read", "half of its part", "100 ms"),
-    ("09_scale_out.ipynb", "pushed"): ("3 MiB", "2 MB", "two nodes", "10 MB/s"),
+    ("09_scale_out.ipynb", "pushed"): ("3 MiB", "2 MB", "two nodes", "10 MB/s", "eight more messages"),
     ("10_loading.ipynb", "runs"): ("2 %", "2.1 %", "nine times in ten", "95 %"),
     ("10_loading.ipynb", "files"): ("the time above", "64 batches", "two latencies of 4 ms", "16 at a time"),
     ("10_loading.ipynb", "database"): ("the same batches", "one log"),
