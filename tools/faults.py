@@ -46,7 +46,7 @@ from readahead.storage.emulated import EmulatedFileSystem
 PATIENCE_S = 60.0
 """How long a process may take that nothing has happened to."""
 HOSTILE_S, HOSTILE_BYTES = 10.0, 2 * 2**30
-"""What a hostile file may take of time and of memory."""
+"""What a hostile file may take of the processor's time and of memory."""
 _KEPT = tempfile.TemporaryDirectory(prefix="readahead-faults-")
 """For what all trials use."""
 Trial = Callable[[random.Random, Path], str]
@@ -324,13 +324,15 @@ def probe_killed(rng: random.Random, folder: Path) -> str:
 
 # -- hostile files ---------------------------------------------------------------------------------------
 JUDGE = """
-import resource, sys
+import resource, sys, time
 from readahead.__main__ import run
 resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 print("ready", flush=True)
 for line in sys.stdin:
+    begun_s = time.process_time()
     code = run(["advise", line.rstrip("\\n"), "--device", "nvme"])
-    print("\\nended", code, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024, flush=True)
+    most_bytes = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+    print("\\nended", code, most_bytes, time.process_time() - begun_s, flush=True)
 """
 
 
@@ -348,7 +350,7 @@ class Judge:
         child = self.child
         assert child.stdin is not None and child.stdout is not None
         print(path, file=child.stdin, flush=True)
-        said, over_s = "", time.monotonic() + HOSTILE_S
+        said, over_s = "", time.monotonic() + PATIENCE_S
         while "\nended" not in said or not said.endswith("\n"):
             ready = select.select([child.stdout], [], [], max(0.0, over_s - time.monotonic()))[0]
             more = os.read(child.stdout.fileno(), 65_536).decode(errors="replace") if ready else ""
@@ -360,10 +362,12 @@ class Judge:
                 return (
                     f"{'no answer in time' if not ready else f'it died: {child.returncode}'}: {said[-300:]}"
                 )
-        code, most_bytes = map(int, said.rsplit("ended", maxsplit=1)[1].split())
+        code, most_bytes, took_s = map(float, said.rsplit("ended", maxsplit=1)[1].split())
         if "Traceback" in said or code not in (0, 1) or (code and said.count("\n") > 3):
             return f"it said: {said[-500:]}"
-        return f"it took {most_bytes:,} bytes" if most_bytes > HOSTILE_BYTES else ""
+        if most_bytes > HOSTILE_BYTES or took_s > HOSTILE_S:
+            return f"it took {most_bytes:,.0f} bytes and {took_s:.0f} s"
+        return ""
 
 
 @functools.cache
@@ -551,7 +555,7 @@ def table_spoilt(rng: random.Random, folder: Path) -> str:
         pass
     finally:
         timer.join()
-    if time.monotonic() - begun > HOSTILE_S:
+    if time.monotonic() - begun > PATIENCE_S:
         return "it took too long"
     return f"it holds {_held()} threads and files, {before} before" if _held() > before else ""
 
