@@ -25,6 +25,7 @@ from readahead.panels.chart import (
     MOST_STEPS,
     WIDTH,
     Mark,
+    apart,
     chart,
     drawing_html,
     strip,
@@ -83,6 +84,14 @@ def test_linear_ticks_are_even(low: float, width: float) -> None:
     places = ticks(low, low + width, log=False)
     steps = [b - a for a, b in itertools.pairwise(places)]
     assert 2 <= len(places) <= 8 and all(math.isclose(step, steps[0], rel_tol=1e-3) for step in steps)
+
+
+def test_words_along_a_log_axis_do_not_touch() -> None:
+    places = [175.0, 200.0, 225.0, 250.0, 275.0, 300.0, 325.0, 350.0]
+    words = [f"{place:.0f} rows/s" for place in places]
+    kept = apart(places, words, (160.0, 360.0))
+    assert kept[0] == words[0] and "" in kept and len([word for word in kept if word]) >= 4
+    assert apart([1.0, 10.0, 100.0], ["1", "10", "100"], (1.0, 100.0)) == ["1", "10", "100"]
 
 
 def test_ticks_of_bytes_are_powers_of_two_and_even_ones_share_a_unit() -> None:

@@ -248,7 +248,20 @@ def _prepare(axes: Any, side: str, axis: Axis, values: Sequence[float], rows: in
         ends = 0.0 if low >= 0 else low - air, high + air + high * share
     places = ticks(*ends, log=axis.log, most=8 if side == "x" else 6, kind=axis.kind)
     axes.set(**{f"{side}scale": "log" if axis.log else "linear", f"{side}lim": ends})
-    axes.set(**{f"{side}ticks": places, f"{side}ticklabels": tick_texts(places, axis.kind, log=axis.log)})
+    words = tick_texts(places, axis.kind, log=axis.log)
+    words = apart(places, words, ends) if side == "x" and axis.log else words
+    axes.set(**{f"{side}ticks": places, f"{side}ticklabels": words})
+
+
+def apart(places: Sequence[float], words: Sequence[str], ends: tuple[float, float]) -> list[str]:
+    """Return the words along a log axis, none where it would touch the one before."""
+    kept, edge = [], -math.inf
+    for place, word in zip(places, words, strict=True):
+        at = 0.75 * WIDTH * math.log(place / ends[0]) / math.log(ends[1] / ends[0])
+        fits = at - _wide(word) / 2 > edge
+        kept.append(word if fits else "")
+        edge = at + _wide(word) / 2 + 6 if fits else edge
+    return kept
 
 
 def _draw_strip(figure: Any, marks: Sequence[Mark], kind: str) -> float:
