@@ -21,7 +21,7 @@ from readahead.chapters.scale_out.chapter import (
     totals,
 )
 from readahead.chapters.scale_out.cluster import LOCAL, NODE_THREADS, POLL_S, cluster
-from readahead.chapters.scale_out.workload import way
+from readahead.chapters.scale_out.workload import shuffle_tasks, way
 from readahead.errors import BadValue, DataError
 from readahead.experiments.round import Study
 from readahead.units import MiB
@@ -57,7 +57,7 @@ def test_the_givens_of_the_notebook_are_those_of_the_runs(study: Study) -> None:
 
     assert reads(nodes=1) == [(2, 128)] and reads(**NEAR) == [(2, 64)] * 2
     assert [-(-128 // outstanding(requests)["queue_depth"]) for requests in (20, 32)] == [7, 4]
-    assert 3 * MiB == LARGE_SMALL and POLL_S == 0.1
+    assert (LARGE_SMALL, POLL_S, shuffle_tasks(2)) == (3 * MiB, 0.1, 8)
     assert EXPERIMENT.large_bytes(study.settings(**JOINED)) == pytest.approx(2.06e6, rel=0.01)
 
 
