@@ -89,7 +89,6 @@ ROUNDS = {
         law=lookup_law,
     ),
 }
-CLAIMS: dict[str, Any] = {}
 THOUSAND: dict[str, Any] = {
     "open_s": 0.01, "reads": 1_000, "in_flight": 10, "size_bytes": 1_000 * 64 * KiB, "latency_s": 0.005,
     "bandwidth_bytes_per_s": 100e6,

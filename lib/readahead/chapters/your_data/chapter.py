@@ -9,9 +9,8 @@ from readahead.chapters.your_data.workload import OURS, REGROUPED, SORTED, TODAY
 from readahead.experiments.claim import Sides
 from readahead.experiments.experiment import Knob, Settings, knob
 from readahead.experiments.figure import Axis, Line, Picture, Traces
-from readahead.experiments.round import Applied, Round, Source, Study, traces
+from readahead.experiments.round import Applied, Round, Source, Study, along, traces
 from readahead.measure.sample import Value
-from readahead.models import table_layout
 from readahead.units import MB
 
 LAYOUTS = {TODAY: "as it lies", REGROUPED: "other row groups", SORTED: "sorted by the filter"}
@@ -106,29 +105,20 @@ CLAIMS = {
 
 # -- the pictures ----------------------------------------------------------------------------------------
 def _layouts(study: Study) -> Picture:
-    table, high = EXPERIMENT.case(study.base).table, EXPERIMENT.knob("row_group_rows").high
-    grid = [float(rows) for rows in table_layout.sizes(table, points=40) if rows <= high]
     usual, now = EXPERIMENT.survey(study.base).table.usual_rows, study.measured.throughput(layout=TODAY)
-    lines, today = [], (float(usual), now.median)
+    today, lines = (float(usual), now.median), list[Line]()
     for layout in (REGROUPED, SORTED):
-        speeds = EXPERIMENT.curve(study.settings(layout=layout), "row_group_rows", grid)
-        lines.append(
-            Line(name=f"{LAYOUTS[layout]}, model", points=list(zip(grid, speeds.tolist(), strict=True)))
-        )
-        chosen = advised(study.base, layout)
-        point = (float(chosen["row_group_rows"]), study.measured.throughput(**chosen).median)
-        lines.append(_seen(layout, point))
+        best = advised(study.base, layout)["row_group_rows"]
+        label = LAYOUTS[layout]
+        lines += along(study, "row_group_rows", seen=(best,), label=label, by="measured", layout=layout)
+    lines.append(Line(name=f"measured, {LAYOUTS[TODAY]}", points=[today], source="measured", joined=False))
     return Picture(
         values={"device": study.base["device"], "mb_per_s": today[1] / MB},
         x=Axis(label="rows in a row group", kind="rows"),
         y=Axis(label="throughput", kind="bytes_per_s"),
-        lines=(*lines, _seen(TODAY, today)),
+        lines=tuple(lines),
         marks={"today": today[0]},
     )
-
-
-def _seen(layout: str, point: tuple[float, float]) -> Line:
-    return Line(name=f"{LAYOUTS[layout]}, measured", points=[point], source="measured", joined=False)
 
 
 def _reads(study: Study) -> Traces:
