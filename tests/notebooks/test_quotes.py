@@ -1,4 +1,4 @@
-"""A quotation says what its document says: every number in it is one that its author printed."""
+"""A quotation says what its document says, and what is wrong with a printed figure is left to be found."""
 
 from __future__ import annotations
 
@@ -54,3 +54,22 @@ def test_every_number_of_a_quotation_is_one_that_its_author_printed(path: Path) 
 
 def test_there_are_quotations_to_read() -> None:
     assert sum(len(quotations(path)) for path in NOTEBOOKS) > 25
+
+
+FOUND_BY_THE_LEARNER = {
+    "02_read_ahead": ("cannot_be", ("25,000", "cannot be 20", "too few pages")),
+    "03_row_groups": ("difference", ("0.34", "0.336", "misprint")),
+    "06_index_pages": ("steady", ("4.475", "4.48")),
+    "08_cache_tiers": ("block_cache", ("2355", "2,355", "misprint")),
+    "10_loading": ("peaks", ("106 MB", "KB/s", "unit of the peaks")),
+}
+"""Each misprint has an exercise; what would give it away stands nowhere above."""
+
+
+@pytest.mark.parametrize("name", FOUND_BY_THE_LEARNER)
+def test_nothing_above_an_exercise_gives_its_misprint_away(name: str) -> None:
+    exercise, words = FOUND_BY_THE_LEARNER[name]
+    text = (paths.ROOT / "notebooks" / f"{name}.ipynb").read_text(encoding="utf-8")
+    above, call, _ = text.partition(f'lesson.exercise(\\"{exercise}\\")')
+    assert call
+    assert [word for word in words if word in above] == []
