@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 from readahead.experiments.round import Applied
 
 
@@ -51,3 +53,14 @@ def test_the_call_that_is_shown_gives_the_result_that_is_shown() -> None:
 def test_a_function_without_a_formula_shows_the_rest() -> None:
     law = Applied(bare, rows=3)
     assert (law.formula, law.symbols, law.cited, law.call) == ("", "", "", "laws.bare(rows=3)")
+
+
+def test_a_law_may_be_an_argument_and_the_call_can_still_be_typed() -> None:
+    inner = Applied(trips, length_bytes=1e6, request_bytes=8_192)
+    law = Applied(
+        trips, length_bytes=Applied(trips, length_bytes=1e9, request_bytes=10.0), request_bytes=inner
+    )
+    assert law.result == trips(trips(1e9, 10.0), inner.result)
+    assert abs(eval(law.call, {"laws": SimpleNamespace(trips=trips)}) / law.result - 1) < 1e-5
+    assert max(map(len, law.call.splitlines())) <= 100
+    assert law.source.count("def trips") == 1

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import inspect
 import re
+import textwrap
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -27,6 +28,9 @@ from readahead.experiments.run import Run
 from readahead.measure.sample import FEW, Sample, Value, exactly, seconds, value
 from readahead.models.estimate import Estimate
 from readahead.published import Figure
+
+LINE = 90
+"""Letters of a law's arguments beyond which each has a line of its own."""
 
 
 class Applied:
@@ -53,8 +57,11 @@ class Applied:
     @property
     def call(self) -> str:
         """Return the call as a learner can type it: `laws.distinct(row_groups=128, keys=100)`."""
-        given = ", ".join(f"{name}={_plain(value)}" for name, value in self.arguments.items())
-        return f"laws.{self.function.__name__}({given})"
+        given = [f"{name}={_plain(value)}" for name, value in self.arguments.items()]
+        line = ", ".join(given)
+        if len(line) > LINE:
+            line = "\n" + textwrap.indent(",\n".join(given), "    ") + ",\n"
+        return f"laws.{self.function.__name__}({line})"
 
     @property
     def source(self) -> str:
