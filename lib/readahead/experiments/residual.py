@@ -233,9 +233,11 @@ class Tally:
         worst = self.worst
         if worst is None:
             return f"No printed figure here could have failed.{beside}"
-        many = f"{len(self.foretold)} printed figures" if len(self.foretold) > 1 else "One printed figure"
         free = f" Fitted or chosen by looking: {self.parameters}."
+        if len(self.foretold) == 1:
+            return f"One printed figure could have failed, and is off by {worst.error:.1%}: {worst.name}.{beside}{free}"
         return (
-            f"{many} could have failed: the median is off by {self.quantile(0.5):.1%}, {self.within:.0%} lie within"
-            f" 10 %, and farthest off, by {worst.error:.0%}, is {worst.name}.{beside}{free}"
+            f"{len(self.foretold)} printed figures could have failed: the median is off by {self.quantile(0.5):.1%},"
+            f" nine of ten by at most {self.quantile(0.9):.1%}, {self.within:.0%} lie within 10 %, and farthest off, by"
+            f" {worst.error:.0%}, is {worst.name}.{beside}{free}"
         )

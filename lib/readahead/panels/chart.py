@@ -295,7 +295,7 @@ def _draw_residuals(figure: Any, proof: Proof) -> float:
     axes.axvline(1, color=COLOURS["published"], linewidth=2)
     for row, one in enumerate(proof.residuals):
         shown = min(max(one.ratio, 1 / wide), wide)
-        full = {} if one.role == "foretold" else {"markerfacecolor": "white", "markeredgewidth": 2}
+        full = {} if one.role == "foretold" else {"markerfacecolor": "none", "markeredgewidth": 2}
         axes.plot(
             [shown], [row], color=COLOURS["modeled"], marker="o", markersize=8, linestyle="none", **full
         )
