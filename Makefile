@@ -27,7 +27,7 @@ lab: $(READY) ## open the workbook in JupyterLab
 	@$(BIN)/python -m readahead lab
 
 test: check ## check, then every test: the library, the notebooks, the panel in a real browser
-	ulimit -S -n 256; $(BIN)/python -m pytest -q -n 2 --dist worksteal -m "not browser"
+	ulimit -S -n 256; $(BIN)/python -m pytest -q -n 3 --dist worksteal -m "not browser"
 	ulimit -S -n 1024; $(BIN)/python -m pytest -q -m browser
 
 check: $(DEV) ## lint, format, types, imports, notebooks without outputs
