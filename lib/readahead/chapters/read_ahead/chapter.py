@@ -210,10 +210,13 @@ ROUNDS = {
         law=lambda _: _without_locks(),
     ),
     "switch": Round(
-        ask=lambda see: gain(see, PARQUET), law=lambda study: _gain_law(study, switched(OFF), switched(ON))
+        ask=lambda see: gain(see, PARQUET),
+        published=(figure("slowdown_factor"),),
+        law=lambda study: _gain_law(study, switched(OFF), switched(ON)),
     ),
     "switch_native": Round(
         ask=lambda see: gain(see, NATIVE),
+        published=(figure("slowdown_factor"),),
         law=lambda study: _gain_law(study, switched(OFF, NATIVE), switched(ON, NATIVE)),
     ),
     "switch_here": Round(
