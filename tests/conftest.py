@@ -11,6 +11,7 @@ from hypothesis import settings
 
 from readahead.datasets import store
 from readahead.datasets.recipe import Recipe
+from readahead.measure import calibrate
 from readahead.measure.calibrate import Calibration
 
 settings.register_profile("readahead", deadline=None)  # how fast a law is checked is nobody's business
@@ -29,10 +30,21 @@ def _own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
         del os.environ["READAHEAD_CACHE"]
 
 
+_KEEP, _TRIES = Calibration.keep, calibrate.MOST_TRIES
+
+
 @pytest.fixture(scope="session", autouse=True)
 def _calibrated_in_one_try() -> None:
-    """Beside other tests no machine is quiet: calibrations here go by a control run that is always the same."""
-    Calibration.__init__.__kwdefaults__["control"] = lambda: 1.0
+    """Beside other tests no machine is quiet: a calibration is made once, and taken for a steady one."""
+    calibrate.MOST_TRIES = 1
+    Calibration.keep = lambda self, costs, strayed=0.0: _KEEP(self, costs)  # type: ignore[method-assign]
+
+
+@pytest.fixture
+def calibrated_as_ever(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let a calibration know again when it was disturbed."""
+    monkeypatch.setattr(calibrate, "MOST_TRIES", _TRIES)
+    monkeypatch.setattr(Calibration, "keep", _KEEP)
 
 
 @pytest.fixture(scope="session")

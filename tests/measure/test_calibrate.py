@@ -23,6 +23,8 @@ from readahead.models.schedule import Costs
 from readahead.running import Event, listening
 from readahead.storage.trace import Read
 
+pytestmark = pytest.mark.usefixtures("calibrated_as_ever")
+
 
 @dataclass(frozen=True, kw_only=True)
 class Toll:

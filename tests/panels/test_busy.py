@@ -19,6 +19,8 @@ from readahead.panels.lesson import open_chapter
 from readahead.panels.panel import Panel
 from readahead.panels.state import static_html
 
+pytestmark = pytest.mark.usefixtures("calibrated_as_ever")
+
 
 @dataclass(frozen=True, kw_only=True)
 class Toll:
@@ -28,7 +30,7 @@ class Toll:
 
 
 @pytest.fixture
-def busy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Calibration[Toll]:
+def busy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, calibrated_as_ever: None) -> Calibration[Toll]:
     """Give the toy a calibration whose first twelve control runs stray, and calibrate it."""
     monkeypatch.setenv("READAHEAD_CACHE", str(tmp_path / "cache"))
     monkeypatch.setenv("READAHEAD_PROGRESS", str(tmp_path / "progress.json"))
