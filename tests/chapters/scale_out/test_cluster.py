@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
 
+import dask
 import numpy as np
 import psutil
 import pytest
@@ -231,6 +232,11 @@ def test_a_local_cluster_leaves_no_process_behind() -> None:
     before = {child.pid for child in psutil.Process().children(recursive=True)}
     with contextlib.closing(Cluster(LOCAL).open()) as own:
         assert len(own.addresses) == 2
+        asked = own._client.run(dask.config.get, "distributed.worker.profile.enabled")
+        assert list(asked.values()) == [
+            False,
+            False,
+        ]  # Dask's profiler and DuckDB's threads can stop each other
         assert {child.pid for child in psutil.Process().children(recursive=True)} - before
     time.sleep(0.5)
     left = [c for c in psutil.Process().children(recursive=True) if c.pid not in before]

@@ -46,6 +46,9 @@ LOCAL_WORKERS: dict[str, Any] = {
     "dashboard_address": "127.0.0.1:0",  # a free port: 8787 may be taken
     "memory_limit": 0,
     "silence_logs": logging.CRITICAL,
+    # Dask's profiler walks over all threads a hundred times a second; Python 3.11 may stand still over that when one of
+    # DuckDB's threads begins or ends at that moment.
+    "config": {"distributed": {"worker": {"profile": {"enabled": False}}}},
 }
 POLL_S = 0.1
 """How often the coordinator looks whether all workers are still there, or somebody cancelled."""
