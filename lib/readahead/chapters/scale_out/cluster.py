@@ -46,10 +46,10 @@ LOCAL_WORKERS: dict[str, Any] = {
     "dashboard_address": "127.0.0.1:0",  # a free port: 8787 may be taken
     "memory_limit": 0,
     "silence_logs": logging.CRITICAL,
-    # Dask's profiler walks over all threads a hundred times a second; Python 3.11 may stand still over that when one of
-    # DuckDB's threads begins or ends at that moment.
-    "config": {"distributed": {"worker": {"profile": {"enabled": False}}}},
 }
+NO_PROFILER = {"distributed.worker.profile.enabled": False}
+"""Dask's profiler walks over all threads a hundred times a second; Python 3.11 may stand still over that when one of
+DuckDB's threads begins or ends at that moment."""
 POLL_S = 0.1
 """How often the coordinator looks whether all workers are still there, or somebody cancelled."""
 START_S = 30.0
@@ -220,6 +220,7 @@ class Cluster:
 
         Raises `DataError` if there are none, or they lack Readahead.
         """
+        import dask
         import distributed
 
         with self._lock:
@@ -229,7 +230,10 @@ class Cluster:
                 if self._client is None:
                     tell(0, 1, "starting the cluster")
                     at, options = (None, LOCAL_WORKERS) if self.scheduler == LOCAL else (self.scheduler, {})
-                    self._client = distributed.Client(at, timeout=START_S, set_as_default=False, **options)
+                    with dask.config.set(NO_PROFILER):  # what the workers start with
+                        self._client = distributed.Client(
+                            at, timeout=START_S, set_as_default=False, **options
+                        )
                 self._client.wait_for_workers(1, timeout=START_S)
                 with contextlib.suppress(TimeoutError):
                     self._client.wait_for_workers(self.workers, timeout=START_S)
