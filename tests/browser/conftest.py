@@ -33,8 +33,8 @@ def pytest_unconfigure(config: pytest.Config) -> None:
         print(f"The browser tests were skipped. {reason} Then: make test")
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def open_notebook(running: Any) -> Iterator[Callable[..., AbstractContextManager[Any]]]:
-    """Open a notebook by its file name, all in one browser: `with open_notebook("00_start_here.ipynb") as guest:`."""
+    """Open a notebook by its file name; the tests of a file share a browser."""
     with reading_room.browser() as started:
         yield lambda name, **more: reading_room.visitor(running, name, using=started, **more)

@@ -254,6 +254,8 @@ def test_with_the_colours_of_the_system_alone_everything_can_be_seen(guest: Any)
 
 
 def test_a_kernel_that_was_restarted_is_told_of_and_the_picture_stays(guest: Any) -> None:
+    guest.page.set_viewport_size({"width": 1440, "height": 1000})
+    guest.show_panel()
     drawn = guest.curve
     restart(guest, and_run=False)
     guest.wait_until(lambda: "Run this cell again" in guest.note(), 60)
