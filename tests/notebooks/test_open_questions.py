@@ -303,9 +303,8 @@ NO_LAW = {
 def test_every_round_shows_a_law_that_gives_its_answer_or_a_step_of_it(
     topic: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(
-        Calibration, "costs", lambda self: self.typical()
-    )  # whatever this machine is busy with
+    if topic in ("index_pages", "lookups"):  # whose costs a busy machine moves most
+        monkeypatch.setattr(Calibration, "costs", lambda self: self.typical())
     settings, rough = LAWS[topic]
     opened = chapter(topic)
     study = Study(opened.experiment, repeats=1, **settings)
