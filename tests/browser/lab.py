@@ -74,6 +74,13 @@ class Lab:
         """Return where a notebook opens, in a workspace of its own."""
         return f"http://127.0.0.1:{self.port}/lab/workspaces/w{time.time_ns()}/tree/{notebook}?token={TOKEN}"
 
+    def begin(self, notebook: str) -> None:
+        """Set a notebook to its smallest tables, and forget what was guessed before."""
+        path = self.root / notebook
+        small = path.read_text(encoding="utf-8")
+        path.write_text(small.replace('size = \\"small\\"', 'size = \\"tiny\\"'), encoding="utf-8")
+        self.root.with_name("progress.json").unlink(missing_ok=True)
+
 
 @contextmanager
 def lab(folder: Path, *, stock: bool = False, notebooks: Path | None = None) -> Iterator[Lab]:

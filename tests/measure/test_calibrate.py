@@ -130,6 +130,29 @@ def test_a_machine_that_is_slow_all_the_time_is_known_by_what_it_took_before() -
 
 
 @pytest.mark.usefixtures("_own_costs")
+def test_what_was_kept_while_the_machine_stood_still_is_flagged_and_not_calibrated_again() -> None:
+    toll(controls=[1.0, 1.0, 1.0, 1.0]).run()
+    toll(controls=[20.0] * 12).run()
+    runs: list[str] = []
+    toll(runs).ensure()
+    assert toll().strayed == pytest.approx(19) and toll().doubt and not runs
+
+
+@pytest.mark.parametrize(
+    "damage", [{"holds_for": None}, {"seconds": "x"}, {"seconds": 0}, {"boot_s": []}], ids=str
+)
+@pytest.mark.usefixtures("_own_costs")
+def test_a_damaged_control_run_counts_as_none(damage: dict[str, object]) -> None:
+    toll().run()
+    path = toll().path.with_name("control.json")
+    told = json.loads(path.read_text(encoding="utf-8"))
+    for facts in ({**told, **damage}, {name: value for name, value in told.items() if name not in damage}):
+        path.write_text(json.dumps(facts), encoding="utf-8")
+        assert calibrate.usual_s(3.0) == 3.0
+    assert calibrate.usual_s(2.0) == 2.0 == calibrate.usual_s(4.0)
+
+
+@pytest.mark.usefixtures("_own_costs")
 def test_after_a_restart_it_is_calibrated_anew_and_until_then_the_old_costs_are_better_than_none() -> None:
     toll().run()
     for path in (toll().path, toll().path.with_name("control.json")):

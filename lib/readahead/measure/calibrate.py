@@ -61,9 +61,13 @@ def control_s() -> float:
 def usual_s(seen_s: float) -> float:
     """Return the least median of control runs since this machine was started, `seen_s` among them, and keep it."""
     path = paths.cache_dir() / "control.json"
-    known = _read(path)
-    if known is not None and known["holds_for"] == _machine() and _since_boot(known):
-        seen_s = min(seen_s, float(known["seconds"]))
+    known = _read(path) or {}
+    try:
+        require_range("seconds", known["seconds"], low=1e-9, high=10)
+        if known["holds_for"] == _machine() and _since_boot(known):
+            seen_s = min(seen_s, known["seconds"])
+    except (ValueError, KeyError, TypeError):  # none yet, or damaged: this one is the first
+        pass
     _write(path, {"holds_for": _machine(), "boot_s": psutil.boot_time(), "seconds": seen_s})
     return seen_s
 
@@ -125,9 +129,9 @@ class Calibration(Generic[CostsT]):
 
     def ensure(self) -> CostsT:
         """Return what was calibrated since this machine was started; else calibrate now, in half the turns."""
-        kept, told = self.kept(), self._told()
-        if kept is not None and told is not None and _since_boot(told):
-            return kept
+        told = self._told()
+        if told is not None and _since_boot(told):
+            return self.kind(**told["costs"])
         return self.run(max(1, self.turns // 2))
 
     def kept(self) -> CostsT | None:
@@ -201,7 +205,7 @@ def _kept_in(path: Path, _as_it_is: tuple[int, ...], kind: Any) -> dict[str, Any
     try:
         if told is None:
             return None
-        for name, value in {**told["costs"], "strayed_s": told["strayed"], "boot": told["boot_s"]}.items():
+        for name, value in {**told["costs"], "strayed": told["strayed"], "boot": told["boot_s"]}.items():
             high = 10.0 if name.endswith("_s") else 1e10
             require_range(name, value, low=0, high=high, advice="Calibrate again.")
         kind(**told["costs"])
