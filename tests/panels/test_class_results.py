@@ -8,8 +8,22 @@ from pathlib import Path
 import pytest
 
 from readahead.errors import DataError
-from readahead.panels.class_view import exercises_table, guesses_table, machine_row, read_results
+from readahead.panels.class_view import (
+    exercises_table,
+    guesses_html,
+    guesses_table,
+    machine_row,
+    read_results,
+    reasons_table,
+    sureness_html,
+)
 from readahead.questions.progress import Progress
+
+OLD = """{"format": 1, "versions": {"readahead": "0.1.0", "python": "3.11.2"}, "machine": {"cpu": "a cpu"}, "topics":
+ {"fragments": {"guesses": {"yield": {"guess": 0.2, "at": "2026-11-01T06:30:00+00:00",
+ "revealed": "2026-11-01T06:31:00+00:00", "truth": 0.1},
+ "half_speed": {"guess": 1e6, "at": "2026-11-01T06:32:00+00:00"}}}}}"""
+"""As it was written before a guess had a reason."""
 
 
 def book(folder: Path, name: str, guess: float, *answers: tuple[str, str]) -> Path:
@@ -66,6 +80,36 @@ def test_amounts_that_nothing_has_spoil_nobody_s_chart(pile: Path, entry: str, a
     (pile / "mad.json").write_text(text.replace(old, f'"{entry}": {amount}'), encoding="utf-8")
     found = guesses_table(read_results(pile))
     assert list(found.off) == pytest.approx([2.0, 4.0, 1.0])
+
+
+def test_reasons_are_grouped_by_the_side_of_the_truth_and_empty_ones_counted(pile: Path) -> None:
+    for name, guess, because, sure in (
+        ("cy", 0.9, "The arm  moves.", "sure"),
+        ("di", 0.8, "the arm moves.", "a guess"),
+        ("ed", 0.5, "", "sure"),
+    ):
+        own = Progress(pile / f".{name}.progress")
+        own.keep_guess("fragments", "yield", guess, because, sure)
+        own.keep_reveal("fragments", "yield", 0.3)
+        own.export(pile / f"{name}.json")
+    results = read_results(pile)
+    found = reasons_table(results, "fragments").set_index("side")
+    assert found.reasons["too high"] == [("The arm moves.", 2)] and found.none["too high"] == 0
+    assert list(found.guesses[["near", "too high", "too low"]]) == [3, 2, 1]
+    assert found.none["near"] == 3  # ada and o'neil wrote no reason, and ed an empty one
+    assert "near" in sureness_html(guesses_table(results)).casefold()
+    told = sureness_html(guesses_table(results))
+    assert "1 of 2 at &#x27;sure&#x27;" in told or "1 of 2 at 'sure'" in told
+    assert "fairly sure" not in told.split("<svg")[0]  # nobody was
+
+
+def test_a_result_from_before_reasons_were_asked_is_read(tmp_path: Path) -> None:
+    (tmp_path / "old.json").write_text(OLD, encoding="utf-8")
+    results = read_results(tmp_path)
+    assert list(guesses_table(results).off) == [2.0] and sureness_html(guesses_table(results)) == ""
+    told = reasons_table(results, "fragments")
+    assert list(told.side) == ["near", "not held against anything"] and list(told.none) == [1, 1]
+    assert "typically off by 2×" in guesses_html(results.books["old"])
 
 
 def test_an_empty_folder_and_none_at_all_say_what_to_give(tmp_path: Path) -> None:

@@ -22,7 +22,7 @@ def folder(tmp_path: Path) -> Path:
         own = Progress(tmp_path / f"{name}.progress")
         own.keep_machine({"cpu": "a cpu", "cores": 2})
         for topic, question, factor in (("fragments", "yield", early), ("row_groups", "far", late)):
-            own.keep_guess(topic, question, 0.5 * factor)
+            own.keep_guess(topic, question, 0.5 * factor, "an <b>arm</b>", "fairly sure")
             own.keep_reveal(topic, question, 0.5)
         own.keep_answer("fragments", "hole", "10 ms", "Wrong", "the seek of the textbook")
         own.export(place / f"{name}.json")
@@ -36,12 +36,16 @@ def test_the_room_is_shown_without_names_unless_asked(folder: Path, monkeypatch:
         room = class_view.open_class(folder, names=names)
         room.devices()
         room.calibration()
+        room.sureness()
         room.guesses("fragments")
+        room.reasons("fragments")
         room.exercises()
         told = "".join(shown)
         assert ("ben" in told) is names
         assert "ada <3" not in told  # a file's name is no markup
         assert "2 results" in told and "a cpu" in told
+        assert "Within a factor of 2 of the truth were 2 of 4 at" in told
+        assert "an &lt;b&gt;arm&lt;/b&gt; (1)" in told and "<b>arm" not in told
         assert "2 guesses, 1 of them too high" in told
         assert (
             "typically off by 4.5×" in told and "by 1.16×." in told
@@ -59,4 +63,4 @@ def test_a_chapter_without_guesses_is_said(folder: Path) -> None:
 def test_the_notebook_runs_on_a_folder_of_results(folder: Path, tmp_path: Path) -> None:
     made = run_notebook(paths.NOTEBOOKS / "class_view.ipynb", tmp_path / "out", {"folder": str(folder)})
     shown = [cell for cell in made.cells if cell.cell_type == "code" and cell.get("outputs")]
-    assert len(shown) == 5
+    assert len(shown) == 7

@@ -65,6 +65,41 @@ def test_guess_and_reveal_say_how_far_off(path: Path) -> None:
     assert entry and entry["guess"] == 0.2 and entry["truth"] == pytest.approx(0.0304, rel=0.02)
 
 
+def test_a_guess_is_kept_with_its_reason_and_both_stand_beside_ours(path: Path) -> None:
+    lesson = start()
+    lesson.predict("fetch")
+    lesson.reveal("fetch")
+    asked, answer = lesson.views["predict", "fetch"], lesson.views["reveal", "fetch"]
+    assert asked.because.value == "" and asked.sure.value is None  # nothing is suggested
+    asked.field.value, asked.because.value, asked.sure.value = "200 ms", "  $5 & a <rope>$ \\frac{ ", "sure"
+    asked.keep_button.click()
+    assert "rope" not in answer.body.value
+    answer.button.click()
+    answer.background.join(30)
+    shown = answer.body.value
+    assert (
+        "<strong>Your reason</strong> (sure)<strong>.</strong> $5 &amp; a &lt;rope&gt;$ \\frac{</p>" in shown
+    )
+    assert shown.index("Your reason") < shown.index("Why.") < shown.index("Every bucket pays the rope")
+    again = start()
+    reveal(again, "fetch")
+    asked = again.views["predict", "fetch"]
+    assert (asked.because.value, asked.sure.value) == ("$5 & a <rope>$ \\frac{", "sure")
+    assert asked.because.disabled and asked.sure.disabled
+
+
+def test_a_guess_from_before_reasons_were_asked_is_shown(path: Path) -> None:
+    entry = {"guess": 0.2, "at": "2026-11-01T06:30:00+00:00"}
+    old = {"format": 1, "versions": {}, "machine": {}, "topics": {"toy": {"guesses": {"fetch": entry}}}}
+    path.write_text(json.dumps(old), encoding="utf-8")
+    lesson = start()
+    answer = reveal(lesson, "fetch")
+    answer.open()
+    answer.background.join(30)
+    assert "Your guess, 200 ms, was" in answer.body.value and "no reason written" in answer.body.value
+    assert lesson.progress.notices == []
+
+
 def test_the_guess_stands_once_the_answer_is_shown(path: Path) -> None:
     lesson = start()
     reveal(lesson, "fetch", "200 ms")
@@ -333,7 +368,7 @@ def test_a_damaged_progress_file_is_told_of_and_the_lesson_begins(path: Path) ->
 def test_the_curve_over_all_guesses_says_whether_they_improve(path: Path) -> None:
     book = Progress(path)
     for number, factor in enumerate((20, 10, 8, 2, 1.5, 1.1)):
-        book.keep_guess("toy", f"g{number}", float(factor))
+        book.keep_guess("toy", f"g{number}", float(factor), "", ("a guess", "sure")[number % 2])
         book.keep_reveal("toy", f"g{number}", 1.0)
     book.keep_guess("toy", "words", "slower")
     book.keep_reveal("toy", "words", 3.0)
@@ -341,7 +376,9 @@ def test_the_curve_over_all_guesses_says_whether_they_improve(path: Path) -> Non
     assert [round(hit.off, 3) for hit in scored_guesses(book.read())] == [20, 10, 8, 2, 1.5, 1.1]
     shown = guesses_html(book.read())
     assert "The first 3 guesses were typically off by 10×, the last 3 by 1.5×: nearer." in shown
-    assert "<svg" in shown and shown.count("<tr>") == 7
+    assert shown.count("<tr>") == 7 + 9  # six guesses; six of them again by how sure, and two medians
+    assert "Within a factor of 2 of the truth were 1 of 3 at 'a guess', 2 of 3 at 'sure'." in shown
+    assert shown.count("<svg") == 2
     assert "No guess has been scored yet" in guesses_html(Progress(None).read())
 
 

@@ -21,12 +21,14 @@ from readahead.panels.chart import chart, drawing_html
 from readahead.panels.markup import bullets, paragraphs, show, table
 from readahead.questions.answers import LEAST_AMOUNT
 from readahead.questions.progress import Facts, read_result
-from readahead.questions.question import Outcome
+from readahead.questions.question import SURE, Outcome
 
 MOST_BYTES = 1024 * units.TiB
 """More memory than any laptop has: a file that says more is not believed."""
 ENOUGH = 4
 """Guesses from which on the first half is compared with the second."""
+NEAR = 2.0
+"""The factor within which a guess counts as near."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,6 +39,8 @@ class ScoredGuess:
     name: str
     guess: float
     truth: float
+    sure: str = ""
+    """One of `SURE`, or empty."""
 
     @property
     def off(self) -> float:
@@ -51,16 +55,34 @@ def scored_guesses(book: Facts) -> list[ScoredGuess]:
     """
     places = {row.topic: row.number for row in CONTENTS}
     found = [
-        (str(entry.get("revealed", "")), places.get(topic, 99), name, topic, entry["guess"], entry["truth"])
+        (str(entry.get("revealed", "")), places.get(topic, 99), name, topic)
         for topic, sections in book["topics"].items()
         for name, entry in sections.get("guesses", {}).items()
-        if not isinstance(entry["guess"], str)
-        and min(entry["guess"], entry.get("truth") or 0) >= LEAST_AMOUNT
+        if is_scored(entry)
     ]
-    return [
-        ScoredGuess(topic=topic, name=name, guess=float(guess), truth=float(truth))
-        for *_, name, topic, guess, truth in sorted(found)
-    ]
+    scored = []
+    for *_, name, topic in sorted(found):
+        entry = book["topics"][topic]["guesses"][name]
+        guess, truth = float(entry["guess"]), float(entry["truth"])
+        scored.append(
+            ScoredGuess(topic=topic, name=name, guess=guess, truth=truth, sure=entry.get("sure", ""))
+        )
+    return scored
+
+
+def is_scored(entry: Facts) -> bool:
+    """Return whether a kept guess is a number, and so is the value that it was held against."""
+    return (
+        not isinstance(entry["guess"], str) and min(entry["guess"], entry.get("truth") or 0) >= LEAST_AMOUNT
+    )
+
+
+def side(entry: Facts) -> str:
+    """Return in which group of its question a kept guess belongs: its word, or on which side of the truth it lay."""
+    if not is_scored(entry):
+        return str(entry["guess"]) if isinstance(entry["guess"], str) else "not held against anything"
+    ratio = entry["guess"] / entry["truth"]
+    return "too low" if ratio < 1 / NEAR else "too high" if ratio > NEAR else "near"
 
 
 def trend(scored: Sequence[ScoredGuess]) -> str:
@@ -97,7 +119,36 @@ def guesses_html(book: Facts) -> str:
         (f"{number}. {one.topic}: {one.name}", units.factor_text(one.guess / one.truth))
         for number, one in enumerate(scored, start=1)
     ]
-    return paragraphs(sentence) + chart(picture) + table(("Guess", "Off by"), rows)
+    told = paragraphs(sentence) + chart(picture) + table(("Guess", "Off by"), rows)
+    return told + sureness_html(
+        pd.DataFrame([(one.sure, one.off) for one in scored], columns=["sure", "off"])
+    )
+
+
+def sureness_html(found: pd.DataFrame) -> str:
+    """Return how sure the guesses were against how far off they lay, from columns sure and off; or nothing."""
+    found = found[found.sure.isin(SURE)]
+    if found.empty:
+        return ""
+    groups = [(step, found.off[found.sure == step]) for step in SURE]
+    said = (f"{(off <= NEAR).sum()} of {len(off)} at {step!r}" for step, off in groups if len(off))
+    middles = [(place, off.median()) for place, (_, off) in enumerate(groups, start=1) if len(off)]
+    picture = Picture(
+        title="The surer, the nearer?",
+        sentence=f"Within a factor of {NEAR:g} of the truth were {', '.join(said)}.",
+        x=Axis(label="how sure", kind="count", log=False, names=SURE),
+        y=Axis(label="off by", kind="times"),
+        lines=(
+            Line(
+                name="each guess",
+                points=list(zip(found.sure.map(SURE.index) + 1, found.off, strict=True)),
+                source="guess",
+                joined=False,
+            ),
+            Line(name="median", points=middles, source="modeled"),
+        ),
+    )
+    return drawing_html(picture)
 
 
 # -- a class ----------------------------------------------------------------------------------------
@@ -139,15 +190,31 @@ def machine_row(book: Facts) -> tuple[str, ...]:
 
 
 def guesses_table(results: ClassResults) -> pd.DataFrame:
-    """Return every scored guess, in the order of the book: learner (a number), topic, name, ratio, off (a factor)."""
+    """Return every scored guess, in the order of the book: learner (a number), topic, name, ratio, off, sure."""
     rows = [
-        (number, one.topic, one.name, one.guess / one.truth, one.off)
+        (number, one.topic, one.name, one.guess / one.truth, one.off, one.sure)
         for row in CONTENTS
         for number, book in enumerate(results.books.values())
         for one in scored_guesses(book)
         if one.topic == row.topic
     ]
-    return pd.DataFrame(rows, columns=["learner", "topic", "name", "ratio", "off"])
+    return pd.DataFrame(rows, columns=["learner", "topic", "name", "ratio", "off", "sure"])
+
+
+def reasons_table(results: ClassResults, topic: str) -> pd.DataFrame:
+    """Return the reasons of a chapter's guesses, by question and side: how many guessed so, the reasons with how many
+    gave each, and how many gave none."""
+    opened, rows = chapter(topic), []
+    for name in (asked.id for asked in opened.predictions):
+        sections = (book["topics"].get(topic, {}) for book in results.books.values())
+        kept = [entry for one in sections if (entry := one.get("guesses", {}).get(name))]
+        for group in sorted({side(entry) for entry in kept}):
+            told = [" ".join(entry.get("because", "").split()) for entry in kept if side(entry) == group]
+            known = {reason.casefold(): reason for reason in reversed(told)}
+            met = Counter(reason.casefold() for reason in told if reason).most_common()
+            reasons = [(known[reason], count) for reason, count in met]
+            rows.append((opened.question("predict", name), group, len(told), reasons, told.count("")))
+    return pd.DataFrame(rows, columns=["question", "side", "guesses", "reasons", "none"])
 
 
 def exercises_table(results: ClassResults) -> pd.DataFrame:
@@ -251,12 +318,25 @@ class ClassView:
         )
         show(drawing_html(picture))
 
+    def sureness(self) -> None:
+        """Draw how sure the room was against how far off it lay."""
+        show(sureness_html(guesses_table(self.results)) or paragraphs("Nobody has said how sure a guess is."))
+
+    def reasons(self, topic: str) -> None:
+        """Show why the room guessed as it did: the reasons of those too low, near and too high."""
+        rows = [
+            (one.question, one.side, str(one.guesses), _counted(one.reasons), str(one.none))
+            for one in reasons_table(self.results, topic).itertuples()
+        ]
+        head = ("Question", "Guessed", "How many", "Their reasons", "No reason")
+        show(table(head, rows) if rows else paragraphs("Nobody has guessed in this chapter yet."))
+
     def exercises(self) -> None:
         """Show what was tried, what was right, and the misconception most met: what to talk about first on top."""
         found = exercises_table(self.results)
         rows = []
         for one in found.iloc[(found.right / found.tried).argsort(kind="stable")].itertuples():
-            met = ", ".join(f"{idea} ({count})" for idea, count in one.misconceptions[:2])
+            met = _counted(one.misconceptions[:2])
             rows.append((f"{one.topic}: {one.name}", one.question, f"{one.right} of {one.tried}", met))
         head = ("Exercise", "Question", "Right", "Misconceptions met")
         show(table(head, rows) if rows else paragraphs("No exercise has been tried yet."))
@@ -264,6 +344,10 @@ class ClassView:
     def _beside(self, learners: pd.Series) -> pd.Series:
         """Return how far beside a place each learner's mark stands, so that thirty of them can be told apart."""
         return 0.5 * ((learners + 0.5) / len(self.results.books) - 0.5)
+
+
+def _counted(met: Sequence[tuple[str, int]]) -> str:
+    return ", ".join(f"{idea} ({count})" for idea, count in met)
 
 
 def open_class(folder: Path | str, *, names: bool = False) -> ClassView:

@@ -6,6 +6,7 @@ when it is done. Below it lie folded the law with this run's numbers, the query 
 
 from __future__ import annotations
 
+import html
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -27,7 +28,7 @@ from readahead.panels.background import Background, button
 from readahead.panels.chart import Mark, chart, strip
 from readahead.panels.markup import bullets, code, error_box, folded, formula, paragraphs, table
 from readahead.questions.progress import Facts, Progress
-from readahead.questions.question import Prediction
+from readahead.questions.question import SURE, Prediction
 
 MOST_RUNS = 3
 """Runs that are shown of one answer; of more, the first ones."""
@@ -60,14 +61,19 @@ class PredictionView:
         """Called after a guess was kept."""
 
     @property
+    def kept(self) -> Facts:
+        """Return what is kept of the guess: itself, why, how sure, when; nothing before there is one."""
+        return self.progress.kept(self.topic, "guesses", self.prediction.id) or {}
+
+    @property
     def guess(self) -> float | str | None:
         """Return the guess that is kept, or None."""
-        return (self.progress.kept(self.topic, "guesses", self.prediction.id) or {}).get("guess")
+        return self.kept.get("guess")
 
     @property
     def is_revealed(self) -> bool:
         """Return whether the answer was shown, now or in an earlier session."""
-        return "revealed" in (self.progress.kept(self.topic, "guesses", self.prediction.id) or {})
+        return "revealed" in self.kept
 
     def html(self) -> str:
         """Return the scale and the guess, for readers without a kernel."""
@@ -76,16 +82,20 @@ class PredictionView:
         if asked.choices:
             scale = f"One of: {', '.join(asked.choices)}"
         yours = f" Your guess: {asked.text(self.guess)}." if self.guess is not None else ""
-        return paragraphs(f"{scale}.{yours}")
+        return paragraphs(f"{scale}. Then one line of why, and how sure: {', '.join(SURE)}.{yours}")
 
     @cached_property
     def widget(self) -> Any:
         """Return what is displayed: the field, the button, and what became of the guess."""
         asked = self.prediction
         self.message = widgets.HTML()
-        self.keep_button = button(
-            "Keep my guess", lambda: self.keep(self.field.value), button_style="primary"
+        self.because = widgets.Text(
+            description="Because", placeholder="one line of why", layout=widgets.Layout(width="40em")
         )
+        self.sure = widgets.RadioButtons(
+            description="How sure", options=SURE, value=None, orientation="horizontal"
+        )
+        self.keep_button = button("Keep my guess", self._keep_fields, button_style="primary")
         self.slider: Any = None
         if asked.choices:
             self.field: Any = widgets.RadioButtons(options=asked.choices, value=None)
@@ -93,7 +103,7 @@ class PredictionView:
         else:
             row = self._scale()
         self._restore()
-        return widgets.VBox([widgets.HBox(row), self.keep_button, self.message])
+        return widgets.VBox([widgets.HBox(row), self.because, self.sure, self.keep_button, self.message])
 
     def _scale(self) -> list[Any]:
         """Return the slider along the scale, the field, and the ends. The slider suggests no number."""
@@ -112,8 +122,11 @@ class PredictionView:
         return [self.slider, self.field, widgets.HTML(paragraphs(ends))]
 
     # -- what the learner does ---------------------------------------------------------------------
-    def keep(self, answer: object) -> None:
-        """Keep a guess, or say what is wrong with it."""
+    def _keep_fields(self) -> None:
+        self.keep(self.field.value, self.because.value.strip(), self.sure.value or "")
+
+    def keep(self, answer: object, because: str = "", sure: str = "") -> None:
+        """Keep a guess with its reason and how sure it is, both of which may be empty; or say what is wrong with it."""
         if answer in (None, ""):
             self.message.value = paragraphs("Write a guess first. A rough one is worth more than none.")
             return
@@ -122,7 +135,7 @@ class PredictionView:
         except ReadaheadError as error:
             self.message.value = error_box(error)
             return
-        if not self.progress.keep_guess(self.topic, self.prediction.id, guess):
+        if not self.progress.keep_guess(self.topic, self.prediction.id, guess, because, sure):
             self._restore()
             return
         text = self.prediction.text(guess)
@@ -143,10 +156,13 @@ class PredictionView:
         text = asked.text(guess)
         if not asked.choices or guess in asked.choices:
             self.field.value = text
+        self.because.value, sure = self.kept.get("because", ""), self.kept.get("sure")
+        self.sure.value = sure if sure in SURE else None
         said = f"Kept: **{text}**. You may change it until the answer is shown."
         if self.is_revealed:
-            for widget in (self.field, self.keep_button, *([self.slider] if self.slider else [])):
-                widget.disabled = True
+            for widget in (self.field, self.because, self.sure, self.keep_button, self.slider):
+                if widget is not None:
+                    widget.disabled = True
             said = f"Your guess was **{text}**. It stands, since the answer was shown."
         self.message.value = paragraphs(said)
 
@@ -312,7 +328,7 @@ class RevealView:
             + ("" if asked.choices else strip(marks, asked.kind, sentence))
             + table(("Source", "Value", "Your guess against it"), rows)
             + bullets((*(measured.warnings if measured is not None else ()), *self._doubts()))
-            + (paragraphs(f"**Why.** {asked.because}") if asked.because else "")
+            + beside(self._asked.kept, paragraphs(f"**Why.** {asked.because}") if asked.because else "")
         )
 
     def _doubts(self) -> tuple[str, ...]:
@@ -369,6 +385,17 @@ class RevealView:
             return found, str(kept["at"])
         except (KeyError, TypeError, ReadaheadError):
             return None  # somebody edited it: measure again
+
+
+def beside(kept: Facts, ours: str) -> str:
+    """Return the learner's reason beside ours, which is HTML; before a guess ours alone."""
+    if not kept:
+        return ours
+    sure = f" ({html.escape(kept['sure'])})" if kept.get("sure") else ""
+    reason = html.escape(kept.get("because") or "no reason written")
+    yours = f"<p style='margin:.3em 0'><strong>Your reason</strong>{sure}<strong>.</strong> {reason}</p>"
+    parts = f"<div style='flex:1 1 14em'>{yours}</div><div style='flex:2 1 28em'>{ours}</div>"
+    return f"<div style='display:flex;flex-wrap:wrap;gap:0 2em'>{parts}</div>"
 
 
 # -- what lies folded below it ----------------------------------------------------------------------

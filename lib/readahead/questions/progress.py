@@ -230,15 +230,17 @@ class Progress:
         """Return all entries of one section of a topic."""
         return _section(self.read(), topic, section)
 
-    def keep_guess(self, topic: str, name: str, guess: float | str) -> bool:
-        """Keep a guess. Once its answer was revealed it stands: False is returned and nothing changed."""
+    def keep_guess(
+        self, topic: str, name: str, guess: float | str, because: str = "", sure: str = ""
+    ) -> bool:
+        """Keep a guess, its reason, and how sure it is. Once its answer was revealed it stands: False is returned."""
         stood: list[bool] = []
 
         def edit(facts: Facts) -> None:
             guesses = _section(facts, topic, "guesses")
             stood.append("revealed" in guesses.get(name, {}))
             if not stood[-1]:
-                guesses[name] = {"guess": guess, "at": self._stamp()}
+                guesses[name] = {"guess": guess, "because": because, "sure": sure, "at": self._stamp()}
 
         self.change(edit)
         return not stood[-1]

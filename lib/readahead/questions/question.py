@@ -17,6 +17,9 @@ from readahead import units
 from readahead.errors import BadValue, ReadaheadError, require_choice, require_range
 from readahead.questions.answers import Shape, read_amount, words_of
 
+SURE = ("a guess", "fairly sure", "sure")
+"""How sure somebody is of a guess, from the least on."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prediction:
