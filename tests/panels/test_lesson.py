@@ -77,9 +77,7 @@ def test_a_guess_is_kept_with_its_reason_and_both_stand_beside_ours(path: Path) 
     answer.button.click()
     answer.background.join(30)
     shown = answer.body.value
-    assert (
-        "<strong>Your reason</strong> (sure)<strong>.</strong> $5 &amp; a &lt;rope&gt;$ \\frac{</p>" in shown
-    )
+    assert "<strong>Your reason (sure).</strong> $5 &amp; a &lt;rope&gt;$ \\frac{</p>" in shown
     assert shown.index("Your reason") < shown.index("Why.") < shown.index("Every bucket pays the rope")
     again = start()
     reveal(again, "fetch")
@@ -376,7 +374,7 @@ def test_the_curve_over_all_guesses_says_whether_they_improve(path: Path) -> Non
     assert [round(hit.off, 3) for hit in scored_guesses(book.read())] == [20, 10, 8, 2, 1.5, 1.1]
     shown = guesses_html(book.read())
     assert "The first 3 guesses were typically off by 10×, the last 3 by 1.5×: nearer." in shown
-    assert shown.count("<tr>") == 7 + 9  # six guesses; six of them again by how sure, and two medians
+    assert shown.count("<tr>") == 7 + 11  # six guesses; again by how sure, with two medians and the line
     assert "Within a factor of 2 of the truth were 1 of 3 at 'a guess', 2 of 3 at 'sure'." in shown
     assert shown.count("<svg") == 2
     assert "No guess has been scored yet" in guesses_html(Progress(None).read())

@@ -146,6 +146,7 @@ def sureness_html(found: pd.DataFrame) -> str:
                 joined=False,
             ),
             Line(name="median", points=middles, source="modeled"),
+            Line(name="right on", points=[(1, 1.0), (len(SURE), 1.0)], source="measured"),
         ),
     )
     return drawing_html(picture)

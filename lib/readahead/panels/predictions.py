@@ -393,7 +393,7 @@ def beside(kept: Facts, ours: str) -> str:
         return ours
     sure = f" ({html.escape(kept['sure'])})" if kept.get("sure") else ""
     reason = html.escape(kept.get("because") or "no reason written")
-    yours = f"<p style='margin:.3em 0'><strong>Your reason</strong>{sure}<strong>.</strong> {reason}</p>"
+    yours = f"<p style='margin:.3em 0'><strong>Your reason{sure}.</strong> {reason}</p>"
     parts = f"<div style='flex:1 1 14em'>{yours}</div><div style='flex:2 1 28em'>{ours}</div>"
     return f"<div style='display:flex;flex-wrap:wrap;gap:0 2em'>{parts}</div>"
 
