@@ -72,7 +72,9 @@ def test_guess_reveal_wrong_hint_right_restart_resume(
         ask.locator("input[type=text]").first.wait_for(timeout=60_000)
         assert "Model" not in answer.inner_text()  # nothing is given away before the guess
         fields = page.locator('input[placeholder="a number and its unit"]')
-        assert {fields.nth(at).input_value() for at in range(fields.count())} == {""}  # no number is suggested
+        assert {fields.nth(at).input_value() for at in range(fields.count())} == {
+            ""
+        }  # no number is suggested
         ask.locator("input[type=text]").first.fill(guess)
         ask.locator("input[type=text]").first.press("Enter")
         ask.locator("button", has_text="Keep my guess").click()
