@@ -86,7 +86,7 @@ def test_a_law_of_given_numbers_does_not_depend_on_how_busy_the_machine_was(
 ) -> None:
     pages: list[str] = []
     monkeypatch.setattr(lessons, "show", lambda page, data=None: pages.append(page))
-    law = Round(law=lambda _: Applied(halved, length=2e6), measures=False)
+    law = Round(law=lambda _: Applied(halved, length=2e6))
     monkeypatch.setitem(ROUNDS, "half", law)
     open_chapter(CHAPTER, reveal=True).reveal("half")
     assert "lesson.calibrate()" not in pages[-1]

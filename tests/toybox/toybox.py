@@ -99,7 +99,7 @@ ROUNDS = {
     "fetch": Round(ask=lambda see: see.seconds(), published=(_OLD_WELL,)),
     "longer_rope": Round(ask=lambda see: see.seconds(rope_s=1e-2) / see.seconds(rope_s=1e-3)),
     "which": Round(ask=lambda see: see.seconds(bucket_bytes=4096) / see.seconds(bucket_bytes=2**20)),
-    "half": Round(model=lambda study: study.base["rope_s"] * RATE, measures=False),
+    "half": Round(model=lambda study: study.base["rope_s"] * RATE),
 }
 
 

@@ -3,7 +3,7 @@ published answer beside theirs.
 
 A topic's experiment file offers `ROUNDS`, a mapping of prediction ids to `Round`s. Most are one line:
 
-    ROUNDS = {"slower": Round(ask=lambda see: see.seconds(latency_s=0.03) / see.seconds(latency_s=1e-4))}
+    ROUNDS = {"slower": compared({"latency_s": 0.03}, {"latency_s": 1e-4})}
 
 `see` is a `Source`: asked of the model it computes, asked of the measurement it runs DuckDB. Each
 measurement is made once for a set of settings and kept, so that claims and figures ask for free.
@@ -270,8 +270,6 @@ class Round:
     """Instead of `ask`, where the model is asked something else; gets the study."""
     measured: Question | None = None
     """Instead of `ask`, where the measurement is asked something else; gets the study."""
-    measures: bool = True
-    """False where nothing can be measured (a published machine that is not here)."""
     published: Callable[[], Sequence[Figure]] | Sequence[Figure] = field(default_factory=tuple)
     """Figures in the prediction's own unit."""
 
@@ -284,6 +282,11 @@ class Round:
         if all(source is None for source in sources) and not self.figures:
             raise BadValue("This round has no source. Give ask=, model=, law=, measured= or published=.")
 
+    @property
+    def measures(self) -> bool:
+        """Return whether anything is measured: nothing is of a published machine that is not here."""
+        return self.ask is not None or self.measured is not None
+
     def modeled_value(self, study: Study) -> Value | None:
         """Return what the model says, or None if it was not asked."""
         if self.model is not None:
@@ -294,8 +297,6 @@ class Round:
 
     def measured_value(self, study: Study) -> Value | None:
         """Return what DuckDB did, or None if it cannot be measured. Raises `Cancelled` when stopped."""
-        if not self.measures:
-            return None
         if self.measured is not None:
             return value(self.measured(study))
         return value(self.ask(study.measured)) if self.ask is not None else None
@@ -304,3 +305,20 @@ class Round:
     def figures(self) -> tuple[Figure, ...]:
         """Return the published figures."""
         return tuple(self.published() if callable(self.published) else self.published)
+
+
+def compared(
+    one: Settings,
+    other: Settings,
+    law: Callable[[Study, Settings, Settings], Applied] | None = None,
+    **more: Any,
+) -> Round:
+    """Return the round that asks how many times as long a query takes with some knobs changed as with others.
+
+    `law` gets the study and both.
+    """
+    return Round(
+        ask=lambda see: see.seconds(**one) / see.seconds(**other),
+        law=(lambda study: law(study, one, other)) if law else None,
+        **more,
+    )

@@ -17,7 +17,6 @@ from readahead.chapters.row_groups.chapter import (
     latency_moves,
     one_each,
     packed,
-    rows_law,
 )
 from readahead.chapters.row_groups.workload import EXPERIMENT, FAR, NEAR
 from readahead.experiments.round import Study
@@ -80,7 +79,11 @@ def times_s(study: Study, name: str, costs: Costs, rows: Iterable[float]) -> lis
 
 def rows_to_write(study: Study, name: str, costs: Costs, **changes: float) -> float:
     """Return the rows of the rule for a device and an engine that takes so much."""
-    numbers = rows_law(study, name).arguments | {"dispatch_s": costs.dispatch_s, **changes}
+    told = EXPERIMENT.law(study.settings(device=name)).arguments
+    device = {key: told[key] for key in ("latency_s", "bandwidth_bytes_per_s", "in_flight")}
+    recipe = EXPERIMENT.case(study.base).recipe
+    table = {"row_bytes": recipe.source.bytes_per_row, "table_rows": recipe.rows}
+    numbers = table | device | {"dispatch_s": costs.dispatch_s, **changes}
     return max(2_048, laws.rows_to_write(**numbers))
 
 

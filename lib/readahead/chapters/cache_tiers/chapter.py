@@ -12,10 +12,10 @@ from readahead import devices, published
 from readahead.chapters.cache_tiers import laws
 from readahead.chapters.cache_tiers.workload import DISK, DROP, SCAN, UNIFORM, ZIPF, CachedCase, CachedQueries
 from readahead.experiments.claim import Sides
-from readahead.experiments.experiment import Knob, knob, powers
+from readahead.experiments.experiment import Knob, Settings, knob, powers
 from readahead.experiments.figure import Axis, Line, Picture, against_print
 from readahead.experiments.residual import Residual
-from readahead.experiments.round import Applied, Round, Study, along, traces
+from readahead.experiments.round import Applied, Round, Study, along, compared, traces
 from readahead.questions.question import Computed
 from readahead.units import GiB, KiB, MiB
 
@@ -151,7 +151,7 @@ def five_minute_rule(study: Study, page_bytes: float = PAGE_BYTES) -> Applied:
     )
 
 
-def _gain(before: dict[str, Any], after: dict[str, Any], study: Study) -> Applied:
+def _gain(study: Study, before: Settings, after: Settings) -> Applied:
     """Return the law of queries that other tiers answer."""
     one, other = case(study, **before), case(study, **after)
     own_s, _, device = one.access_s()
@@ -160,7 +160,7 @@ def _gain(before: dict[str, Any], after: dict[str, Any], study: Study) -> Applie
     return Applied(laws.gain, before=shares[0], after=shares[1], times_s=times_s, own_s=own_s)
 
 
-def _scan_gain(before: dict[str, Any], after: dict[str, Any], study: Study) -> Applied:
+def _scan_gain(study: Study, before: Settings, after: Settings) -> Applied:
     """Return the law of scans of which the second waits for fewer reads."""
     few, many = case(study, **after), case(study, **before)
     reads = [
@@ -184,32 +184,24 @@ def _hits(**knobs: Any) -> Round:
     )
 
 
-def _faster(before: dict[str, Any], after: dict[str, Any], law: Callable[..., Applied]) -> Round:
-    """Return the round that asks how many times as fast one run is as another."""
-    return Round(
-        ask=lambda see: see.seconds(**before) / see.seconds(**after), law=partial(law, before, after)
-    )
-
-
 ROUNDS = {
     "uniform": _hits(**counted(UNIFORM, memory_share=0.5)),
     "favourites": _hits(**counted(ZIPF, memory_share=0.5)),
     "too_small": _hits(**counted(**scanned(0.9))),
-    "scan_gain": _faster(scanned(0.5), scanned(1.25), _scan_gain),
+    "scan_gain": compared(scanned(0.5), scanned(1.25), _scan_gain),
     "eighty": Round(
         law=lambda _: Applied(laws.gain, before=(0, 1), after=(0.8, 0.2), times_s=(FAST_S, SLOW_S)),
-        measures=False,
     ),
-    "spill": _faster(far(DROP), far(DISK), _gain),
-    "short_blocks": _faster(far(DROP, 2_048), far(DISK, 2_048), _gain),
-    "second": _faster(again(1), again(2), _gain),
+    "spill": compared(far(DROP), far(DISK), _gain),
+    "short_blocks": compared(far(DROP, 2_048), far(DISK, 2_048), _gain),
+    "second": compared(again(1), again(2), _gain),
     "fourth": Round(
         model=lambda study: replayed(study, **again(4, TIGHT)),
         measured=lambda study: seen(study, **again(4, TIGHT)),
         law=_replay,
     ),
-    "tiny_blocks": _faster(blocks(16 * KiB), blocks(1 * MiB), _scan_gain),
-    "break_even": Round(law=five_minute_rule, measures=False),
+    "tiny_blocks": compared(blocks(16 * KiB), blocks(1 * MiB), _scan_gain),
+    "break_even": Round(law=five_minute_rule),
 }
 
 
@@ -339,19 +331,13 @@ CLAIMS = {
     "least_recently": Sides(
         left=lambda study: seen(study, **counted(ZIPF)), right=lambda study: replayed(study, **counted(ZIPF))
     ),
-    "no_use": Sides(
-        left=lambda study: study.measured.seconds(**scanned(0.9)),
-        right=lambda study: study.measured.seconds(**scanned(0.9, run=1)),
-    ),
+    "no_use": Sides(left=scanned(0.9), right=scanned(0.9, run=1)),
     "read_ahead_takes": Sides(
         left=lambda study: seen(study, **scanned(1.1, queue_depth=8)),
         right=lambda study: seen(study, **scanned(1.1, queue_depth=2)),
         when={"row_groups_so": lambda left, right, study: study.base["row_group_rows"] < 4_096},
     ),
-    "spill_pays": Sides(
-        left=lambda study: study.measured.seconds(**far(DISK)),
-        right=lambda study: study.measured.seconds(**far(DROP)),
-    ),
+    "spill_pays": Sides(left=far(DISK), right=far(DROP)),
 }
 
 ANSWERS = {

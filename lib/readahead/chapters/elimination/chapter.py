@@ -24,9 +24,10 @@ from readahead.chapters.elimination.workload import EXPERIMENT, IN_ORDER
 from readahead.datasets import store
 from readahead.datasets.build import literal, run_statement
 from readahead.experiments.claim import Sides
+from readahead.experiments.experiment import Settings
 from readahead.experiments.figure import Axis, Line, Picture, Traces, against_print
 from readahead.experiments.residual import Residual
-from readahead.experiments.round import Applied, Round, Study, along, traces
+from readahead.experiments.round import Applied, Round, Study, along, compared, traces
 from readahead.measure.run import Query, quoted, run_emulated
 from readahead.measure.sample import Sample, Value, exactly
 from readahead.published import Figure
@@ -175,9 +176,8 @@ def _small_groups_law(study: Study) -> Applied:
     return Applied(laws.bytes_ratio, **told)
 
 
-def _bloom_law(study: Study) -> Applied:
-    case = EXPERIMENT.case(study.settings(**FEW))
-    scan_s = study.model.seconds(**MANY).median
+def _bloom_law(study: Study, few: Settings, many: Settings) -> Applied:
+    case, scan_s = EXPERIMENT.case(study.settings(**few)), study.model.seconds(**many).median
     return Applied(
         laws.asked_first, row_groups=case.recipe.row_groups, latency_s=case.device.latency_s, scan_s=scan_s
     )
@@ -202,7 +202,7 @@ ROUNDS = {
         measured=lambda study: study.sample(**SMALL).bytes_read / study.sample(**LARGE).bytes_read,
         law=_small_groups_law,
     ),
-    "bloom": Round(ask=lambda see: see.seconds(**FEW) / see.seconds(**MANY), law=_bloom_law),
+    "bloom": compared(FEW, MANY, law=_bloom_law),
     "folders": Round(measured=folder_ratio),
     "price": Round(measured=lambda study: load_s(study, BY_DATE) / load_s(study, GENERATED)),
 }
@@ -328,10 +328,7 @@ FIGURES = {
 
 # -- claims and computed answers -------------------------------------------------------------------------
 CLAIMS: dict[str, Sides] = {
-    "fewer": Sides(
-        left={"flight": MONTH, "load": BY_DATE},
-        right={"flight": MONTH, "load": GENERATED},
-    ),
+    "fewer": Sides(left={"flight": MONTH, "load": BY_DATE}, right={"flight": MONTH, "load": GENERATED}),
     "model_holds": Sides(
         left={"flight": YEAR, "load": BY_YEAR},
         right=lambda study: study.model.seconds(flight=YEAR, load=BY_YEAR),

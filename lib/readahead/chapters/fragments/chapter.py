@@ -12,7 +12,7 @@ from readahead.devices import device
 from readahead.experiments.claim import Sides
 from readahead.experiments.figure import Axis, Line, Picture, against_print
 from readahead.experiments.residual import Residual
-from readahead.experiments.round import Applied, Round, Study, along, traces
+from readahead.experiments.round import Applied, Round, Study, along, compared, traces
 from readahead.measure.sample import Value
 from readahead.questions.question import Computed
 from readahead.units import KiB, MiB
@@ -76,33 +76,28 @@ FLASH_WHOLE = {**FLASH, "fragment_bytes": ONE_PIECE}
 
 ROUNDS = {
     "yield": Round(
-        model=lambda study: _yield_law(study).result,
         measured=lambda study: disk_share(study, IN_PIECES["fragment_bytes"]),
         published=(figure("yield_share"),),
         law=_yield_law,
     ),
     "half_speed": Round(
-        model=half_speed_bytes,
-        measures=False,
         published=(figure("seek_costs_bytes"),),
         law=lambda study: Applied(laws.half_speed_bytes, **disk(study)),
     ),
     "rebuild": Round(
-        model=lambda study: _rebuild_law(study).result,
         measured=lambda study: disk_share(study, AFTER_BYTES) / disk_share(study, BEFORE_BYTES),
         law=_rebuild_law,
     ),
-    "one_head": Round(
-        ask=lambda see: see.seconds(**ON_ONE_HEAD) / see.seconds(**ALONE),
-        law=lambda study: Applied(laws.turns_cost, **_shared(study)),
+    "one_head": compared(
+        ON_ONE_HEAD, ALONE, law=lambda study, *_: Applied(laws.turns_cost, **_shared(study))
     ),
-    "eight_heads": Round(
-        ask=lambda see: see.seconds(**ALONE) / see.seconds(**ON_EIGHT),
-        law=lambda study: Applied(laws.heads_gain, heads=8, **_shared(study)),
+    "eight_heads": compared(
+        ALONE, ON_EIGHT, law=lambda study, *_: Applied(laws.heads_gain, heads=8, **_shared(study))
     ),
-    "flash": Round(
-        ask=lambda see: see.seconds(**FLASH) / see.seconds(**FLASH_WHOLE),
-        law=lambda _: Applied(
+    "flash": compared(
+        FLASH,
+        FLASH_WHOLE,
+        law=lambda *_: Applied(
             laws.rebuild_gain,
             before_bytes=FLASH["fragment_bytes"],
             after_bytes=FLASH_WHOLE["fragment_bytes"],

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -13,11 +12,10 @@ from readahead.chapters.index_pages import laws
 from readahead.chapters.index_pages.laws import PAGE_BYTES
 from readahead.chapters.index_pages.workload import CHOSEN, EXPERIMENT, IN_ORDER, SHUFFLED, reads_of
 from readahead.experiments.claim import Sides
+from readahead.experiments.experiment import Settings
 from readahead.experiments.figure import Axis, Line, Picture, against_print
 from readahead.experiments.residual import Residual
-from readahead.experiments.round import Applied, Round, Study, along, traces
-from readahead.measure.sample import exactly
-from readahead.published import Figure
+from readahead.experiments.round import Applied, Round, Study, along, compared, traces
 from readahead.questions.question import Computed
 from readahead.units import KiB
 
@@ -70,7 +68,7 @@ def half_width_law(study: Study, order: str) -> Applied:
     return Applied(laws.shuffled_half_width, **drawn, group_rows=case.cluster_rows)
 
 
-def _ways_law(study: Study, way: Mapping[str, Any], other: Mapping[str, Any]) -> Applied:
+def _ways_law(study: Study, way: Settings, other: Settings) -> Applied:
     """Return the law of two ways to inspect the index, with the exact reads of each."""
     told: dict[str, Any] = {}
     for name, changes in (("", way), ("other_", other)):
@@ -85,17 +83,9 @@ def _ways_law(study: Study, way: Mapping[str, Any], other: Mapping[str, Any]) ->
     return Applied(laws.ways_ratio, **told, depth=now["queue_depth"], **device)
 
 
-def _compare(way: Mapping[str, Any], other: Mapping[str, Any], *said: Figure) -> Round:
-    return Round(
-        ask=lambda see: see.seconds(**way) / see.seconds(**other),
-        published=said,
-        law=lambda study: _ways_law(study, way, other),
-    )
-
-
-def _native_law(study: Study) -> Applied:
+def _native_law(study: Study, *ways: Settings) -> Applied:
     """Return the law of a sample read step by step, against all blocks at once, of which the longest read is last."""
-    part, whole = (EXPERIMENT.case(study.settings(**way)) for way in (NATIVE_SAMPLE, NATIVE_WHOLE))
+    part, whole = (EXPERIMENT.case(study.settings(**way)) for way in ways)
     return Applied(
         laws.ways_ratio,
         linked=sum(map(bool, part.scan().groups)),
@@ -118,7 +108,6 @@ def _sampled(order: str) -> Round:
 
 ROUNDS = {
     "upper": Round(
-        measures=False,
         published=(figure("example_upper_pages.bigint"),),
         law=lambda _: Applied(
             laws.upper_pages,
@@ -126,9 +115,8 @@ ROUNDS = {
             entries=laws.fanout(printed("entry_bytes.bigint")),
         ),
     ),
-    "all_leaves": _compare(EVERYTHING, {}, figure("detailed_to_limited_factor")),
+    "all_leaves": compared(EVERYTHING, {}, law=_ways_law, published=(figure("detailed_to_limited_factor"),)),
     "behind": Round(
-        measures=False,
         published=(published.figure("lookups", "read_bytes.cold"),),
         law=lambda _: Applied(
             laws.bytes_a_page,
@@ -138,7 +126,6 @@ ROUNDS = {
         ),
     ),
     "sampled": Round(
-        measures=False,
         published=(figure("elapsed_s.sampled"),),
         law=lambda _: Applied(
             laws.in_proportion,
@@ -147,16 +134,13 @@ ROUNDS = {
             share=printed("sampled_share"),
         ),
     ),
-    "eighth": _compare(WIDE, CHAIN),
-    "deep": Round(
-        ask=lambda see: see.seconds(**SHALLOW) / see.seconds(**DEEP),
-        law=lambda _: Applied(laws.under_way, known=1, depth=DEEP["queue_depth"]),
+    "eighth": compared(WIDE, CHAIN, law=_ways_law),
+    "deep": compared(
+        SHALLOW, DEEP, law=lambda *_: Applied(laws.under_way, known=1, depth=DEEP["queue_depth"])
     ),
-    "map": _compare(CHAIN, LIST),
-    "sample_parquet": Round(ask=lambda see: see.seconds(**SAMPLE) / see.seconds(**WHOLE)),
-    "sample_native": Round(
-        ask=lambda see: see.seconds(**NATIVE_SAMPLE) / see.seconds(**NATIVE_WHOLE), law=_native_law
-    ),
+    "map": compared(CHAIN, LIST, law=_ways_law),
+    "sample_parquet": compared(SAMPLE, WHOLE),
+    "sample_native": compared(NATIVE_SAMPLE, NATIVE_WHOLE, law=_native_law),
     "wrong": _sampled(IN_ORDER),
     "wrong_shuffled": _sampled(SHUFFLED),
 }
@@ -352,7 +336,7 @@ FIGURES = {
 
 
 # -- claims and computed answers -------------------------------------------------------------------------
-def _waits_s() -> float:
+def _waits_s(_: Study) -> float:
     """Return Little's wait of a read in a queue 500 deep at the pace of the leaf scan in reads of 64 KB."""
     return 500 / (LEAVES / 8 / (printed("elapsed_s.detailed") - printed("elapsed_s.limited")))
 
@@ -365,14 +349,13 @@ CLAIMS: dict[str, Sides] = {
         when={"with_so_few": lambda left, right, study: study.base["queue_depth"] < 6},
     ),
     "same_reads": Sides(
-        left=lambda study: exactly(study.sample(**SAMPLE).bytes_read),
-        right=lambda study: exactly(study.sample(**WHOLE).bytes_read),
+        left=lambda study: study.sample(**SAMPLE).bytes_read,
+        right=lambda study: study.sample(**WHOLE).bytes_read,
     ),
     "longer": Sides(left=NATIVE_SAMPLE, right=NATIVE_WHOLE),
     "model_holds": Sides(left=EVERYTHING, right=lambda study: study.model.seconds(**EVERYTHING)),
     "stirred": Sides(
-        left=lambda study: exactly(half_width(study, IN_ORDER)),
-        right=lambda study: exactly(half_width(study, SHUFFLED)),
+        left=lambda study: half_width(study, IN_ORDER), right=lambda study: half_width(study, SHUFFLED)
     ),
 }
 
@@ -384,8 +367,8 @@ ANSWERS: dict[str, Computed] = {
         },
     ),
     "seconds": Computed(
-        answer=lambda study: _waits_s(),
-        equivalents=lambda study: ("1 s", "1020 ms", f"{_waits_s():.3g} s"),
+        answer=_waits_s,
+        equivalents=lambda study: ("1 s", "1020 ms", f"{_waits_s(study):.3g} s"),
         matches={
             "latency_is_the": lambda given: given < 0.01,
             "a_read_for": lambda given: 0.1 < given < 0.16,

@@ -30,7 +30,7 @@ from readahead.datasets.recipe import Recipe
 from readahead.experiments.claim import Sides
 from readahead.experiments.experiment import DISK_WARM, Knob, knob
 from readahead.experiments.figure import Axis, Line, Picture, against_print
-from readahead.experiments.round import Applied, Round, Study, along, traces
+from readahead.experiments.round import Applied, Round, Study, along, compared, traces
 from readahead.measure.run import EngineSettings, Query
 from readahead.measure.sample import Value, this_machine
 from readahead.questions.question import Computed
@@ -155,7 +155,6 @@ _SCAN = tuple(published.figure("io_cpu", f"scan_bytes_per_core_s.{end}") for end
 ROUNDS = {
     "load": Round(
         model=lambda _: scanned().load_s,
-        measures=False,
         published=_LOAD,
         law=lambda _: Applied(
             laws.loading_s,
@@ -165,15 +164,13 @@ ROUNDS = {
     ),
     "rows158": Round(
         law=lambda _: extrapolated().law(158),
-        measures=False,
         published=(published.figure("io_cpu", "cpu_per_page_s.memory.r158"),),
     ),
     "rows323": Round(
         law=lambda _: aggregated().law(323),
-        measures=False,
         published=(published.figure("io_cpu", "cpu_per_page_s.aggregate.r323"),),
     ),
-    "load_here": Round(measured=loading, measures=page_cache.can_evict(), published=_LOAD),
+    "load_here": Round(measured=loading if page_cache.can_evict() else None, published=_LOAD),
     "evict_here": Round(measured=evicting, published=(published.figure("io_cpu", "evict_cpu_per_page_s"),)),
     "query1": Round(law=dear_law, measured=cpu_ratio),
     "cores": Round(
@@ -181,9 +178,10 @@ ROUNDS = {
         measured=lambda study: speed_up(study.measured),
     ),
     "knee": Round(law=core_rate, measured=knee_measured, published=_SCAN),
-    "tenfold": Round(
-        ask=lambda see: see.seconds(**on_bandwidth(500 * MB)) / see.seconds(**on_bandwidth(5 * GB)),
-        law=lambda study: Applied(
+    "tenfold": compared(
+        on_bandwidth(500 * MB),
+        on_bandwidth(5 * GB),
+        law=lambda study, *_: Applied(
             laws.roof_gain,
             slow_bytes_per_s=500 * MB,
             fast_bytes_per_s=5 * GB,
@@ -199,16 +197,13 @@ CLAIMS = {
         right=lambda study: cpu_value(study.sample(report=SUM, where=DISK_WARM)),
     ),
     "more_workers": Sides(
-        left=lambda study: study.measured.seconds(report=QUERY_1, where=DISK_WARM, threads=cores()),
-        right=lambda study: study.measured.seconds(report=QUERY_1, where=DISK_WARM, threads=1),
+        left={"report": QUERY_1, "where": DISK_WARM, "threads": cores()},
+        right={"report": QUERY_1, "where": DISK_WARM, "threads": 1},
         when={"this_machine_has": lambda left, right, study: cores() == 1},
     ),
-    "slope": Sides(
-        left=lambda study: study.measured.seconds(**on_bandwidth(200 * MB, EVERY)),
-        right=lambda study: study.measured.seconds(**on_bandwidth(50 * MB, EVERY)),
-    ),
+    "slope": Sides(left=on_bandwidth(200 * MB, EVERY), right=on_bandwidth(50 * MB, EVERY)),
     "model_holds": Sides(
-        left=lambda study: study.measured.seconds(**on_bandwidth(200 * MB)),
+        left=on_bandwidth(200 * MB),
         right=lambda study: study.model.seconds(**on_bandwidth(200 * MB)),
     ),
 }

@@ -20,9 +20,10 @@ from readahead.chapters.loading.workload import (
     load_calibration,
 )
 from readahead.experiments.claim import Sides
+from readahead.experiments.experiment import Settings
 from readahead.experiments.figure import Axis, Line, Picture, against_print
 from readahead.experiments.residual import Residual
-from readahead.experiments.round import Applied, Round, Study, along, traces
+from readahead.experiments.round import Applied, Round, Study, along, compared, traces
 from readahead.measure.sample import Sample, Value
 from readahead.models import scalability
 from readahead.questions.question import Computed
@@ -76,12 +77,7 @@ def crashed(commit_rows: int = 500) -> Crash:
     return crash_test(commit_rows)
 
 
-def gain(**more: Any) -> Any:
-    """Return the question how many times faster sixteen writers are than one."""
-    return lambda see: see.seconds(writers=1, **more) / see.seconds(writers=16, **more)
-
-
-def _files_law(study: Study) -> Applied:
+def _files_law(study: Study, *_: Settings) -> Applied:
     """Return the law of writers with a file each, with the costs that were calibrated on this machine."""
     device, rows = EXPERIMENT.device(study.base), study.base["commit_rows"]
     costs = load_calibration(EMULATED_FILES).costs()
@@ -101,17 +97,14 @@ def _commit_law(_: Study) -> Applied:
     return Applied(laws.commit_gain, few_rows=10, many_rows=1_000, commit_s=costs.batch_s, row_s=costs.row_s)
 
 
-def _runs_law() -> Applied:
-    return Applied(laws.runs_to_settle, difference=0.02, spread=laws.spread(five_s()))
-
-
 ROUNDS = {
     "spread": Round(measured=slowest_to_fastest),
-    "runs": Round(model=lambda _: _runs_law().result, measures=False, law=lambda _: _runs_law()),
-    "files": Round(ask=gain(), law=_files_law),
-    "database": Round(
-        ask=gain(target=DATABASE),
-        law=lambda _: Applied(laws.capacity, writers=16, contention=1.0, crosstalk=0.0),
+    "runs": Round(law=lambda _: Applied(laws.runs_to_settle, difference=0.02, spread=laws.spread(five_s()))),
+    "files": compared({"writers": 1}, {"writers": 16}, law=_files_law),
+    "database": compared(
+        {"target": DATABASE, "writers": 1},
+        {"target": DATABASE, "writers": 16},
+        law=lambda *_: Applied(laws.capacity, writers=16, contention=1.0, crosstalk=0.0),
     ),
     "durability": Round(ask=lambda see: per_row(see, 10) / per_row(see, 1_000), law=_commit_law),
 }

@@ -12,9 +12,10 @@ import numpy as np
 from readahead.chapters.lookups import laws
 from readahead.chapters.lookups.workload import EXPERIMENT, PARQUET, SHUFFLED, STRIPE_BYTES, UNSORTED
 from readahead.experiments.claim import Sides
+from readahead.experiments.experiment import Settings
 from readahead.experiments.figure import Axis, Line, Picture
 from readahead.experiments.residual import FAR, Residual, Tally, left_out
-from readahead.experiments.round import Applied, Round, Source, Study, along, traces
+from readahead.experiments.round import Applied, Round, Source, Study, along, compared, traces
 from readahead.measure.sample import Value
 from readahead.published import figure
 from readahead.questions.question import Computed
@@ -216,7 +217,7 @@ def residuals() -> tuple[Residual, ...]:
 
 # -- what is asked of model and measurement ----------------------------------------------------------------
 BEFORE, AFTER = 25, 26
-MANY = {"stored": PARQUET, "queue_depth": 128, "rows_per_lookup": AFTER}
+MANY: dict[str, Any] = {"stored": PARQUET, "queue_depth": 128, "rows_per_lookup": AFTER}
 """Twenty-six rows, all asked for at once: a Parquet file has no index to walk down first."""
 DISTINCT_KEYS = 100
 DRAWS = 6
@@ -285,12 +286,12 @@ def at_the_step(study: Study) -> dict[str, float]:
     }
 
 
-def _eight(study: Study) -> Applied:
+def _eight(study: Study, one: Settings, eight: Settings) -> Applied:
     """Return Amdahl's law for eight disks: what is not asked for at once, and a batch that its fullest disk ends."""
-    planned = EXPERIMENT.case(study.settings(**MANY)).scan()
+    planned = EXPERIMENT.case(study.settings(**eight)).scan()
     spans = [span for group in planned.groups for span in group]
     disks = np.bincount([offset // STRIPE_BYTES % DISKS for offset, _ in spans], minlength=DISKS)
-    terms = study.model.estimate(**MANY, channels=1).terms_s
+    terms = study.model.estimate(**one).terms_s
     return Applied(
         laws.gain_at_most,
         alone_s=terms["open"] + terms["footer"] + terms["cpu"],
@@ -308,7 +309,6 @@ def _worth_looking_up(study: Study) -> Applied:
 # -- the rounds --------------------------------------------------------------------------------------------
 ROUNDS = {
     "one_by_one": Round(
-        measures=False,
         published=(figure("lookups", "disk_8k_rows_per_s.n25"),),
         law=lambda _: Applied(
             laws.lookups_per_s,
@@ -316,22 +316,17 @@ ROUNDS = {
             latency_s=printed("read_latency_s.n25"),
         ),
     ),
-    "disks": Round(
-        ask=lambda see: see.seconds(channels=1) / see.seconds(channels=64),
-        law=lambda _: Applied(laws.speed_up, reads=1, disks=64),
+    "disks": compared(
+        {"channels": 1}, {"channels": 64}, law=lambda *_: Applied(laws.speed_up, reads=1, disks=64)
     ),
     "balls": Round(
-        measures=False,
         published=(figure("lookups", "duration_s.n26"),),
         law=lambda _: Applied(
             laws.batch_s, reads=AFTER, disks=DISKS, service_s=printed("read_latency_s.n25")
         ),
     ),
-    "eight": Round(
-        ask=lambda see: see.seconds(**MANY, channels=1) / see.seconds(**MANY, channels=8), law=_eight
-    ),
+    "eight": compared(MANY | {"channels": 1}, MANY | {"channels": 8}, law=_eight),
     "little": Round(
-        measures=False,
         law=lambda _: Applied(
             laws.in_flight,
             reads_per_s=printed("disk_8k_reads_per_s.n26"),

@@ -9,10 +9,11 @@ from readahead import published
 from readahead.chapters.read_ahead import laws
 from readahead.chapters.read_ahead.workload import ALONE, EXPERIMENT, LIMIT, NATIVE, OFF, ON, PARQUET, TWO
 from readahead.experiments.claim import Sides
-from readahead.experiments.experiment import DISK_COLD, DISK_WARM
+from readahead.experiments.experiment import DISK_COLD, DISK_WARM, Settings
 from readahead.experiments.figure import Axis, Line, Picture, against_print
 from readahead.experiments.residual import Residual
-from readahead.experiments.round import Applied, Round, Study, along, traces
+from readahead.experiments.round import Applied, Round, Source, Study, along, compared, traces
+from readahead.measure.sample import Value
 from readahead.questions.question import Computed
 from readahead.storage import page_cache
 from readahead.units import GB, KiB, MiB
@@ -22,6 +23,7 @@ DEPTHS = (1, 2, 4, 8, 16, 32, 64, 128)
 SSD = {"latency_s": 100e-6, "bandwidth_bytes_per_s": 3 * GB}
 """A fast drive, as the second round gives it."""
 LIMIT_DEPTH = 32
+DEEP, DEEP_ALONE = {"queue_depth": 128}, {"queue_depth": 128, "read_ahead": ALONE}
 
 
 def switched(way: str, stored: str = PARQUET) -> dict[str, Any]:
@@ -40,9 +42,10 @@ def holed(gap_bytes: int) -> dict[str, Any]:
     return {"query": TWO, "column_gap_bytes": gap_bytes, "row_group_rows": 16_384, "queue_depth": 1}
 
 
-def gain(see: Any, stored: str, **more: Any) -> Any:
-    """Return how many times as long a scan takes without read-ahead."""
-    return see.seconds(**{**switched(OFF, stored), **more}) / see.seconds(**{**switched(ON, stored), **more})
+def gain(see: Source, **more: Any) -> Value:
+    """Return how many times as long a scan of DuckDB's own format takes without read-ahead."""
+    off_s, on_s = (see.seconds(**{**switched(way, NATIVE), **more}) for way in (OFF, ON))
+    return off_s / on_s
 
 
 def limit_reads(study: Study, depth: int) -> float:
@@ -111,24 +114,19 @@ def residuals() -> list[Residual]:
         "rowstore_read_bytes.rounded": (copy, ""),
         "columnstore_read_bytes": (printed("columnstore_read_factor") * copy, ""),
     }
-    (latency_s, bandwidth), total = sheas_device(), printed("table_bytes")
-    times = {
-        way: laws.scan_s(
-            total, printed(f"read_bytes.{way}"), latency_s=latency_s, bandwidth_bytes_per_s=bandwidth
-        )
-        for way in (ON, OFF)
+    assumed = {
+        "nolock_cold": "that NOLOCK asks for 384 KB at a time",
+        "read_committed_warm": "that a warm cache lets it ask for 384 KB",
     }
     return [
-        *(Residual(figure(f"elapsed_s.{way}"), took_s, "fitted") for way, took_s in times.items()),
-        Residual(slow, slow.value, "fitted"),
-        Residual(
-            figure("scan_bytes_per_s.nolock_cold"), large, "assumed", "that NOLOCK asks for 384 KB at a time"
+        *(
+            Residual(figure(f"elapsed_s.{way}"), table / shea_rate(printed(f"read_bytes.{way}")), "fitted")
+            for way in (ON, OFF)
         ),
-        Residual(
-            figure("scan_bytes_per_s.read_committed_warm"),
-            large,
-            "assumed",
-            "that a warm cache lets it ask for 384 KB",
+        Residual(slow, slow.value, "fitted"),
+        *(
+            Residual(figure(f"scan_bytes_per_s.{scan}"), large, "assumed", why)
+            for scan, why in assumed.items()
         ),
         *(Residual(figure(name), model, "identity", why) for name, (model, why) in worked_out.items()),
     ]
@@ -144,18 +142,16 @@ def _without_locks() -> Applied:
     )
 
 
-def _total(study: Study, changes: dict[str, Any], *terms: str) -> float:
+def _total(study: Study, changes: Settings, *terms: str) -> float:
     """Return the model's time for some terms, hidden behind others or not."""
     estimate = study.model.estimate(**changes)
     return sum(part.get(term, 0.0) for part in (estimate.terms_s, estimate.overlapped_s) for term in terms)
 
 
-def _gain_law(study: Study, without: dict[str, Any], ahead: dict[str, Any]) -> Applied:
+def _gain_law(study: Study, without: Settings, ahead: Settings) -> Applied:
     """Return the law of a scan with read-ahead against one without."""
-    device, reads = (
-        EXPERIMENT.device(study.settings(**ahead)),
-        EXPERIMENT.case(study.settings(**ahead)).scan(),
-    )
+    settings = study.settings(**ahead)
+    device, reads = EXPERIMENT.device(settings), EXPERIMENT.case(settings).scan()
     return Applied(
         laws.gain,
         open_s=_total(study, ahead, "open"),
@@ -167,9 +163,9 @@ def _gain_law(study: Study, without: dict[str, Any], ahead: dict[str, Any]) -> A
     )
 
 
-def _hole_law(study: Study) -> Applied:
+def _hole_law(study: Study, *ways: Settings) -> Applied:
     """Return what a hole costs in one row group, on average."""
-    apart, through = (EXPERIMENT.case(study.settings(**holed(gap))).scan() for gap in (1 * KiB, 1 * MiB))
+    apart, through = (EXPERIMENT.case(study.settings(**changes)).scan() for changes in ways)
     device, groups = EXPERIMENT.device(study.base), len(through.groups)
     return Applied(
         laws.jump_cost,
@@ -191,54 +187,33 @@ def _waste_law(study: Study) -> Applied:
 ROUNDS = {
     "shea": Round(
         model=lambda _: shea_rate(printed("read_bytes.off")),
-        measures=False,
         published=(figure("scan_bytes_per_s.off"),),
         law=lambda _: Applied(
             laws.rate, total_bytes=printed("table_bytes"), elapsed_s=printed("elapsed_s.off")
         ),
     ),
     "file_copy": Round(
-        model=lambda _: laws.window_share(printed("file_copy_read_bytes"), 1, **SSD),
-        measures=False,
         law=lambda _: Applied(
             laws.window_share, request_bytes=printed("file_copy_read_bytes"), in_flight=1, **SSD
         ),
     ),
     "nolock": Round(
-        measures=False,
         published=(figure("scan_bytes_per_s.nolock_cold"),),
         law=lambda _: _without_locks(),
     ),
-    "switch": Round(
-        ask=lambda see: gain(see, PARQUET),
-        published=(figure("slowdown_factor"),),
-        law=lambda study: _gain_law(study, switched(OFF), switched(ON)),
+    "switch": compared(switched(OFF), switched(ON), law=_gain_law, published=(figure("slowdown_factor"),)),
+    "switch_native": compared(
+        switched(OFF, NATIVE), switched(ON, NATIVE), law=_gain_law, published=(figure("slowdown_factor"),)
     ),
-    "switch_native": Round(
-        ask=lambda see: gain(see, NATIVE),
-        published=(figure("slowdown_factor"),),
-        law=lambda study: _gain_law(study, switched(OFF, NATIVE), switched(ON, NATIVE)),
-    ),
-    "switch_here": Round(
-        ask=lambda see: see.seconds(**switched_here(OFF)) / see.seconds(**switched_here(ON)),
-        law=lambda study: _gain_law(study, switched_here(OFF), switched_here(ON)),
-    ),
-    "depth": Round(
-        ask=lambda see: see.seconds(queue_depth=1) / see.seconds(queue_depth=128),
-        law=lambda study: _gain_law(study, {"queue_depth": 1}, {"queue_depth": 128}),
-    ),
-    "alone": Round(
-        ask=lambda see: see.seconds(queue_depth=1) / see.seconds(queue_depth=128, read_ahead=ALONE),
-        law=lambda study: _gain_law(study, {"queue_depth": 1}, {"queue_depth": 128, "read_ahead": ALONE}),
-    ),
+    "switch_here": compared(switched_here(OFF), switched_here(ON), law=_gain_law),
+    "depth": compared({"queue_depth": 1}, DEEP, law=_gain_law),
+    "alone": compared({"queue_depth": 1}, DEEP_ALONE, law=_gain_law),
     "waste": Round(
         model=lambda study: limit_reads(study, LIMIT_DEPTH),
         measured=lambda study: limit_reads_seen(study, LIMIT_DEPTH),
         law=_waste_law,
     ),
-    "hole": Round(
-        ask=lambda see: see.seconds(**holed(1 * KiB)) / see.seconds(**holed(1 * MiB)), law=_hole_law
-    ),
+    "hole": compared(holed(1 * KiB), holed(1 * MiB), law=_hole_law),
 }
 
 
@@ -308,19 +283,19 @@ FIGURES = {
 # -- claims and computed answers -------------------------------------------------------------------------
 CLAIMS: dict[str, Sides] = {
     "both_settings": Sides(
-        left={"queue_depth": 128},
+        left=DEEP,
         right={"queue_depth": 1},
         when={"the_latency_was": lambda left, right, study: study.base["latency_s"] < 0.004},
     ),
     "flat_alone": Sides(
-        left={"queue_depth": 128, "read_ahead": ALONE},
+        left=DEEP_ALONE,
         right={"queue_depth": 16, "read_ahead": ALONE},
         when={"with_many_workers": lambda left, right, study: study.base["threads"] > 4},
     ),
     "model_holds": Sides(left={"queue_depth": 8}, right=lambda study: study.model.seconds(queue_depth=8)),
     "in_memory": Sides(
-        left=lambda study: gain(study.measured, NATIVE, latency_s=20e-6),
-        right=lambda study: gain(study.measured, NATIVE),
+        left=lambda study: gain(study.measured, latency_s=20e-6),
+        right=lambda study: gain(study.measured),
     ),
 }
 

@@ -5,7 +5,6 @@ that N. Neugebauer measured.
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -31,7 +30,7 @@ from readahead.devices import device
 from readahead.experiments.claim import Sides
 from readahead.experiments.experiment import DISK_COLD, DISK_WARM, Settings
 from readahead.experiments.figure import Axis, Line, Picture, Traces, against_print
-from readahead.experiments.round import Applied, Question, Round, Study, along, traces
+from readahead.experiments.round import Applied, Question, Round, Study, along, compared, traces
 from readahead.measure import calibrate
 from readahead.measure.case import Case
 from readahead.measure.run import EngineSettings
@@ -103,7 +102,7 @@ def here(study: Study, rows: int = 0) -> dict[str, Any]:
     return {"where": where, "size": "small", "row_group_rows": rows or one_each(study.base)}
 
 
-def scans_law(study: Study, one: Mapping[str, Any], other: Mapping[str, Any]) -> Applied:
+def scans_law(study: Study, one: Settings, other: Settings) -> Applied:
     """Return the law of how many times as long one scan takes as another."""
     one_s, other_s = (EXPERIMENT.law(study.settings(**changes)) for changes in (one, other))
     return Applied(laws.times_as_long, one_s=one_s, other_s=other_s)
@@ -141,25 +140,14 @@ def _growth_law(_: Study) -> Applied:
     )
 
 
-def rows_law(study: Study, name: str) -> Applied:
-    """Return the law of the row group worth writing, for the study's table on a device."""
-    told = EXPERIMENT.law(study.settings(device=name)).arguments
-    recipe = EXPERIMENT.case(study.base).recipe
-    numbers = {key: told[key] for key in ("latency_s", "dispatch_s", "bandwidth_bytes_per_s", "in_flight")}
-    return Applied(
-        laws.rows_to_write, row_bytes=recipe.source.bytes_per_row, table_rows=recipe.rows, **numbers
-    )
-
-
 # -- the rounds ------------------------------------------------------------------------------------------
 _TABLE_ROWS, _FILLED_ROWS = int(columnstore.printed("table_rows")), 105_000
 """Neugebauer's rows, and after how many of them the dictionary is full."""
 
 ROUNDS = {
-    "groups": Round(law=lambda _: Applied(laws.groups, rows=_TABLE_ROWS), measures=False),
+    "groups": Round(law=lambda _: Applied(laws.groups, rows=_TABLE_ROWS)),
     "text": Round(
         law=lambda _: Applied(laws.times_as_many, rows=_TABLE_ROWS, cut_rows=_FILLED_ROWS),
-        measures=False,
         published=lambda: (figure("row_groups", "row_group_number_factor"),),
     ),
     "dictionary": Round(
@@ -171,18 +159,11 @@ ROUNDS = {
         ask=against_one_each(SMALL_ROWS, NEAR), law=lambda study: size_law(study, NEAR, SMALL_ROWS)
     ),
     "far": Round(ask=against_one_each(SMALL_ROWS, FAR), law=lambda study: size_law(study, FAR, SMALL_ROWS)),
-    "moves": Round(
-        model=lambda study: latency_moves(),
-        measures=False,
-        law=_growth_law,
-    ),
+    "moves": Round(model=lambda study: latency_moves(), law=_growth_law),
     "too_large": Round(
         ask=against_one_each(LARGE_ROWS, FAR), law=lambda study: size_law(study, FAR, LARGE_ROWS)
     ),
-    "packed": Round(
-        ask=lambda see: see.seconds(**packed("uncompressed")) / see.seconds(**packed("zstd")),
-        law=lambda study: scans_law(study, packed("uncompressed"), packed("zstd")),
-    ),
+    "packed": compared(packed("uncompressed"), packed("zstd"), law=scans_law),
     "here": Round(
         ask=lambda see: see.seconds(**here(see.study, SMALL_ROWS)) / see.seconds(**here(see.study)),
         law=lambda study: scans_law(study, here(study, SMALL_ROWS), here(study)),
@@ -193,7 +174,6 @@ ROUNDS = {
             pages=columnstore.printed("logical_reads_pages.narrow_rowstore"),
             elapsed_s=columnstore.printed("elapsed_s.narrow_columnstore"),
         ),
-        measures=False,
     ),
 }
 
@@ -202,23 +182,17 @@ CLAIMS = {
     "far_hurts_more": Sides(
         left=lambda study: against_one_each(SMALL_ROWS, FAR)(study.measured),
         right=lambda study: against_one_each(SMALL_ROWS, NEAR)(study.measured),
-        when={
-            "with_so_many": lambda left, right, study: study.base["queue_depth"] > 16,
-        },
+        when={"with_so_many": lambda left, right, study: study.base["queue_depth"] > 16},
     ),
     "too_large_idles": Sides(
         left=lambda study: study.measured.seconds(device=FAR, row_group_rows=one_each(study.base)),
         right=lambda study: study.measured.seconds(device=FAR, row_group_rows=LARGE_ROWS),
-        when={
-            "with_a_queue": lambda left, right, study: study.base["queue_depth"] == 1,
-        },
+        when={"with_a_queue": lambda left, right, study: study.base["queue_depth"] == 1},
     ),
     "trips_not_bytes": Sides(
         left=packed("uncompressed"),
         right=packed("zstd"),
-        when={
-            "unpacking_zstd_took": lambda left, right, study: left.median < right.median,
-        },
+        when={"unpacking_zstd_took": lambda left, right, study: left.median < right.median},
     ),
 }
 
@@ -233,9 +207,7 @@ ANSWERS = {
         answer=lambda _: columnstore.dictionary_from_groups(),
         matches={"all_text_over": lambda given: given > 100e6},
     ),
-    "difference": Computed(
-        matches={"a_factor_not": lambda given: given > 0.5},
-    ),
+    "difference": Computed(matches={"a_factor_not": lambda given: given > 0.5}),
 }
 
 

@@ -14,7 +14,7 @@ from readahead.experiments.claim import Sides
 from readahead.experiments.experiment import Knob, Settings, knob, powers
 from readahead.experiments.figure import Axis, Line, Picture, Traces, against_print
 from readahead.experiments.residual import Residual
-from readahead.experiments.round import Applied, Round, Source, Study, along
+from readahead.experiments.round import Applied, Round, Source, Study, along, compared
 from readahead.measure.sample import Value
 from readahead.questions.question import Computed
 from readahead.units import GB, MB, GiB, KiB, MiB
@@ -148,18 +148,20 @@ def residuals() -> list[Residual]:
 
 
 # -- what is asked of model and measurement ----------------------------------------------------------------
+ONE, TWO = {"nodes": 1}, {"nodes": 2}
 NEAR: dict[str, Any] = {"nodes": 2, "latency_s": 0.0025}
 """The knobs of rounds that need no long query."""
 SLOW = 3.0
+ONE_SLOW = {**NEAR, "slow_times": SLOW}
 DISTURBED: dict[str, Any] = {"nodes": 2, "copies": "two", "failing": "killed"}
 JOINED: dict[str, Any] = {"nodes": 2, "latency_s": 0.001, "network_bytes_per_s": 10 * MB}
 LARGE_SMALL, SMALL_SMALL = 3 * MiB, 64 * KiB
 """Two small sides: one that should be dealt out, one that should be pushed down."""
 
 
-def speedup(see: Source, **changes: Any) -> Value:
+def speedup(see: Source) -> Value:
     """Return how many times as fast two nodes are as one."""
-    return see.seconds(**{**changes, "nodes": 1}) / see.seconds(**{**changes, "nodes": 2})
+    return see.seconds(**ONE) / see.seconds(**TWO)
 
 
 def outstanding(requests: int) -> dict[str, Any]:
@@ -167,9 +169,9 @@ def outstanding(requests: int) -> dict[str, Any]:
     return {"nodes": 1, "latency_s": 0.02, "queue_depth": requests}
 
 
-def joined(see: Source, way: str, small_bytes: int) -> Value:
-    """Return how long two nodes take for a join of which little time is reading."""
-    return see.seconds(**JOINED, join=way, small_bytes=small_bytes)
+def joined(way: str, small_bytes: int) -> dict[str, Any]:
+    """Return the knobs of a join by two nodes of which little time is reading."""
+    return {**JOINED, "join": way, "small_bytes": small_bytes}
 
 
 # -- the law of each round ---------------------------------------------------------------------------------
@@ -181,64 +183,47 @@ def _waits(study: Study, **changes: Any) -> int:
     return len(reads[0][0]) + laws.rounds(data, settings["nodes"], settings["queue_depth"])
 
 
-def _node_gain(
-    before: dict[str, Any], after: dict[str, Any], study: Study, slow_times: float = 1.0
-) -> Applied:
+def _node_gain(study: Study, before: Settings, after: Settings) -> Applied:
     """Return the law of a query that waits less often, or for a node that answers so many times as slowly."""
     waits, wait_s = _waits(study, **after), study.settings(**after)["latency_s"]
     return Applied(
         laws.node_gain,
-        before=_waits(study, **before) * slow_times,
+        before=_waits(study, **before) * before.get("slow_times", 1.0),
         after=waits,
         wait_s=wait_s,
         once_s=study.model.estimate(**after).seconds - waits * wait_s,
     )
 
 
-def _killed_law(study: Study) -> Applied:
-    undisturbed_s = study.model.seconds(nodes=2).median
+def _killed_law(study: Study, _: Settings, undisturbed: Settings) -> Applied:
+    undisturbed_s = study.model.seconds(**undisturbed).median
     return Applied(laws.failover_s, node_s=[1, 1], after_s=MIDDLE, notice_s=POLL_S / 2 / undisturbed_s)
 
 
-def _pushed_law(study: Study) -> Applied:
-    large_bytes = EXPERIMENT.large_bytes(study.settings(**JOINED))
-    return Applied(laws.push_gain, small_bytes=LARGE_SMALL, large_bytes=large_bytes, nodes=JOINED["nodes"])
+def _pushed_law(study: Study, pushed: Settings, _: Settings) -> Applied:
+    large_bytes = EXPERIMENT.large_bytes(study.settings(**pushed))
+    return Applied(laws.push_gain, small_bytes=LARGE_SMALL, large_bytes=large_bytes, nodes=pushed["nodes"])
 
 
 ROUNDS = {
-    "warm": Round(published=(published.figure("scale_out", "speedup.warm.unsorted"),), measures=False),
+    "warm": Round(published=(published.figure("scale_out", "speedup.warm.unsorted"),)),
     "anomaly": Round(
         law=lambda _: product("2 nodes, cold, unsorted"),
-        measures=False,
         published=(published.figure("scale_out", "total_s.cold.unsorted"),),
     ),
-    "two": Round(
-        ask=speedup,
-        law=partial(_node_gain, {"nodes": 1}, {"nodes": 2}),
+    "two": compared(
+        ONE,
+        TWO,
+        law=_node_gain,
         published=[
             published.figure("scale_out", f"speedup.cold.{order}") for order in ("unsorted", "sorted")
         ],
     ),
-    "requests": Round(
-        ask=lambda see: see.seconds(**outstanding(20)) / see.seconds(**outstanding(32)),
-        law=partial(_node_gain, outstanding(20), outstanding(32)),
-    ),
-    "slow": Round(
-        ask=lambda see: see.seconds(**NEAR, slow_times=SLOW) / see.seconds(**NEAR),
-        law=partial(_node_gain, NEAR, NEAR, slow_times=SLOW),
-    ),
-    "copy": Round(
-        ask=lambda see: see.seconds(**NEAR, copies="two") / see.seconds(**NEAR),
-        law=partial(_node_gain, NEAR, NEAR),
-    ),
-    "killed": Round(
-        ask=lambda see: see.seconds(**DISTURBED) / see.seconds(nodes=2),
-        law=_killed_law,
-    ),
-    "pushed": Round(
-        ask=lambda see: joined(see, "pushed", LARGE_SMALL) / joined(see, "shuffled", LARGE_SMALL),
-        law=_pushed_law,
-    ),
+    "requests": compared(outstanding(20), outstanding(32), law=_node_gain),
+    "slow": compared(ONE_SLOW, NEAR, law=_node_gain),
+    "copy": compared({**NEAR, "copies": "two"}, NEAR, law=_node_gain),
+    "killed": compared(DISTURBED, TWO, law=_killed_law),
+    "pushed": compared(joined("pushed", LARGE_SMALL), joined("shuffled", LARGE_SMALL), law=_pushed_law),
 }
 
 
@@ -299,7 +284,7 @@ def _joins(study: Study) -> Picture:
 
 def _nodes(study: Study) -> Traces:
     """Draw the reads of both nodes, with one of them slow."""
-    reads = study.sample(**NEAR, slow_times=SLOW).reads
+    reads = study.sample(**ONE_SLOW).reads
     first, slow = ([read for read in reads if read.thread // NODE_THREADS == node] for node in (0, 1))
     return Traces(runs=(("first node", first), ("slow node", slow)))
 
@@ -323,18 +308,12 @@ CLAIMS: dict[str, Sides] = {
     "model_holds": Sides(
         left=lambda study: speedup(study.measured), right=lambda study: speedup(study.model)
     ),
-    "slowest_rules": Sides(
-        left=lambda study: study.measured.seconds(**NEAR, slow_times=SLOW),
-        right=lambda study: study.measured.seconds(**{**NEAR, "latency_s": NEAR["latency_s"] * SLOW}),
-    ),
+    "slowest_rules": Sides(left=ONE_SLOW, right={**NEAR, "latency_s": NEAR["latency_s"] * SLOW}),
     "survives": Sides(
         left=lambda study: float(study.sample(**DISTURBED).answer == study.sample(nodes=2).answer),
         right=lambda study: 1.0,
     ),
-    "small_pushed": Sides(
-        left=lambda study: joined(study.measured, "pushed", SMALL_SMALL),
-        right=lambda study: joined(study.measured, "shuffled", SMALL_SMALL),
-    ),
+    "small_pushed": Sides(left=joined("pushed", SMALL_SMALL), right=joined("shuffled", SMALL_SMALL)),
 }
 
 ANSWERS: dict[str, Computed] = {
