@@ -187,6 +187,11 @@ def figure(topic: str, name: str, folder: Path | None = None) -> Figure:
     )
 
 
+def best(topic: str, name: str) -> float:
+    """Return the value of one figure, corrected where it is a misprint."""
+    return figure(topic, name).best
+
+
 def series(topic: str, name: str) -> list[tuple[float, float, Figure]]:
     """Return x, value and figure of each point of a series, those named `name.…`, in the order of the page.
 

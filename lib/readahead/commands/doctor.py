@@ -1,6 +1,6 @@
-"""`python -m readahead doctor`: checks packages, disk, memory, timer and widgets, and says what to do about each fault.
+"""Check packages, disk, memory, timer and widgets, and say what to do about each fault.
 
-A check returns a sentence if all is well. Otherwise it raises `Problem` or `Note`: what was found, and what to do.
+`python -m readahead doctor` runs it. A check returns a sentence if all is well. Otherwise it raises `Problem` or `Note`: what was found, and what to do.
 """
 
 from __future__ import annotations

@@ -14,8 +14,8 @@ from readahead.chapters.lookups.chapter import (
     RATES,
     ROWS,
     SERVICE_S,
-    TABLES,
     WARM,
+    columns,
     printed,
     residuals,
     told_from_others,
@@ -30,7 +30,7 @@ def errors() -> dict[str, float]:
 def rate_misses(fit: Mapping[str, float]) -> float:
     """Return the sum of squared log errors of the disks' rates, which the fit makes least."""
     return sum(
-        float(np.log(TABLES[column](rows, fit=fit) / printed(f"{column}.n{rows}"))) ** 2
+        float(np.log(columns(rows, fit)[column] / printed(f"{column}.n{rows}"))) ** 2
         for column in RATES
         for rows in ROWS
     )
@@ -76,6 +76,6 @@ def test_no_other_service_time_fits_better(name: str, by: float) -> None:
 
 
 def test_one_row_more_is_four_times_as_fast() -> None:
-    rows_per_s = TABLES["disk_8k_rows_per_s"]
-    assert 3.5 < rows_per_s(26) / rows_per_s(25) < 5
+    below, above = (columns(rows)["disk_8k_rows_per_s"] for rows in (25, 26))
+    assert 3.5 < above / below < 5
     assert chapter.mean_latency_s(26) > 2 * SERVICE_S[WARM]

@@ -35,7 +35,7 @@ def study() -> Iterator[Study]:
 
 
 def test_eight_of_the_printed_times_are_one_product_and_find_the_two_that_are_not() -> None:
-    errors = {name: seconds / product(name).result for name, (_, seconds) in totals().items()}
+    errors = {name: time.value / product(name).result for name, time in totals().items()}
     assert len(errors) == 10
     odd = [errors.pop(name) for name in UNEXPLAINED]
     assert all(1.2 < excess < 1.26 for excess in odd)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import functools
+import itertools
 from bisect import bisect_left
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ from readahead.experiments.figure import Axis, Line, Picture
 from readahead.experiments.residual import FAR, Residual, Tally, left_out
 from readahead.experiments.round import Applied, Round, Source, Study, along, compared, traces
 from readahead.measure.sample import Value
-from readahead.published import figure
+from readahead.published import best, figure
 from readahead.questions.question import Computed
 from readahead.units import KiB
 
@@ -25,6 +26,7 @@ from readahead.units import KiB
 # J. Chang's tables of key lookups ("IO Cost Structure", 2010), and the law that was fitted to them. Every constant was
 # fitted by least squares of logarithms; the two steps, the place of the leap and the row of 26, which is a mean of its
 # neighbours, were read off his tables. All are counted in `FITTED`.
+printed = functools.partial(best, "lookups")
 ROWS = (10, 20, 25, 26, 30, 50, 100, 300, 1_000, 3_000, 10_000)
 """The rows a query fetches in his tables."""
 DISKS = 8
@@ -67,11 +69,6 @@ CHOSEN_BY_LOOKING: tuple[str, ...] = (
 """What was read off his tables by looking."""
 
 
-def printed(name: str) -> float:
-    """Return a figure of his, in SI units."""
-    return figure("lookups", name).best
-
-
 def reads_a_row(rows: float, column: str, fit: Mapping[str, float] = FITTED) -> float:
     """Return the disk reads for each row fetched."""
     if column == WARM:
@@ -100,36 +97,30 @@ def mean_latency_s(rows: int, fit: Mapping[str, float] = FITTED) -> float:
     return float(waited_s / reads)
 
 
-def memory_cpu_s(rows: float, fit: Mapping[str, float] = FITTED) -> float:
-    """Return the processor time of a row with all in memory: its share of the query's, and its own."""
-    return fit["memory_query_cpu_s"] / rows + fit["memory_row_cpu_s"]
+def columns(rows: float, fit: Mapping[str, float] = FITTED) -> dict[str, float]:
+    """Return what the law says for each column of his tables, by the rows of a query.
+
+    A row from disk takes the processor what a row in memory does, and its reads. At 26 rows, where some reads are still
+    alone, a read takes the mean of both kinds.
+    """
+    warm_s, cold_s = query_s(rows, WARM, fit), query_s(rows, COLD, fit)
+    warm_reads, cold_reads = reads_a_row(rows, WARM, fit), reads_a_row(rows, COLD, fit)
+    memory_cpu_s = fit["memory_query_cpu_s"] / rows + fit["memory_row_cpu_s"]
+    many = np.clip(rows - STEP_ROWS[WARM], 0, 2) / 2
+    read_cpu_s = float((1 - many) * fit["read_cpu_s.8k_alone"] + many * fit["read_cpu_s.8k_many"])
+    return {
+        "memory_rows_per_s": rows / (fit["memory_query_s"] + rows * fit["memory_row_s"]),
+        "disk_8k_rows_per_s": rows / warm_s,
+        "disk_8k_reads_per_s": rows * warm_reads / warm_s,
+        "disk_64k_rows_per_s": rows / cold_s,
+        "disk_64k_reads_per_s": rows * cold_reads / cold_s,
+        "cpu_per_row_s.memory": memory_cpu_s,
+        "cpu_per_row_s.disk_8k": memory_cpu_s + warm_reads * read_cpu_s,
+        "cpu_per_read_s.8k": read_cpu_s,
+        "cpu_per_read_s.64k": fit["read_cpu_s.64k"],
+    }
 
 
-def cpu_per_read_s(rows: float, fit: Mapping[str, float] = FITTED) -> float:
-    """Return the processor time of a read of 8 KB: at 26 rows, where some are still alone, the mean of both kinds."""
-    alone_s, many_s = fit["read_cpu_s.8k_alone"], fit["read_cpu_s.8k_many"]
-    if rows == STEP_ROWS[WARM] + 1:
-        return (alone_s + many_s) / 2
-    return alone_s if rows <= STEP_ROWS[WARM] else many_s
-
-
-def cpu_per_row_s(rows: float, fit: Mapping[str, float] = FITTED) -> float:
-    """Return the processor time of a row that comes from disk in pages of 8 KB: memory, and its reads."""
-    return memory_cpu_s(rows, fit) + reads_a_row(rows, WARM, fit) * cpu_per_read_s(rows, fit)
-
-
-TABLES: Mapping[str, Callable[..., float]] = {
-    "memory_rows_per_s": lambda n, fit=FITTED: n / (fit["memory_query_s"] + n * fit["memory_row_s"]),
-    "disk_8k_rows_per_s": lambda n, fit=FITTED: n / query_s(n, WARM, fit),
-    "disk_8k_reads_per_s": lambda n, fit=FITTED: n * reads_a_row(n, WARM, fit) / query_s(n, WARM, fit),
-    "disk_64k_rows_per_s": lambda n, fit=FITTED: n / query_s(n, COLD, fit),
-    "disk_64k_reads_per_s": lambda n, fit=FITTED: n * reads_a_row(n, COLD, fit) / query_s(n, COLD, fit),
-    "cpu_per_row_s.memory": memory_cpu_s,
-    "cpu_per_row_s.disk_8k": cpu_per_row_s,
-    "cpu_per_read_s.8k": cpu_per_read_s,
-    "cpu_per_read_s.64k": lambda n, fit=FITTED: fit["read_cpu_s.64k"],
-}
-"""What the law says for each column of his tables, by the rows of a query."""
 RATES = {
     "disk_8k_rows_per_s": "8 KB, rows/s",
     "disk_8k_reads_per_s": "8 KB, reads/s",
@@ -162,12 +153,13 @@ def told_from_others() -> dict[str, float]:
 
     The row of a table is left out whole: the figures of one number of rows a query were measured together.
     """
-    columns = [name for name in TABLES if name != WORKED_OUT]
-    places = [(column, rows) for column in columns for rows in ROWS]
+    measured = [name for name in columns(ROWS[0]) if name != WORKED_OUT]
+    places = list(itertools.product(measured, ROWS))
 
     def law(parameters: np.ndarray) -> list[float]:
         fit = dict(zip(FITTED, parameters.tolist(), strict=True))
-        return [TABLES[column](rows, fit=fit) for column, rows in places]
+        told = {rows: columns(rows, fit) for rows in ROWS}
+        return [told[rows][column] for column, rows in places]
 
     names = [f"{column}.n{rows}" for column, rows in places]
     seen = [printed(name) for name in names]
@@ -181,35 +173,30 @@ def residuals() -> tuple[Residual, ...]:
     A figure of a table is foretold by the law as it is fitted to the other rows of the tables; his text repeats
     what follows from them.
     """
-    others, found = told_from_others(), []
-
-    def table(name: str) -> list[float]:
-        return [printed(f"{name}.n{rows}") for rows in ROWS]
-
-    for column, law in TABLES.items():
-        for rows in ROWS:
-            name = f"{column}.n{rows}"
-            told = others.get(name, float("nan"))
-            role = "identity" if column == WORKED_OUT else "foretold" if np.isfinite(told) else "fitted"
-            model = told if role == "foretold" else law(rows)
-            if name == f"cpu_per_read_s.8k.n{STEP_ROWS[WARM] + 1}":
-                role, why = "assumed", "taken as the mean of its neighbours"
-            else:
-                why = FAR_OFF.get(rows, "") if abs(model / printed(name) - 1) > FAR else ""
-            found.append(Residual(figure("lookups", name), model, role, why))
+    others, found, law = told_from_others(), [], {rows: columns(rows) for rows in ROWS}
+    for column, rows in itertools.product(law[ROWS[0]], ROWS):
+        name = f"{column}.n{rows}"
+        told = others.get(name, float("nan"))
+        role = "identity" if column == WORKED_OUT else "foretold" if np.isfinite(told) else "fitted"
+        model = told if role == "foretold" else law[rows][column]
+        why = FAR_OFF.get(rows, "") if abs(model / printed(name) - 1) > FAR else ""
+        if (column, rows) == ("cpu_per_read_s.8k", STEP_ROWS[WARM] + 1):
+            role, why = "assumed", "taken as the mean of its neighbours"
+        found.append(Residual(figure("lookups", name), model, role, why))
+    read_cpu_s = {page: [printed(f"cpu_per_read_s.{page}.n{rows}") for rows in ROWS] for page in (WARM, COLD)}
     text = {
         "duration_s.n25": (query_s(25, WARM), "identity"),
         "duration_s.n26": (query_s(26, WARM), "identity"),
         "read_latency_s.n25": (SERVICE_S[WARM], "foretold"),
         "read_latency_s.n26": (mean_latency_s(26), "foretold"),
-        "query_cpu_s.n25": (25 * cpu_per_row_s(25), "identity"),
-        "query_cpu_s.n26": (26 * cpu_per_row_s(26), "identity"),
+        "query_cpu_s.n25": (25 * law[25][WORKED_OUT], "identity"),
+        "query_cpu_s.n26": (26 * law[26][WORKED_OUT], "identity"),
         "memory_cpu_per_row_s.typical": (FITTED["memory_row_cpu_s"], "identity"),
         "cpu_per_read_s.single": (FITTED["read_cpu_s.8k_alone"], "identity"),
-        "cpu_per_read_s.scatter_low": (min(table("cpu_per_read_s.8k")), "identity"),
+        "cpu_per_read_s.scatter_low": (min(read_cpu_s[WARM]), "identity"),
         "cpu_per_read_s.scatter_high": (FITTED["read_cpu_s.8k_many"], "identity"),
-        "cpu_per_read_s.64k_low": (min(table("cpu_per_read_s.64k")), "identity"),
-        "cpu_per_read_s.64k_high": (max(table("cpu_per_read_s.64k")), "identity"),
+        "cpu_per_read_s.64k_low": (min(read_cpu_s[COLD]), "identity"),
+        "cpu_per_read_s.64k_high": (max(read_cpu_s[COLD]), "identity"),
         "reads_replaced_by_64k": (printed("read_bytes.cold") / printed("read_bytes.warm"), "identity"),
     }
     return (*found, *(Residual(figure("lookups", name), model, role) for name, (model, role) in text.items()))
@@ -354,11 +341,11 @@ ROUNDS = {
 _ROWS = Axis(label="rows a query", kind="rows")
 
 
-def _chart(label: str, kind: str, columns: Mapping[str, str]) -> Picture:
+def _chart(label: str, kind: str, names: Mapping[str, str]) -> Picture:
     """Return the chart of some columns, each with its name: the law's line and the printed points."""
     lines = []
-    for column, name in columns.items():
-        law = [(float(rows), TABLES[column](rows)) for rows in ROWS]
+    for column, name in names.items():
+        law = [(float(rows), columns(rows)[column]) for rows in ROWS]
         told = [(float(rows), printed(f"{column}.n{rows}")) for rows in ROWS]
         lines.append(Line(name=f"{name}, model", points=law))
         lines.append(Line(name=f"{name}, printed", points=told, source="published", joined=False))

@@ -1,1 +1,1 @@
-"""Scale-out: one query on several nodes."""
+"""One query on several nodes."""

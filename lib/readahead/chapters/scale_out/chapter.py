@@ -1,8 +1,7 @@
-"""Scale-out: one query on more nodes, one of which may be slow or die, and joined to a table that all of them need."""
+"""One query on more nodes, one of which may be slow or die, and joined to a table that all of them need."""
 
 from __future__ import annotations
 
-import itertools
 from functools import partial
 from typing import Any
 
@@ -16,6 +15,7 @@ from readahead.experiments.figure import Axis, Line, Picture, Traces, against_pr
 from readahead.experiments.residual import Residual
 from readahead.experiments.round import Applied, Round, Source, Study, along, compared
 from readahead.measure.sample import Value
+from readahead.published import Figure
 from readahead.questions.question import Computed
 from readahead.units import GB, MB, GiB, KiB, MiB
 
@@ -92,31 +92,30 @@ UNEXPLAINED = dict.fromkeys(
 """The two that are not, and why."""
 
 
-def printed(name: str, topic: str = "scale_out") -> float:
-    """Return a figure of this chapter or another, in SI units."""
-    return published.figure(topic, name).best
+figure, printed = partial(published.figure, "scale_out"), partial(published.best, "scale_out")
 
 
-def totals() -> dict[str, tuple[list[bool], float]]:
-    """Return MariaDB's ten times by name: whether each of the five factors is in it, and the seconds."""
-    found = {}
-    for state, nodes, order in itertools.product(
-        ("cold", "warm"), (1, 2), ("unsorted", "redundant", "sorted")
-    ):
-        cold, two = state == "cold", nodes == 2
-        if two or order != "redundant":
-            facts = [order == "sorted", order == "redundant", two and cold, two and not cold, cold]
-            seconds = printed(f"total_s.{state}.{order}", "scale_out" if two else "elimination")
-            found[f"{nodes} node{'s' * two}, {state}, {order}"] = (facts, seconds)
-    return found
+def totals() -> dict[str, Figure]:
+    """Return MariaDB's ten times by their load, such as '2 nodes, cold, unsorted'."""
+    return {
+        ", ".join((nodes, *time.name.split(".")[1:])): time
+        for nodes, topic in (("1 node", "elimination"), ("2 nodes", "scale_out"))
+        for time in published.figures(topic)
+        if time.name.startswith("total_s.")
+    }
+
+
+def facts(name: str) -> list[bool]:
+    """Return whether each of the five factors is in a time."""
+    two, cold = name.startswith("2"), "cold" in name
+    return [name.endswith(", sorted"), "redundant" in name, two and cold, two and not cold, cold]
 
 
 def product(name: str, without: str = "") -> Applied:
     """Return the product for one of the ten times, fitted to the eight that agree, or to all but one of these."""
-    every = totals()
-    fitted = [one for one in every if one not in (*UNEXPLAINED, without)]
-    facts, seconds = zip(*(every[one] for one in fitted), strict=True)
-    return Applied(laws.product_s, facts=list(facts), seconds=list(seconds), asked=every[name][0])
+    fitted = {one: time.value for one, time in totals().items() if one not in (*UNEXPLAINED, without)}
+    rows = [facts(one) for one in fitted]
+    return Applied(laws.product_s, facts=rows, seconds=list(fitted.values()), asked=facts(name))
 
 
 def residuals() -> list[Residual]:
@@ -125,26 +124,20 @@ def residuals() -> list[Residual]:
     The sorted times and one of the redundant are foretold in the chapters on elimination and on cache tiers; a figure
     counts once, so here they only take part in the fit.
     """
-    two_nodes = partial(published.figure, "scale_out")
-    found, worked_out = [], {}
-    for name in totals():
-        nodes, state, order = name.split(", ")
-        time = f"total_s.{state}.{order}"
-        told = two_nodes(time) if nodes == "2 nodes" else published.figure("elimination", time)
-        elsewhere = order == "sorted" or (state, order) == ("warm", "redundant")
-        model = product(name, "" if elsewhere else name).result
-        role = "fitted" if elsewhere else "foretold"
+    found, worked_out, every = [], {}, totals()
+    for name, told in every.items():
+        elsewhere = name.endswith((", sorted", "warm, redundant"))
+        model, role = product(name, "" if elsewhere else name).result, "fitted" if elsewhere else "foretold"
         found.append(Residual(told, model, role, UNEXPLAINED.get(name, "")))
-        if nodes == "2 nodes":
-            before = "sorted" if order == "sorted" else "unsorted"
-            one_s = printed(f"total_s.{state}.{before}", "elimination")
-            worked_out[f"speedup.{state}.{order}"] = one_s / told.value
+        if name.startswith("2"):
+            alone = every[name.replace("2 nodes", "1 node").replace("redundant", "unsorted")]
+            worked_out[told.name.replace("total_s", "speedup")] = alone.value / told.value
     worked_out |= {
         "redundancy_overhead_share": printed("total_s.warm.redundant") / printed("total_s.warm.unsorted") - 1,
         "data_share_per_node": 1 / printed("nodes.most"),
         "expected_reduction_share": 1 - 1 / printed("nodes.most"),
     }
-    return [*found, *(Residual(two_nodes(name), model, "identity") for name, model in worked_out.items())]
+    return [*found, *(Residual(figure(name), model, "identity") for name, model in worked_out.items())]
 
 
 # -- what is asked of model and measurement ----------------------------------------------------------------
@@ -206,18 +199,16 @@ def _pushed_law(study: Study, pushed: Settings, _: Settings) -> Applied:
 
 
 ROUNDS = {
-    "warm": Round(published=(published.figure("scale_out", "speedup.warm.unsorted"),)),
+    "warm": Round(published=(figure("speedup.warm.unsorted"),)),
     "anomaly": Round(
         law=lambda _: product("2 nodes, cold, unsorted"),
-        published=(published.figure("scale_out", "total_s.cold.unsorted"),),
+        published=(figure("total_s.cold.unsorted"),),
     ),
     "two": compared(
         ONE,
         TWO,
         law=_node_gain,
-        published=[
-            published.figure("scale_out", f"speedup.cold.{order}") for order in ("unsorted", "sorted")
-        ],
+        published=[figure(f"speedup.cold.{order}") for order in ("unsorted", "sorted")],
     ),
     "requests": compared(outstanding(20), outstanding(32), law=_node_gain),
     "slow": compared(ONE_SLOW, NEAR, law=_node_gain),
@@ -251,7 +242,9 @@ def _laws(study: Study) -> Picture:
 
 def _caches(_study: Study) -> Picture:
     """Draw what twice the DRAM does to data that lie in memory, by how much of them the DRAM of one server holds."""
-    faster = printed("repeat_s.q1_1_first", "cache_tiers") / printed("repeat_s.q1_1_last", "cache_tiers")
+    faster = published.best("cache_tiers", "repeat_s.q1_1_first") / published.best(
+        "cache_tiers", "repeat_s.q1_1_last"
+    )
     said = printed("speedup.warm.unsorted")
 
     def gain(share: float) -> float:
@@ -319,7 +312,9 @@ CLAIMS: dict[str, Sides] = {
 ANSWERS: dict[str, Computed] = {
     "alpha": Computed(answer=lambda study: laws.contention(printed("speedup.cold.unsorted"), 2)),
     "load": Computed(
-        answer=lambda study: printed("cpimport_s.mode1", "loading") / printed("cpimport_s.mode2", "loading")
+        answer=lambda study: (
+            published.best("loading", "cpimport_s.mode1") / published.best("loading", "cpimport_s.mode2")
+        )
     ),
     "limit": Computed(
         answer=lambda study: laws.push_limit_bytes(8 * GB, 2),

@@ -134,8 +134,7 @@ class ScaleOut(TableExperiment):
         if killed:
             parts[-1] = replace(parts[-1], dies_after_s=MIDDLE * self._schedules(settings)[-1].finished_s)
             repeats = min(repeats, KILLS)
-        runs: list[list[Sample]] = []
-        seconds: list[float] = []
+        seconds, cpu_s = list[float](), list[float]()
         for repeat in turns(repeats, f" on {len(parts)} nodes"):
             if repeat == 0 or killed:
                 cluster.warm(at, parts, None if shuffled else small)
@@ -148,19 +147,17 @@ class ScaleOut(TableExperiment):
                 samples = at.run(cluster.answer, parts, small, rate)
             answer = cluster.merged(samples)
             seconds.append(time.perf_counter() - start_s)
-            runs.append(samples)
+            cpu_s.append(sum(sample.cpu_s[0] for sample in samples))
+        counted = ("bytes_read", "row_groups_scanned", "row_groups_total")
+        told: dict[str, Any] = {name: sum(getattr(one, name) for one in samples) for name in counted}
         reads = [read for sample in samples for read in sample.reads]
-        scanned = sum(sample.row_groups_scanned for sample in samples)
-        total = sum(sample.row_groups_total for sample in samples)
         return replace(
             samples[0],
+            **told,
             seconds=tuple(seconds),
-            cpu_s=tuple(sum(sample.cpu_s[0] for sample in run) for run in runs),
+            cpu_s=tuple(cpu_s),
             reads=tuple(sorted(reads, key=lambda read: read.submitted_s)),
-            bytes_read=sum(sample.bytes_read for sample in samples),
-            row_groups_scanned=scanned,
-            row_groups_total=total,
-            profile={"row_groups": scanned, "row_groups_total": total},
+            profile={"row_groups": told["row_groups_scanned"], "row_groups_total": told["row_groups_total"]},
             answer=answer,
             machine=this_machine(),
             settings=dict(settings),
