@@ -1,6 +1,7 @@
 """Check packages, disk, memory, timer and widgets, and say what to do about each fault.
 
-`python -m readahead doctor` runs it. A check returns a sentence if all is well. Otherwise it raises `Problem` or `Note`: what was found, and what to do.
+`python -m readahead doctor` runs it. A check returns a sentence if all is well. Otherwise it raises `Problem` or
+`Note`: what was found, and what to do.
 """
 
 from __future__ import annotations
