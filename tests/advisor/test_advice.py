@@ -41,7 +41,7 @@ def test_the_order_of_a_column_is_seen_whatever_its_type(seen: Survey) -> None:
 
 @pytest.mark.parametrize("name", ["nvme", "object-store", "usb-disk"])
 def test_what_is_offered_gains_and_comes_ranked(seen: Survey, name: str) -> None:
-    told = advice.advise(seen, device(name), advice.Asked.of(seen, selectivity=0.1))
+    told = advice.advise(seen, advice.case_of(seen, device(name), selectivity=0.1))
     gains = [option.gain for option in told.options]
     assert gains == sorted(gains, reverse=True) and all(gain >= advice.LEAST_GAIN for gain in gains)
     assert any(option.layout.in_order for option in told.options)
@@ -49,7 +49,7 @@ def test_what_is_offered_gains_and_comes_ranked(seen: Survey, name: str) -> None
 
 
 def test_the_letter_says_what_was_seen(seen: Survey) -> None:
-    told = advice.advise(seen, device("object-store"), advice.Asked.of(seen))
+    told = advice.advise(seen, advice.case_of(seen, device("object-store")))
     text = "\n".join(advice.letter(seen, [told]))
     for words in (
         "64 of 4,096 rows",
@@ -65,9 +65,9 @@ def test_the_letter_says_what_was_seen(seen: Survey) -> None:
 def test_advice_on_a_filter_needs_a_column(seen: Survey) -> None:
     plain = survey(seen.asked)
     with pytest.raises(BadValue, match="--by COLUMN"):
-        advice.Asked.of(plain, selectivity=0.5)
+        advice.case_of(plain, device("nvme"), selectivity=0.5)
     with pytest.raises(BadValue, match="selectivity=0"):
-        advice.Asked.of(seen, selectivity=0.0)
+        advice.case_of(seen, device("nvme"), selectivity=0.0)
 
 
 def test_the_advised_row_group_is_near_the_best_in_nearly_all_of_the_grid() -> None:
@@ -94,7 +94,7 @@ def test_what_a_filter_keeps_grows_with_its_share() -> None:
 
 
 def test_a_promise_is_measured_on_a_sample_that_goes_away(seen: Survey) -> None:
-    told = advice.advise(seen, device("object-store"), advice.Asked.of(seen, selectivity=0.1))
+    told = advice.advise(seen, advice.case_of(seen, device("object-store"), selectivity=0.1))
     folder = seen.found.files[0].parent
     proof = verify.verify(seen, told, repeats=1)
     assert proof.same_answer and proof.promised > 2 and proof.had > 1
@@ -138,7 +138,7 @@ def test_a_file_of_a_thousand_row_groups_is_advised_on_in_bounded_memory(tmp_pat
         )
     tall = survey(str(path))
     assert len(tall.group_bytes) == 1000
-    assert advice.advise(tall, device("object-store"), advice.Asked.of(tall)).options[0].gain > 2
+    assert advice.advise(tall, advice.case_of(tall, device("object-store"))).options[0].gain > 2
 
 
 def test_a_sample_that_its_bytes_cut_short_has_as_many_rows_in_both_files(
@@ -153,7 +153,7 @@ def test_a_sample_that_its_bytes_cut_short_has_as_many_rows_in_both_files(
         )
     monkeypatch.setattr(sample_run, "MOST_BYTES", 500_000)
     seen = survey(str(path))
-    told = advice.advise(seen, device("nvme"), advice.Asked.of(seen))
+    told = advice.advise(seen, advice.case_of(seen, device("nvme")))
     proof = verify.verify(seen, told, repeats=1)
     assert proof.rows < 60_000
     assert proof.same_answer

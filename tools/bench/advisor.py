@@ -149,5 +149,5 @@ def from_metadata(*, repeats: int = 5) -> list[Figure]:
 def _once(path: Path) -> float:
     start_s = time.perf_counter()
     seen = survey(str(path))
-    advice.advise(seen, device("object-store"), advice.Asked.of(seen))
+    advice.advise(seen, advice.case_of(seen, device("object-store")))
     return time.perf_counter() - start_s

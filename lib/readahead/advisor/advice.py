@@ -18,7 +18,6 @@ from readahead.measure import sample_run
 from readahead.measure.run import spare_threads
 from readahead.models import table_layout
 from readahead.models.estimate import Estimate
-from readahead.models.schedule import Costs
 from readahead.models.table_layout import AS_IT_LIES, Case, Layout, Workload, skippable
 
 LADDER = (8_192, 32_768, 122_880, 524_288, 1_048_576)
@@ -31,54 +30,41 @@ LEAST_GAIN = 1.02
 """A change that gains less than this factor is not offered."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
-    """The workload, with how the engine is set up today."""
+def case_of(
+    survey: Survey,
+    device: Device,
+    *,
+    selectivity: float = 1.0,
+    keys: int = 0,
+    queue_depth: int = 8,
+    threads: int = 0,
+) -> Case:
+    """Return a workload on a survey's table, with the engine set up as it is today.
 
-    workload: Workload
-    queue_depth: int = 8
-    threads: int = 1
-
-    @classmethod
-    def of(
-        cls,
-        survey: Survey,
-        *,
-        selectivity: float = 1.0,
-        keys: int = 0,
-        queue_depth: int = 8,
-        threads: int = 0,
-    ) -> Asked:
-        """Return a workload, checked.
-
-        Raises `BadValue` for a number out of range, a filter without a column, and a range that is a lookup too.
-        """
-        most = min(MOST_KEYS, survey.table.rows)
-        for name, value, low, high, advice in (
-            ("selectivity", selectivity, 1e-9, 1, "Give a share, such as 0.1."),
-            ("keys", keys, 0, most, "Give rows per lookup, of those there are; 0 for a scan."),
-            ("queue_depth", queue_depth, 1, 1024, "Give reads in flight, such as 8."),
-            ("threads", threads, 0, 256, "Give 0 for all cores but one."),
-        ):
-            require_range(name, value, low=low, high=high, advice=advice)
-        if selectivity < 1 and keys:
-            raise BadValue(
-                f"selectivity={selectivity:g} and keys={keys} must be one or the other: a range, or a lookup of rows."
-                " Leave one of them out."
-            )
-        workload = Workload(selectivity=selectivity, keys=keys)
-        if workload.filters and not survey.by:
-            raise BadValue(
-                f"selectivity={selectivity:g} and keys={keys} need a column to filter by. Give one with --by COLUMN."
-            )
-        return cls(workload=workload, queue_depth=queue_depth, threads=threads or spare_threads())
-
-    def case(self, survey: Survey, device: Device, costs: Costs) -> Case:
-        """Return the workload on a table and a device, to be timed."""
-        return Case(
-            table=survey.table, workload=self.workload, device=device, costs=costs,
-            queue_depth=self.queue_depth, threads=self.threads,
-        )  # fmt: skip
+    Raises `BadValue` for a number out of range, a filter without a column, and a range that is a lookup too.
+    """
+    most = min(MOST_KEYS, survey.table.rows)
+    for name, value, low, high, advice in (
+        ("selectivity", selectivity, 1e-9, 1, "Give a share, such as 0.1."),
+        ("keys", keys, 0, most, "Give rows per lookup, of those there are; 0 for a scan."),
+        ("queue_depth", queue_depth, 1, 1024, "Give reads in flight, such as 8."),
+        ("threads", threads, 0, 256, "Give 0 for all cores but one."),
+    ):
+        require_range(name, value, low=low, high=high, advice=advice)
+    if selectivity < 1 and keys:
+        raise BadValue(
+            f"selectivity={selectivity:g} and keys={keys} must be one or the other: a range, or a lookup of rows."
+            " Leave one of them out."
+        )
+    workload = Workload(selectivity=selectivity, keys=keys)
+    if workload.filters and not survey.by:
+        raise BadValue(
+            f"selectivity={selectivity:g} and keys={keys} need a column to filter by. Give one with --by COLUMN."
+        )
+    return Case(
+        table=survey.table, workload=workload, device=device, costs=sample_run.guessed_costs(survey),
+        queue_depth=queue_depth, threads=threads or spare_threads(),
+    )  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,7 +84,6 @@ class Option:
 class Advice:
     """Everything modeled for one device."""
 
-    asked: Asked
     case: Case
     """The table as it lies."""
     today: Estimate
@@ -120,16 +105,14 @@ class Advice:
         return "rows_per_s" if self.case.workload.keys else "bytes_per_s"
 
 
-def advise(survey: Survey, device: Device, asked: Asked, costs: Costs | None = None) -> Advice:
+def advise(survey: Survey, case: Case) -> Advice:
     """Return what could be done about a survey's table on one device, ranked by gain."""
-    case = asked.case(survey, device, costs or sample_run.guessed_costs(survey))
     today = case.estimate()
     depths = tuple((depth, replace(case, queue_depth=depth).seconds()) for depth in DEPTHS)
     least = min(time_s for _, time_s in depths)
     deep = next(depth for depth, time_s in depths if time_s <= least * ENOUGH)
     ladder = [rows for rows in LADDER if rows < 2 * case.table.rows] or [table_layout.VECTOR_ROWS]
     return Advice(
-        asked=asked,
         case=case,
         today=today,
         options=tuple(_ranked(survey, case, deep, today.seconds)),

@@ -82,15 +82,15 @@ def verify(seen: Survey, told: Advice, *, here: bool = False, repeats: int = 5) 
 
     Raises `Cancelled` when asked to stop, `DataError` if the sample cannot be written or measured.
     """
-    asked, device = told.asked, told.case.device
-    settings = EngineSettings(threads=asked.threads, queue_depth=asked.queue_depth)
+    case, device = told.case, told.case.device
+    settings = EngineSettings(threads=case.threads, queue_depth=case.queue_depth)
     tell(0, 5, "writing a sample as it lies")
-    with sample_of(seen, asked.workload, settings, here=here, repeats=repeats) as sample:
+    with sample_of(seen, case.workload, settings, here=here, repeats=repeats) as sample:
         tell(1, 5, "calibrating the engine on it")
         with quietly():
             costs = sample.calibrate()
         lies = sample.lies
-        advised = advise(lies, device, asked, costs[True])
+        advised = advise(lies, replace(case, table=lies.table, costs=costs[True]))
         says, layout = _chosen(advised)
         middle = replace(advised.case, workload=sample.workload)
         first_s, second_s = (

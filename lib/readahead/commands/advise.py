@@ -48,8 +48,7 @@ def advise(path: str, devices: tuple[str, ...], columns: str, by: str, table: st
         )
     known = _devices(devices)
     seen = survey(path, columns=wanted, by=by, table=table)
-    asked = advice.Asked.of(seen, **more)
-    told = [advice.advise(seen, one, asked) for one in known]
+    told = [advice.advise(seen, advice.case_of(seen, one, **more)) for one in known]
     for line in advice.letter(seen, told):
         click.echo(printable(line))
     if proven:

@@ -296,8 +296,8 @@ def letter(lesson: Lesson) -> None:
         raise BadValue(f"lesson={experiment.topic!r} must be the lesson of 'your_data'. Open that chapter.")
     seen = experiment.survey(settings)
     share = settings["selectivity"] if seen.by else 1.0
-    asked = advice.Asked.of(seen, selectivity=share, queue_depth=settings["queue_depth"])
-    told = advice.advise(seen, experiment.device(settings), asked)
+    device, depth = experiment.device(settings), settings["queue_depth"]
+    told = advice.advise(seen, advice.case_of(seen, device, selectivity=share, queue_depth=depth))
     ways = [("as it lies", "", told.today.seconds, told.today.bottleneck)]
     ways += [(one.says, f"{one.gain:.2f} ×", one.seconds, one.bottleneck) for one in told.options]
     rows = [
