@@ -143,6 +143,13 @@ def device(name: str) -> Device:
     return entries[name].device
 
 
+def device_or_stand_in(name: str) -> Device:
+    """Return one device of the catalogue; this machine's own, before it was calibrated, stands in as an NVMe drive."""
+    if name == THIS_MACHINE and calibrated() is None:
+        return device("nvme").but(name=THIS_MACHINE)
+    return device(name)
+
+
 def calibrated() -> CatalogueEntry | None:
     """Return this machine's own device as calibration left it, or None before the first calibration.
 

@@ -13,12 +13,13 @@ import numpy as np
 from readahead.datasets import inspect, store
 from readahead.datasets.recipe import Recipe
 from readahead.models.reads import (
-    ColumnChunk,
+    FIRST_BYTE,
     FileShape,
     Ints,
     Reads,
     RowGroup,
     Segments,
+    even_group,
     even_reads,
     packed,
     scan_reads,
@@ -45,7 +46,7 @@ def _reads(recipe: Recipe, columns: tuple[str, ...], gap_bytes: int, exact: bool
     if exact:
         return scan_reads(inspect.shape(store.location(recipe)), columns, gap_bytes)
     return even_reads(
-        list(zip(recipe.columns, _widths(recipe), strict=True)),
+        _columns(recipe),
         recipe.rows,
         recipe.effective_row_group_rows,
         columns,
@@ -70,16 +71,16 @@ def _widths(recipe: Recipe) -> tuple[float, ...]:
     return tuple(share * width for width in recipe.source.widths(recipe.effective_row_group_rows))
 
 
+def _columns(recipe: Recipe) -> list[tuple[str, float]]:
+    return list(zip(recipe.columns, _widths(recipe), strict=True))
+
+
 @functools.lru_cache(maxsize=128)
 def _shape(recipe: Recipe) -> FileShape:
-    groups, at, widths = [], 4, _widths(recipe)
+    groups, at, widths = list[RowGroup](), FIRST_BYTE, _columns(recipe)
     for rows in group_rows(recipe):
-        chunks = []
-        for column, width in zip(recipe.columns, widths, strict=True):
-            size = max(1, round(width * rows))
-            chunks.append(ColumnChunk(column=column, offset=at, size_bytes=size))
-            at += size
-        groups.append(RowGroup(rows=rows, chunks=tuple(chunks)))
+        groups.append(even_group(widths, rows, at))
+        at += groups[-1].size_bytes
     footer = FOOTER_BYTES_A_CHUNK * len(groups) * len(widths)
     return FileShape(size_bytes=at + footer + 8, footer_bytes=footer, row_groups=tuple(groups))
 
@@ -107,18 +108,19 @@ def pages(recipe: Recipe) -> dict[str, int]:
 
 def blocks(recipe: Recipe, columns: Collection[str]) -> list[tuple[int, frozenset[int]]]:
     """Return, for each row group of a native file, its rows and the blocks in which these columns lie."""
-    if store.is_built(recipe):
-        return inspect.blocks(store.location(recipe), tuple(columns))
-    chosen = [at for at, name in enumerate(recipe.columns) if name in columns]
+    groups = zip(group_rows(recipe), segments(recipe, columns), strict=True)
     return [
-        (rows, frozenset(block for at in chosen for _, block in found[at]))
-        for rows, found in zip(group_rows(recipe), _segments(recipe), strict=True)
+        (rows, frozenset(block for own in found for _, block in own if block >= 0)) for rows, found in groups
     ]
 
 
-def segments(recipe: Recipe) -> list[list[Segments]]:
-    """Return, for each row group of a native file, the segments of its columns."""
-    return inspect.segments(store.location(recipe)) if store.is_built(recipe) else _segments(recipe)
+def segments(recipe: Recipe, columns: Collection[str] = ()) -> list[list[Segments]]:
+    """Return, for each row group of a native file, the segments of its columns: of these, or of all."""
+    chosen = tuple(columns) or recipe.columns
+    if store.is_built(recipe):
+        return inspect.segments(store.location(recipe), chosen)
+    places = [at for at, name in enumerate(recipe.columns) if name in chosen]
+    return [[found[at] for at in places] for found in _segments(recipe)]
 
 
 @functools.lru_cache(maxsize=128)

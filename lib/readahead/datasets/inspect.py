@@ -139,24 +139,12 @@ def _segments(columns: tuple[str, ...]) -> str:
 
 
 @paths.kept
-def blocks(path: Path, columns: tuple[str, ...]) -> list[tuple[int, frozenset[int]]]:
-    """Return, for each row group of a native file, its rows and the blocks in which these columns lie."""
-    found = _native(
-        path,
-        f"SELECT sum(count) FILTER (segment_type <> 'VALIDITY' AND column_name = {literal(columns[0])}),"
-        " list(DISTINCT block_id) FILTER (block_id >= 0)"
-        f" FROM {_segments(columns)} GROUP BY row_group_id ORDER BY row_group_id",
-    )
-    return [(int(rows), frozenset(numbers)) for rows, numbers in found]
-
-
-@paths.kept
-def segments(path: Path) -> list[list[Segments]]:
+def segments(path: Path, columns: tuple[str, ...]) -> list[list[Segments]]:
     """Return, for each row group of a native file, the segments of each column, and of each column's NULL marks."""
     found = _native(
         path,
         "SELECT row_group_id, column_id, segment_type = 'VALIDITY', start, block_id"
-        " FROM pragma_storage_info('file.t') ORDER BY ALL",
+        f" FROM {_segments(columns)} ORDER BY ALL",
     )
     return [
         [[(start, block) for *_, start, block in runs] for _, runs in groupby(lines, itemgetter(1, 2))]

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from readahead.datasets.recipe import Recipe
-from readahead.devices import THIS_MACHINE, Device, calibrated, device
+from readahead.devices import THIS_MACHINE, Device, calibrated, device_or_stand_in
 from readahead.experiments.experiment import DISK_COLD, DISK_WARM, EMULATED, USUAL, Experiment, Settings
 from readahead.experiments.round import Applied
 from readahead.measure.calibrate import MEMORY, Calibration, engine
@@ -21,7 +21,8 @@ from readahead.measure.case import Case
 from readahead.measure.run import EngineSettings
 from readahead.measure.sample import Sample
 from readahead.models.estimate import Estimate, query_s
-from readahead.models.schedule import Costs
+from readahead.models.reads import Reads
+from readahead.models.schedule import Costs, Window
 
 _DEVICE_KNOBS = ("latency_s", "seek_s", "bandwidth_bytes_per_s", "channels")
 
@@ -46,6 +47,26 @@ def once(case: Callable[[Any, Settings], CaseT]) -> Callable[[Any, Settings], Ca
     return asked
 
 
+def query_law(
+    reads: Reads, device: Device, window: Window, costs: Costs, told: Estimate, decode_s: float, **head: float
+) -> Applied:
+    """Return the law of a query's time with these numbers; `head` are those of its moves, if the device has one."""
+    in_flight = min(window.slots, window.depth, device.channels)
+    shared = device.bandwidth_bytes_per_s / in_flight
+    return Applied(
+        query_s,
+        open_s=told.terms_s["open"],
+        reads=len(reads.spans),
+        in_flight=in_flight,
+        latency_s=device.latency_s,
+        size_bytes=reads.data_bytes,
+        bandwidth_bytes_per_s=min(device.channel_bandwidth_bytes_per_s, shared),
+        dispatch_s=costs.dispatch_s,
+        cpu_s=decode_s / window.threads,
+        **head,
+    )
+
+
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class TableExperiment(Experiment):
     """An experiment whose query scans a table or looks rows up in it."""
@@ -68,13 +89,8 @@ class TableExperiment(Experiment):
         if where == DISK_WARM:
             return MEMORY
         if where == DISK_COLD:
-            own = calibrated()
-            return own.device if own else device("nvme").but(name=THIS_MACHINE)
-        name = self.value(settings, "device")
-        if name == THIS_MACHINE and calibrated() is None:
-            chosen = device("nvme").but(name=THIS_MACHINE)
-        else:
-            chosen = device(name)
+            return device_or_stand_in(THIS_MACHINE)
+        chosen = device_or_stand_in(self.value(settings, "device"))
         changes = {name: settings[name] for name in _DEVICE_KNOBS if name in settings}
         if not chosen.seek_s:
             changes.pop("seek_s", None)
@@ -136,21 +152,9 @@ class TableExperiment(Experiment):
         """Return the law of a query's time with the numbers of its reads, its device and its engine."""
         case, costs = self.case(settings), self.costs(settings)
         told, plan, device = case.predict(costs), case.plan(), case.device
-        in_flight = min(case.window.slots, case.window.depth, device.channels)
         head = {"seeks": round(plan.data_bytes / (case.fragment_bytes or math.inf)), "seek_s": device.seek_s}
-        return Applied(
-            query_s,
-            open_s=told.estimate.terms_s["open"],
-            reads=len(plan.spans),
-            in_flight=in_flight,
-            latency_s=device.latency_s,
-            size_bytes=plan.data_bytes,
-            bandwidth_bytes_per_s=min(
-                device.channel_bandwidth_bytes_per_s, device.bandwidth_bytes_per_s / in_flight
-            ),
-            dispatch_s=costs.dispatch_s,
-            cpu_s=told.decode_s / case.window.threads,
-            **(head if device.seek_s else {}),
+        return query_law(
+            plan, device, case.window, costs, told.estimate, told.decode_s, **(head if device.seek_s else {})
         )
 
     # -- throughput ----------------------------------------------------------------------------------
@@ -170,7 +174,8 @@ class TableExperiment(Experiment):
         """Set the device's numbers from the menu; turn to lookups when their knob is touched, and back."""
         moved = dict(settings)
         if changed == "device":
-            chosen = self.device({**settings, **dict.fromkeys(_DEVICE_KNOBS)} | _numbers(settings["device"]))
+            numbers = device_or_stand_in(settings["device"])
+            chosen = self.device({**settings, **{knob: getattr(numbers, knob) for knob in _DEVICE_KNOBS}})
             for name in _DEVICE_KNOBS:
                 if name in moved and (name != "seek_s" or chosen.seek_s):
                     moved[name] = self.knob(name).nearest(getattr(chosen, name))
@@ -189,9 +194,3 @@ class TableExperiment(Experiment):
         if self.value(settings, "query") != "lookup":
             reasons["rows_per_lookup"] = "A scan reads every row. Turn this knob to look rows up instead."
         return {name: why for name, why in reasons.items() if any(knob.name == name for knob in self.knobs)}
-
-
-def _numbers(name: str) -> dict[str, Any]:
-    """Return the catalogue's numbers of a device, under the names of their knobs."""
-    chosen = device(name) if name != THIS_MACHINE or calibrated() else device("nvme")
-    return {knob: getattr(chosen, knob) for knob in _DEVICE_KNOBS}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import math
 from collections import deque
 from collections.abc import Collection, Sequence
@@ -212,6 +213,21 @@ def scan_reads(shape: FileShape, columns: Collection[str], gap_bytes: int = 16_3
     return Reads.of(footer_reads(shape), groups, [group.rows for group in shape.row_groups])
 
 
+FIRST_BYTE = 4
+"""Where the first row group of a Parquet file begins, behind the format's mark."""
+
+
+def even_group(widths: Sequence[tuple[str, float]], rows: int, first_byte: int = FIRST_BYTE) -> RowGroup:
+    """Return a row group of columns with so many bytes a row, one behind the other."""
+    sizes = [max(1, round(width * rows)) for _, width in widths]
+    starts = itertools.accumulate(sizes, initial=first_byte)
+    chunks = (
+        ColumnChunk(column=name, offset=start, size_bytes=size)
+        for (name, _), size, start in zip(widths, sizes, starts, strict=False)
+    )
+    return RowGroup(rows=rows, chunks=tuple(chunks))
+
+
 def even_reads(
     widths: Sequence[tuple[str, float]],
     rows: int,
@@ -228,18 +244,11 @@ def even_reads(
     count = max(1, -(-rows // group_rows))
     left = rows - group_rows * (count - 1)
 
-    def one(group_rows: int) -> tuple[list[Span], int]:
-        chunks, offset = [], 4
-        for name, width in widths:
-            size = max(1, round(width * group_rows))
-            chunks.append(ColumnChunk(column=name, offset=offset, size_bytes=size))
-            offset += size
-        return group_reads(RowGroup(rows=group_rows, chunks=tuple(chunks)), columns, gap_bytes), offset
-
-    full, end = one(group_rows)
-    last, _ = one(left)
-    step, footer = end - 4, int(count * footer_bytes_per_group)
-    shape = FileShape(size_bytes=end + (count - 1) * step + footer + 12, footer_bytes=footer, row_groups=())
+    group = even_group(widths, group_rows)
+    full, last = (group_reads(one, columns, gap_bytes) for one in (group, even_group(widths, left)))
+    step, footer = group.size_bytes, int(count * footer_bytes_per_group)
+    size = FIRST_BYTE + count * step + footer + 12
+    shape = FileShape(size_bytes=size, footer_bytes=footer, row_groups=())
     starts = step * np.arange(count)
     groups = spans_of(full)[None] + np.stack([starts, np.zeros_like(starts)], axis=1)[:-1, None]
     return Reads(

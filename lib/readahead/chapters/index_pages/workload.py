@@ -332,7 +332,7 @@ class PartCase(Case):
             drawn = inspect.sampled(path, 100 * self.sample_share, SEED)
             blocks, rows = [every[vector] for vector in drawn], [VECTOR_ROWS] * len(drawn)
         else:
-            found = inspect.blocks(path, COLUMNS)
+            found = expected.blocks(self.recipe, COLUMNS)
             blocks, rows = [b for _, b in found], [n for n, _ in found]
         depth = 1 if self.one_by_one else self.window.depth
         return Reads.of([], block_reads(blocks, BLOCK_BYTES, ahead=True, depth=depth), rows)

@@ -12,15 +12,16 @@ from pathlib import Path
 from readahead.datasets import store
 from readahead.datasets.recipe import Recipe
 from readahead.datasets.survey import Survey, survey
-from readahead.devices import THIS_MACHINE, Device, calibrated, device
+from readahead.devices import Device, device_or_stand_in
 from readahead.errors import BadValue
 from readahead.experiments.experiment import Experiment, Settings
 from readahead.experiments.round import Applied
+from readahead.experiments.table_experiment import query_law
 from readahead.measure import sample_run
 from readahead.measure.run import EngineSettings, spare_threads
 from readahead.measure.sample import Sample
 from readahead.models import table_layout
-from readahead.models.estimate import Estimate, query_s
+from readahead.models.estimate import Estimate
 from readahead.models.reads import Reads
 from readahead.models.schedule import Costs
 from readahead.models.table_layout import Case, Layout, Table, Workload
@@ -59,10 +60,7 @@ class YourData(Experiment):
 
     def device(self, settings: Settings) -> Device:
         """Return the device; this machine's own, before it was calibrated, stands in as an NVMe drive."""
-        name = settings["device"]
-        if name == THIS_MACHINE and calibrated() is None:
-            return device("nvme").but(name=THIS_MACHINE)
-        return device(name)
+        return device_or_stand_in(settings["device"])
 
     def case(self, settings: Settings) -> Case:
         """Return the sample and what is asked of it, with the filter in the middle of the column as in the query."""
@@ -105,22 +103,9 @@ class YourData(Experiment):
     def law(self, settings: Settings) -> Applied:
         """Return the law of the query's time with the numbers of its reads, its device and its engine."""
         case, reads = self.case(settings), self.plan(settings)
-        in_flight = min(case.queue_depth, case.device.channels)
-        shared = case.device.bandwidth_bytes_per_s / in_flight
-        cpu_s = (
-            int(reads.rows[reads.is_read].sum()) * case.costs.row_s + reads.read_groups * case.costs.group_s
-        )
-        return Applied(
-            query_s,
-            open_s=self.model(settings).terms_s["open"],
-            reads=len(reads.spans),
-            in_flight=in_flight,
-            latency_s=case.device.latency_s,
-            size_bytes=reads.data_bytes,
-            bandwidth_bytes_per_s=min(case.device.channel_bandwidth_bytes_per_s, shared),
-            dispatch_s=case.costs.dispatch_s,
-            cpu_s=cpu_s / case.threads,
-        )
+        rows, groups = int(reads.rows[reads.is_read].sum()), reads.read_groups
+        decode_s = rows * case.costs.row_s + groups * case.costs.group_s
+        return query_law(reads, case.device, case.window, case.costs, self.model(settings), decode_s)
 
     def measure(self, settings: Settings, repeats: int = 3) -> Sample:
         """Write the sample in this layout, read it on the emulated device, and remove it."""
