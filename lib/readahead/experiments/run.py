@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from readahead import paths, units
 from readahead.errors import DataError
 from readahead.experiments.experiment import Experiment, Settings
+from readahead.measure.run import set_statements
 from readahead.measure.sample import Sample, Value, seconds, this_machine
 from readahead.models.estimate import Estimate
 from readahead.running import quietly, tell
@@ -109,9 +110,8 @@ class Run:
     @property
     def script(self) -> str:
         """Return the same query as lines for a plain DuckDB without this workbook, on this machine's own disk."""
-        lines = [f"SET {name} = {_literal(value)};" for name, value in self.engine.items()]
-        lines += [f"{statement};" for statement in self.sample.setup]
-        text = "\n".join([*lines, f"{self.sql};"])
+        statements = [*set_statements(self.engine), *self.sample.setup, self.sql]
+        text = "\n".join(f"{statement};" for statement in statements)
         return re.sub(f"'(?:{PROTOCOL}|{REMOTE_PROTOCOL})://", "'", text)
 
 
@@ -138,10 +138,6 @@ def sweep(study: Study, knob: str, values: Iterable[float], **changes: Any) -> p
     table = pd.DataFrame(rows, columns=[knob, "modeled", "measured", "low", "high", "published"])
     table.attrs["unit"] = experiment.unit(study.settings(**changes))
     return table
-
-
-def _literal(value: object) -> str:
-    return f"'{value}'" if isinstance(value, str) else str(value).lower()
 
 
 _MEASURED = (

@@ -6,7 +6,6 @@ import functools
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -48,8 +47,7 @@ class Case:
     @property
     def window(self) -> Window:
         """Return how many reads and row groups the engine keeps under way."""
-        engine = self.engine
-        return Window(slots=engine.in_flight, depth=engine.queue_depth, threads=engine.threads)
+        return self.engine.window
 
     def query(self) -> Query:
         """Return the query, for a file that is built."""
@@ -94,14 +92,11 @@ class Case:
         found = self.scan()
         return [(offset, size) for offset, size in found.footer.tolist()], found.groups
 
-    def _scheduled(self, costs: Costs) -> dict[str, Any]:
-        """Return what the schedule is asked about."""
-        told = {"reads": self.plan(), "window": self.window, "costs": costs}
-        return told | {"fragment_bytes": self.fragment_bytes}
-
     def predict(self, costs: Costs) -> Timeline:
         """Return the schedule of the reads."""
-        return simulate(self.device, **self._scheduled(costs))
+        return simulate(
+            self.device, self.plan(), window=self.window, costs=costs, fragment_bytes=self.fragment_bytes
+        )
 
     # -- what DuckDB does ----------------------------------------------------------------------------
     def measure(self, *, repeats: int = 3, facts: Mapping[str, object] | None = None) -> Sample:

@@ -6,16 +6,18 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import duckdb
 
+from readahead.datasets.build import literal
 from readahead.devices import Device
 from readahead.errors import Cancelled, DataError
 from readahead.measure.sample import Sample, this_machine
+from readahead.models.schedule import Window
 from readahead.running import check, interrupts, turns
 from readahead.storage import page_cache
 from readahead.storage.emulated import PROTOCOL, REMOTE_PROTOCOL, EmulatedFileSystem, RemoteFileSystem
@@ -47,6 +49,11 @@ class EngineSettings:
         """Return how many reads DuckDB keeps under way: the asynchronous threads, and every worker but one."""
         return self.queue_depth + self.threads - 1
 
+    @property
+    def window(self) -> Window:
+        """Return how many reads and row groups DuckDB keeps under way."""
+        return Window(slots=self.in_flight, depth=self.queue_depth, threads=self.threads)
+
     def values(self) -> dict[str, Setting]:
         """Return every DuckDB setting by name."""
         return {
@@ -57,15 +64,13 @@ class EngineSettings:
             **self.more,
         }
 
-    def statements(self) -> list[str]:
-        """Return the SQL that puts these settings in force."""
-        return [f"SET {name} = {_literal(value)}" for name, value in self.values().items()]
 
-
-def _literal(value: Setting) -> str:
-    if isinstance(value, bool):
-        return str(value).lower()
-    return str(value) if isinstance(value, int) else "'" + value.replace("'", "''") + "'"
+def set_statements(values: Mapping[str, Setting]) -> list[str]:
+    """Return the SQL that puts DuckDB's settings in force."""
+    return [
+        f"SET {name} = {literal(value) if isinstance(value, str) else str(value).lower()}"
+        for name, value in values.items()
+    ]
 
 
 @contextmanager
@@ -77,7 +82,7 @@ def engine(
     try:
         if filesystem is not None:
             connection.register_filesystem(filesystem)
-        for statement in settings.statements():
+        for statement in set_statements(settings.values()):
             connection.execute(statement)
         connection.execute("PRAGMA enable_profiling = 'no_output'")
         connection.execute("SET enable_progress_bar = false")  # after two seconds it would print among ours
@@ -90,7 +95,7 @@ def engine(
 
 def quoted(path: Path | str, *, emulated: bool = False) -> str:
     """Return a path as an SQL string literal."""
-    return _literal(f"{PROTOCOL}://{path}" if emulated else str(path))
+    return literal(f"{PROTOCOL}://{path}" if emulated else path)
 
 
 def profile(connection: duckdb.DuckDBPyConnection) -> dict[str, Any]:
@@ -155,7 +160,7 @@ class Query:
     def texts(self, *, emulated: bool) -> list[str]:
         """Return the SQL of all queries of one run, with the file's name in place."""
         file = (
-            quoted(f"{REMOTE_PROTOCOL}://{self.path}")
+            literal(f"{REMOTE_PROTOCOL}://{self.path}")
             if self.remote
             else quoted(self.path, emulated=emulated)
         )
@@ -228,23 +233,8 @@ def run_emulated(
     """
     kind = RemoteFileSystem if query.remote else EmulatedFileSystem
     filesystem = kind(device, fragment_bytes=fragment_bytes, time_scale=time_scale)
-    samples: list[Sample] = []
-    with engine(settings, filesystem) as connection, interrupts(filesystem.hurry, connection.interrupt):
-        try:
-            for statement in query.setup:
-                connection.execute(statement)
-            with filesystem.instant():
-                for _ in range(warm_ups):
-                    once(connection, query, filesystem)
-            for _ in turns(repeats, f" on {device.name}"):
-                for statement in query.before:
-                    connection.execute(statement)
-                rows, sample = once(connection, query, filesystem)
-                samples.append(sample)
-        except duckdb.Error as error:
-            check()
-            raise _explained(error, query, settings) from error
-    return _gathered(samples, rows, engine=settings.values(), settings=dict(facts or {}))
+    found = _run(query, settings, repeats, device.name, filesystem, warm_ups=warm_ups)
+    return replace(found, settings=dict(facts or {}))
 
 
 def run_local(
@@ -263,31 +253,46 @@ def run_local(
     if cold:
         page_cache.require_evict()
     where = "this disk, cold" if cold else "this disk, warm"
+    found = _run(query, settings, repeats, where, warm_ups=1, cold=cold)
+    return replace(found, where=where, settings=dict(facts or {}))
+
+
+def _run(
+    query: Query,
+    settings: EngineSettings,
+    repeats: int,
+    where: str,
+    filesystem: EmulatedFileSystem | None = None,
+    *,
+    warm_ups: int,
+    cold: bool = False,
+) -> Sample:
+    """Return the repeats as one sample, with the first row for an answer."""
     samples: list[Sample] = []
-    with engine(settings) as connection, interrupts(connection.interrupt):
+    hurry = [filesystem.hurry] if filesystem else []
+    with engine(settings, filesystem) as connection, interrupts(*hurry, connection.interrupt):
         try:
             for statement in query.setup:
                 connection.execute(statement)
-            once(connection, query)
+            with filesystem.instant() if filesystem else nullcontext():
+                for _ in range(warm_ups):
+                    once(connection, query, filesystem)
             for _ in turns(repeats, f" on {where}"):
+                for statement in query.before:
+                    connection.execute(statement)
                 if cold:
                     page_cache.evict(query.path)
-                rows, sample = once(connection, query)
+                rows, sample = once(connection, query, filesystem)
                 samples.append(sample)
         except duckdb.Error as error:
             check()
             raise _explained(error, query, settings) from error
-    return _gathered(samples, rows, where=where, engine=settings.values(), settings=dict(facts or {}))
-
-
-def _gathered(samples: list[Sample], rows: list[tuple[Any, ...]], **facts: Any) -> Sample:
-    """Return the repeats as one sample, with the first row for an answer."""
     return replace(
         samples[-1],
         seconds=tuple(sample.seconds[0] for sample in samples),
         cpu_s=tuple(sample.cpu_s[0] for sample in samples),
         answer=tuple(rows[0]) if rows else (),
-        **facts,
+        engine=settings.values(),
     )
 
 

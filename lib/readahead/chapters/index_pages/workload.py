@@ -31,7 +31,7 @@ from readahead.measure.run import Query, Stopwatch
 from readahead.measure.sample import Sample
 from readahead.models.estimate import Estimate
 from readahead.models.reads import Ints, Reads, Span, block_reads, spans_of
-from readahead.models.schedule import Costs, Window, simulate
+from readahead.models.schedule import Costs, Timeline, Window, simulate
 from readahead.running import carried, check, interrupts, tell, turns
 from readahead.storage.emulated import EmulatedFile, EmulatedFileSystem
 from readahead.units import KiB
@@ -334,13 +334,18 @@ class PartCase(Case):
         else:
             found = expected.blocks(self.recipe, COLUMNS)
             blocks, rows = [b for _, b in found], [n for n, _ in found]
-        depth = 1 if self.one_by_one else self.window.depth
-        return Reads.of([], block_reads(blocks, BLOCK_BYTES, ahead=True, depth=depth), rows)
+        return Reads.of([], block_reads(blocks, BLOCK_BYTES, ahead=True, depth=self.window.depth), rows)
 
-    def _scheduled(self, costs: Costs) -> dict[str, Any]:
-        """Return what the schedule is asked about; a native file is attached before the clock runs."""
-        told = Case._scheduled(self, replace(costs, open_s=0.0, open_group_s=0.0) if self.native else costs)
-        return told | {"window": Window(slots=len(COLUMNS), depth=1, threads=1)} if self.one_by_one else told
+    @property
+    def window(self) -> Window:
+        """Return how many reads and row groups are under way: of a sample, one vector at a time."""
+        if self.one_by_one:
+            return Window(slots=len(COLUMNS), depth=1, threads=1)
+        return self.engine.window
+
+    def predict(self, costs: Costs) -> Timeline:
+        """Return the schedule of the reads; a native file is attached before the clock runs."""
+        return Case.predict(self, replace(costs, open_s=0.0, open_group_s=0.0) if self.native else costs)
 
     # -- what the answer is worth --------------------------------------------------------------------
     def early_share(self, sample: Sample) -> tuple[float, float]:

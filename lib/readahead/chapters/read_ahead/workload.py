@@ -45,11 +45,10 @@ class AheadCase(Case):
 
         With `async_threads` alone DuckDB keeps as many row groups under way as its memory rule allows.
         """
-        threads, slots = self.engine.threads, self.engine.in_flight
         if self.ahead == ON:
-            return Window(slots=slots, depth=self.engine.queue_depth, threads=threads)
-        most = threads * (GROUPS_A_WORKER if self.ahead == ALONE else 1)
-        return Window(slots=min(slots, most), depth=most, threads=threads)
+            return self.engine.window
+        most = self.engine.threads * (GROUPS_A_WORKER if self.ahead == ALONE else 1)
+        return replace(self.engine.window, slots=min(self.engine.in_flight, most), depth=most)
 
     def scan(self) -> Reads:
         """Return the reads: exact once the file is built. Of ten rows they are those of one window."""
