@@ -47,28 +47,22 @@ class Device:
     """If above 0, byte x lives on channel (x // stripe) % channels; else any free channel serves it."""
 
     def __post_init__(self) -> None:
-        of = f"on device {self.name!r}"
-        for name in ("latency_s", "seek_s"):
-            require_range(
-                name,
-                getattr(self, name),
-                low=0,
-                high=MOST_S,
-                of=of,
-                advice="Give seconds, such as 0.0001 for 100 µs.",
-            )
-        for name in ("bandwidth_bytes_per_s", "channel_bandwidth_bytes_per_s"):
-            if getattr(self, name) != math.inf:
-                require_range(
-                    name, getattr(self, name), low=1, of=of, advice="Give bytes per second, such as 2e8."
-                )
+        wait, rate = "Give seconds, such as 0.0001 for 100 µs.", "Give bytes per second, such as 2e8."
         for name, low, high, advice in (
+            ("latency_s", 0, MOST_S, wait),
+            ("seek_s", 0, MOST_S, wait),
+            ("bandwidth_bytes_per_s", 1, math.inf, rate),
+            ("channel_bandwidth_bytes_per_s", 1, math.inf, rate),
             ("channels", 1, MOST_CHANNELS, "Give 1, 8 or 64."),
             ("stripe_bytes", 0, math.inf, "Give 0 for no stripes, or 65536."),
         ):
-            value = getattr(self, name)
-            require_range(name, value, low=low, high=high, whole=True, of=of, advice=advice)
-            object.__setattr__(self, name, int(value))
+            value, whole = getattr(self, name), name in ("channels", "stripe_bytes")
+            if advice is rate and value == math.inf:
+                continue
+            of = f"on device {self.name!r}"
+            require_range(name, value, low=low, high=high, whole=whole, of=of, advice=advice)
+            if whole:
+                object.__setattr__(self, name, int(value))
 
     def but(self, **changes: Any) -> Device:
         """Return this device with some of its numbers changed (by a slider, say)."""

@@ -14,7 +14,7 @@ from readahead.__main__ import run
 from readahead.chapters import CONTENTS, chapter, is_written
 from readahead.errors import Cancelled
 from readahead.experiments import validate
-from readahead.experiments.validate import EveryKnob, Row
+from readahead.experiments.validate import EVERY_KNOB, Row
 from readahead.measure.calibrate import Calibration
 from readahead.running import listening
 
@@ -33,14 +33,14 @@ def calibrated_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_the_same_seed_draws_the_same_settings_and_another_seed_others() -> None:
     first, again, other = (
-        [str(EveryKnob().draw(random.Random(seed))) for _ in range(1)] for seed in (5, 5, 6)
+        [str(EVERY_KNOB.draw(random.Random(seed))) for _ in range(1)] for seed in (5, 5, 6)
     )
     assert first == again != other
 
 
 def test_what_is_drawn_covers_the_asked_ranges() -> None:
     rng = random.Random(2)
-    cases = [EveryKnob().draw(rng) for _ in range(400)]
+    cases = [EVERY_KNOB.case(EVERY_KNOB.draw(rng)) for _ in range(400)]
     assert all(0.5e-3 <= case.device.latency_s <= 30e-3 for case in cases)
     assert all(50e6 <= case.device.bandwidth_bytes_per_s <= 2e9 for case in cases)
     assert {case.device.channels for case in cases} >= {1, 64} or max(c.device.channels for c in cases) > 55
@@ -79,7 +79,7 @@ def test_it_can_be_cancelled() -> None:
     stop = threading.Event()
     stop.set()
     with pytest.raises(Cancelled), listening(stop=stop):
-        next(validate.validate(EveryKnob(), seed=1, configs=1))
+        next(validate.validate(EVERY_KNOB, seed=1, configs=1))
 
 
 def test_what_is_counted_differently_is_named() -> None:
@@ -96,7 +96,7 @@ def test_a_setting_is_measured_again_while_the_machine_strays(monkeypatch: pytes
     """The control runs are given; what is measured between them is real."""
     controls = iter([*[1.0] * 5, 1.0, 1.5, 1.0, 1.3, 1.0, 1.02])
     monkeypatch.setattr(validate, "control_s", lambda: next(controls))
-    [row] = validate.validate(EveryKnob(), seed=3, configs=1, repeats=1)
+    [row] = validate.validate(EVERY_KNOB, seed=3, configs=1, repeats=1)
     assert (row.tries, row.control_s) == (3, 1.02)
     assert validate.report([row])["repeated"] == 1
 

@@ -14,10 +14,11 @@ import click
 import numpy as np
 
 from readahead import devices, paths, units
-from readahead.chapters import CONTENTS, is_written
+from readahead.chapters import CONTENTS, chapter, is_written
 from readahead.datasets.tables import TABLES
+from readahead.experiments.experiment import Experiment
 from readahead.experiments.residual import Tally
-from readahead.experiments.validate import EveryKnob, Row, Source, report
+from readahead.experiments.validate import EVERY_KNOB, Row, report
 from readahead.experiments.validate import validate as validated
 from readahead.measure import disk
 from readahead.measure.calibrate import COLD, WARM, engine
@@ -135,14 +136,12 @@ def validate(
         context.exit(1)
 
 
-def _sources(topic: str | None) -> dict[str, Source]:
+def _sources(topic: str | None) -> dict[str, Experiment]:
     """Return what settings are drawn from, by name."""
     if topic is None:
-        return {"every knob": EveryKnob()}
-    from readahead.chapters import CONTENTS, chapter, is_written
-
-    topics = [row.topic for row in CONTENTS if is_written(row.topic)] if topic == "all" else [topic]
-    return {name: chapter(name).experiment for name in topics}
+        return {EVERY_KNOB.topic: EVERY_KNOB}
+    written = [row.topic for row in CONTENTS if is_written(row.topic)] if topic == "all" else [topic]
+    return {name: chapter(name).experiment for name in written}
 
 
 def _progress(event: Event) -> None:

@@ -24,7 +24,7 @@ from readahead.models.estimate import Estimate, query_s
 from readahead.models.reads import Reads
 from readahead.models.schedule import Costs, Window
 
-_DEVICE_KNOBS = ("latency_s", "seek_s", "bandwidth_bytes_per_s", "channels")
+DEVICE_KNOBS = ("latency_s", "seek_s", "bandwidth_bytes_per_s", "channels")
 
 
 CaseT = TypeVar("CaseT", bound=Case)
@@ -91,7 +91,7 @@ class TableExperiment(Experiment):
         if where == DISK_COLD:
             return device_or_stand_in(THIS_MACHINE)
         chosen = device_or_stand_in(self.value(settings, "device"))
-        changes = {name: settings[name] for name in _DEVICE_KNOBS if name in settings}
+        changes = {name: settings[name] for name in DEVICE_KNOBS if name in settings}
         if not chosen.seek_s:
             changes.pop("seek_s", None)
         if "bandwidth_bytes_per_s" in changes:
@@ -175,8 +175,8 @@ class TableExperiment(Experiment):
         moved = dict(settings)
         if changed == "device":
             numbers = device_or_stand_in(settings["device"])
-            chosen = self.device({**settings, **{knob: getattr(numbers, knob) for knob in _DEVICE_KNOBS}})
-            for name in _DEVICE_KNOBS:
+            chosen = self.device({**settings, **{knob: getattr(numbers, knob) for knob in DEVICE_KNOBS}})
+            for name in DEVICE_KNOBS:
                 if name in moved and (name != "seek_s" or chosen.seek_s):
                     moved[name] = self.knob(name).nearest(getattr(chosen, name))
         if changed == "rows_per_lookup" and "query" in moved:
@@ -188,7 +188,7 @@ class TableExperiment(Experiment):
         reasons = Experiment.disabled(self, settings)
         if self.value(settings, "where") != EMULATED:
             own = "It is this machine's own disk: its latency is what it is. Measure on the emulated device to set it."
-            reasons |= dict.fromkeys(("device", *_DEVICE_KNOBS, "fragment_bytes", "time_scale"), own)
+            reasons |= dict.fromkeys(("device", *DEVICE_KNOBS, "fragment_bytes", "time_scale"), own)
         elif not self.device(settings).seek_s:
             reasons["seek_s"] = "This device has no head to move."
         if self.value(settings, "query") != "lookup":

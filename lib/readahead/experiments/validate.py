@@ -10,18 +10,19 @@ import functools
 import math
 import random
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
 
-from readahead.datasets.recipe import Recipe
+from readahead import units
 from readahead.devices import Device
-from readahead.experiments.experiment import Experiment
+from readahead.experiments.experiment import Experiment, Settings
+from readahead.experiments.table_experiment import DEVICE_KNOBS, TableExperiment, once
 from readahead.measure import calibrate
 from readahead.measure.calibrate import MOST_TRIES, STRAYED, control_s
 from readahead.measure.case import Case
-from readahead.measure.run import EngineSettings
 from readahead.measure.sample import Sample
 from readahead.models.estimate import Estimate
 from readahead.running import quietly, tell
@@ -81,68 +82,63 @@ class Row:
         return found
 
 
-class EveryKnob:
-    """Scans and lookups with every knob over its whole range, on a log scale; asked as an experiment is."""
+class EveryKnob(TableExperiment):
+    """Scans and lookups with every knob over its whole range, on a log scale."""
 
-    def calibrate(self) -> None:
+    def calibrate(self, settings: Settings | None = None) -> None:
         """Calibrate the engine for each table."""
         for table in TABLES:
             calibrate.engine(table).run(5)
 
-    def draw(self, rng: random.Random) -> Case:
-        """Draw one case."""
+    def draw(self, rng: random.Random) -> dict[str, Any]:
+        """Draw the settings of one case."""
 
         def between(low: float, high: float) -> float:
             return math.exp(rng.uniform(math.log(low), math.log(high)))
 
         table = rng.choice(list(TABLES))
-        recipe = Recipe(table=table, size=rng.choice(TABLES[table]), row_group_rows=rng.choice(ROW_GROUPS))
-        device = Device(
-            name="drawn",
-            latency_s=between(0.5e-3, 30e-3),
-            seek_s=rng.choice((0.0, 0.0, 0.004, 0.009)),
-            bandwidth_bytes_per_s=between(50e6, 2e9),
-            channels=round(between(1, 64)),
+        drawn = {
+            "dataset": table,
+            "size": rng.choice(TABLES[table]),
+            "row_group_rows": rng.choice(ROW_GROUPS),
+            "latency_s": between(0.5e-3, 30e-3),
+            "seek_s": rng.choice((0.0, 0.0, 0.004, 0.009)),
+            "bandwidth_bytes_per_s": between(50e6, 2e9),
+            "channels": round(between(1, 64)),
+            "queue_depth": round(between(1, 64)),
+        }
+        drawn["fragment_bytes"] = round(between(64 * 1024, 64 * 1024**2)) if drawn["seek_s"] else 0
+        drawn["query"] = "scan" if rng.random() < 0.6 else "lookup"
+        drawn["rows_per_lookup"] = round(between(1, 10_000)) if drawn["query"] == "lookup" else 0
+        return {**drawn, "key_draw": rng.randrange(10**6)}
+
+    def device(self, settings: Settings) -> Device:
+        """Return the device that was drawn."""
+        return Device(name="drawn", **{name: settings[name] for name in DEVICE_KNOBS})
+
+    @once
+    def case(self, settings: Settings) -> Case:
+        """Return the case that these settings describe."""
+        return replace(super().case(settings), seed=settings["key_draw"])
+
+    def describe(self, settings: Settings) -> str:
+        """Return the case in one line, for a table."""
+        case = self.case(settings)
+        device, fragment_bytes = case.device, case.fragment_bytes
+        return (
+            f"{f'lookup of {case.keys:,}' if case.keys else 'scan'}, {case.recipe.table},"
+            f" groups of {case.recipe.effective_row_group_rows:,},"
+            f" fragments {units.text(fragment_bytes, 'bytes') if fragment_bytes else 'one'},"
+            f" {units.text(device.latency_s, 's')} x {device.channels}"
+            f" at {units.text(device.bandwidth_bytes_per_s, 'bytes_per_s')}, depth {case.engine.queue_depth}"
         )
-        return Case(
-            recipe=recipe,
-            device=device,
-            engine=EngineSettings(queue_depth=round(between(1, 64))),
-            fragment_bytes=round(between(64 * 1024, 64 * 1024**2)) if device.seek_s else 0,
-            keys=0 if rng.random() < 0.6 else round(between(1, 10_000)),
-            seed=rng.randrange(10**6),
-        )
-
-    def describe(self, settings: Case) -> str:
-        """Return the case in one line."""
-        return str(settings)
-
-    def remark(self, settings: Case, sample: Sample) -> str:
-        """Return nothing."""
-        return ""
-
-    def model(self, settings: Case) -> Estimate:
-        """Return the schedule of the case, as named terms."""
-        settings.build()
-        return settings.predict(calibrate.engine(settings.recipe.table).costs()).estimate
-
-    def counts(self, settings: Case) -> Mapping[str, float]:
-        """Return the reads and bytes of the schedule."""
-        told = settings.predict(calibrate.engine(settings.recipe.table).costs())
-        return {"reads": told.reads, "bytes_read": told.bytes_read}
-
-    def measure(self, settings: Case, repeats: int = 3) -> Sample:
-        """Run the case in DuckDB."""
-        return settings.measure(repeats=repeats)
 
 
-Source = Experiment | EveryKnob
-"""Where settings come from: a chapter's experiment with its knobs, or every knob over its whole range."""
+EVERY_KNOB = EveryKnob(topic="every knob", title="Every knob", knobs=())
 
 
-def validate(source: Source, *, seed: int, configs: int, repeats: int = 3) -> Iterator[Row]:
+def validate(asked: Experiment, *, seed: int, configs: int, repeats: int = 3) -> Iterator[Row]:
     """Calibrate the engine on this machine, then yield one row a setting. Raises `Cancelled` when asked to stop."""
-    asked: Any = source
     asked.calibrate()
     rng, done = random.Random(seed), 0
     controls = [control_s() for _ in range(5)]
@@ -156,10 +152,10 @@ def validate(source: Source, *, seed: int, configs: int, repeats: int = 3) -> It
     tell(configs, configs, "done")
 
 
-def _row(source: Any, settings: Any, repeats: int, controls: list[float]) -> Row:
+def _row(source: Experiment, settings: Settings, repeats: int, controls: list[float]) -> Row:
     """Measure one setting, again while the machine strays; the steadiest try counts."""
     found: list[tuple[float, float, Sample]] = []
-    while not found or (min(found, key=_stray)[0] > STRAYED and len(found) < MOST_TRIES):
+    while not found or (min(found, key=itemgetter(0))[0] > STRAYED and len(found) < MOST_TRIES):
         around = [control_s()]
         with quietly():
             sample = source.measure(settings, repeats=repeats)
@@ -168,7 +164,7 @@ def _row(source: Any, settings: Any, repeats: int, controls: list[float]) -> Row
         usual_s = float(np.median(controls))
         worst_s = max(around, key=lambda one_s: abs(one_s / usual_s - 1))
         found.append((abs(worst_s / usual_s - 1), worst_s, sample))
-    _, worst_s, sample = min(found, key=_stray)
+    _, worst_s, sample = min(found, key=itemgetter(0))
     estimate = source.model(settings)  # the file is built now, so the model knows its exact reads
     profile, reads = sample.profile, sample.reads
     modeled = dict(source.counts(settings))
@@ -188,10 +184,6 @@ def _row(source: Any, settings: Any, repeats: int, controls: list[float]) -> Row
         control_s=worst_s,
         tries=len(found),
     )
-
-
-def _stray(tried: tuple[float, float, Sample]) -> float:
-    return tried[0]
 
 
 def device_bound(estimate: Estimate) -> bool:

@@ -10,7 +10,6 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from readahead import units
 from readahead.datasets import expected, store
 from readahead.datasets.recipe import Recipe
 from readahead.devices import Device
@@ -118,17 +117,6 @@ class Case:
         """Run it on this machine's own disk, with the page cache emptied first if `cold`."""
         self.build()
         return run_local(self.query(), self.engine, cold=cold, repeats=repeats, facts=facts)
-
-    def __str__(self) -> str:
-        """Return the case in one line, for a table."""
-        device = self.device
-        what = f"lookup of {self.keys:,}" if self.keys else "scan"
-        return (
-            f"{what}, {self.recipe.table}, groups of {self.recipe.effective_row_group_rows:,},"
-            f" fragments {units.text(self.fragment_bytes, 'bytes') if self.fragment_bytes else 'one'},"
-            f" {units.text(device.latency_s, 's')} x {device.channels}"
-            f" at {units.text(device.bandwidth_bytes_per_s, 'bytes_per_s')}, depth {self.engine.queue_depth}"
-        )
 
 
 _ANY_DEVICE = Device(name="any", latency_s=0.0, bandwidth_bytes_per_s=1e12)

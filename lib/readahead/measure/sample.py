@@ -116,8 +116,8 @@ class Sample:
         """Return the median of the repeats."""
         return float(np.median(self.seconds))
 
-    def interval_s(self, confidence: float = 0.95) -> tuple[float, float]:
-        """Return the bootstrap interval of the median (percentile method, Efron 1979).
+    def interval_s(self) -> tuple[float, float]:
+        """Return the bootstrap interval of the median, at 95 % (percentile method, Efron 1979).
 
         With fewer than three repeats it is the range of what was seen.
         """
@@ -128,7 +128,6 @@ class Sample:
         found = bootstrap(
             (np.asarray(self.seconds),),
             np.median,
-            confidence_level=confidence,
             n_resamples=999,
             method="percentile",
             rng=np.random.default_rng(0),
@@ -236,11 +235,10 @@ def exactly(number: float) -> Value:
 def seconds(sample: Sample) -> Value:
     """Return the time of a sample: its median, interval, repeats and warnings."""
     low, high = sample.interval_s()
-    median = sample.median_s
     return Value(
-        median=median,
-        low=min(low, median),
-        high=max(high, median),
+        median=sample.median_s,
+        low=low,
+        high=high,
         repeats=len(sample.seconds),
         warnings=sample.warnings(),
     )
