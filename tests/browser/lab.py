@@ -16,7 +16,7 @@ import sys
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -74,11 +74,22 @@ class Lab:
         """Return where a notebook opens, in a workspace of its own."""
         return f"http://127.0.0.1:{self.port}/lab/workspaces/w{time.time_ns()}/tree/{notebook}?token={TOKEN}"
 
-    def begin(self, notebook: str) -> None:
-        """Set a notebook to its smallest tables, and forget what was guessed before."""
+    def begin(self, notebook: str, only: Sequence[str] = ()) -> None:
+        """Set a notebook to its smallest tables, and forget what was guessed before.
+
+        Of the cells that call a verb of the lesson, only those with one of these texts stay.
+        """
         path = self.root / notebook
-        small = path.read_text(encoding="utf-8")
-        path.write_text(small.replace('size = \\"small\\"', 'size = \\"tiny\\"'), encoding="utf-8")
+        told = json.loads(path.read_text(encoding="utf-8").replace('size = \\"small\\"', 'size = \\"tiny\\"'))
+        kept = ("open_chapter(", "reveal = ", *only)
+        told["cells"] = [
+            cell
+            for cell in told["cells"]
+            if not only
+            or cell["cell_type"] != "code"
+            or any(text in "".join(cell["source"]) for text in kept)
+        ]
+        path.write_text(json.dumps(told), encoding="utf-8")
         self.root.with_name("progress.json").unlink(missing_ok=True)
 
 

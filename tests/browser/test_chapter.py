@@ -61,7 +61,8 @@ def test_guess_reveal_wrong_hint_right_restart_resume(
     walk: Walk, running: Any, open_notebook: Callable[..., Any]
 ) -> None:
     name = f"{walk.chapter}.ipynb"
-    running.begin(name)
+    worked = [f'predict("{walk.guess[0]}")', f'reveal("{walk.guess[0]}")', f'exercise("{walk.exercise}")']
+    running.begin(name, only=worked)  # the rest is run by papermill
     with open_notebook(name) as guest:
         page = guest.page
         guest.run_all()
