@@ -92,12 +92,6 @@ def row_blocks(recipe: Recipe, keys: Sequence[int]) -> list[int]:
     return list(dict.fromkeys(itertools.chain.from_iterable(found)))
 
 
-@functools.lru_cache(maxsize=64)
-def group_blocks(recipe: Recipe, _built: bool) -> list[set[int]]:  # noqa: FBT001
-    """Return the blocks of each row group, kept as long as the file is built, or not."""
-    return [blocks_of(columns) for columns in expected.segments(recipe)]
-
-
 # -- a lookup, and the knobs of it -------------------------------------------------------------------------
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lookup(Case):
@@ -144,11 +138,11 @@ class Lookup(Case):
         alone = index_walk(recipe, keys, self.step_rows + 1) if self.walks else []
         if self.by_index:
             alone, chosen = alone + row_blocks(recipe, keys), range(0)
-        rows, blocks = expected.group_rows(recipe), group_blocks(recipe, store.is_built(recipe))
-        there, depth = [blocks[number] for number in chosen], self.engine.queue_depth
-        groups = block_reads(there, recipe.block_bytes, ahead=True, depth=depth)
+        every = expected.blocks(recipe, recipe.columns)
+        rows, there = [every[number][0] for number in chosen], [every[number][1] for number in chosen]
+        groups = block_reads(there, recipe.block_bytes, ahead=True, depth=self.engine.queue_depth)
         serial = [block_span(number, recipe.block_bytes) for number in alone]
-        return replace(Reads.of(serial, groups, [rows[number] for number in chosen]), keys=self.keys)
+        return replace(Reads.of(serial, groups, rows), keys=self.keys)
 
 
 # -- what the engine takes for it --------------------------------------------------------------------------
@@ -190,9 +184,9 @@ def lookup_calibration(table: str, where: str) -> Calibration[LookupCosts]:
 
 
 def _lookup(table: str, keys: int, block_bytes: int) -> Lookup:
-    where = {"format": "native", "row_group_rows": 16_384, "block_bytes": block_bytes, "index": True}
-    recipe = Recipe(table=table, size="tiny", **where)  # type: ignore[arg-type]
+    recipe = Recipe(table=table, size="tiny", format="native", row_group_rows=16_384, index=True)
     engine = EngineSettings(queue_depth=1, more=_by_index(MANY))
+    recipe = replace(recipe, block_bytes=block_bytes)
     return Lookup(recipe=recipe, device=_QUICK, engine=engine, keys=keys, step_rows=MANY)
 
 
@@ -251,17 +245,14 @@ class Lookups(TableExperiment):
         Disks that each hold their own stripes each have their own bandwidth too; any other device has its link.
         """
         rest = {name: value for name, value in settings.items() if name != "bandwidth_bytes_per_s"}
-        chosen = super().device(rest).but(seek_s=0.0)
+        chosen, rate = super().device(rest).but(seek_s=0.0), float(settings["bandwidth_bytes_per_s"])
         if settings["where"] != EMULATED:
             return chosen
-        rate = float(settings["bandwidth_bytes_per_s"])
+        chosen = chosen.but(channel_bandwidth_bytes_per_s=rate, stripe_bytes=0)
         if settings["placed"] == ANY_CHANNEL:
-            return chosen.but(channel_bandwidth_bytes_per_s=rate, stripe_bytes=0)
-        return chosen.but(
-            channel_bandwidth_bytes_per_s=rate,
-            bandwidth_bytes_per_s=rate * chosen.channels,
-            stripe_bytes=STRIPE_BYTES if chosen.channels > 1 else 0,
-        )
+            return chosen
+        striped = STRIPE_BYTES if chosen.channels > 1 else 0
+        return chosen.but(bandwidth_bytes_per_s=rate * chosen.channels, stripe_bytes=striped)
 
     @once
     def case(self, settings: Settings) -> Lookup:
@@ -314,10 +305,9 @@ class Lookups(TableExperiment):
         ends = case.predict(costs)
         opening_s = costs.plan_s + case.keys * (costs.plan_key_s + costs.open_key_s) + costs.open_s
         opening_s += case.recipe.row_groups * costs.open_group_s
-        decoded_s = ends.finished_s - costs.close_s - max(ends.arrived_s, ends.opened_s)
-        cpu_s = max(0.0, decoded_s) + (
-            case.keys * self._lookup(settings).costs().row_s if case.by_index else 0.0
-        )
+        cpu_s = max(0.0, ends.finished_s - costs.close_s - max(ends.arrived_s, ends.opened_s))
+        if case.by_index:
+            cpu_s += case.keys * self._lookup(settings).costs().row_s
         terms = {
             "open": opening_s + costs.close_s,
             "one by one" if case.recipe.index else "footer": ends.opened_s - opening_s,
