@@ -20,13 +20,7 @@ from readahead.questions.question import Computed
 from readahead.units import KiB
 
 figure = functools.partial(published.figure, "index_pages")
-
-
-def printed(name: str) -> float:
-    """Return a figure of this chapter, in SI units."""
-    return figure(name).best
-
-
+printed = functools.partial(published.best, "index_pages")
 LEAVES, UPPER = printed("leaf_pages"), printed("upper_pages")
 """Of Randal's index."""
 READ_BYTES = published.figure("lookups", "read_bytes.cold").value
@@ -68,36 +62,32 @@ def half_width_law(study: Study, order: str) -> Applied:
     return Applied(laws.shuffled_half_width, **drawn, group_rows=case.cluster_rows)
 
 
-def _ways_law(study: Study, way: Settings, other: Settings) -> Applied:
+def _ways_law(study: Study, *ways: Settings) -> Applied:
     """Return the law of two ways to inspect the index, with the exact reads of each."""
-    told: dict[str, Any] = {}
-    for name, changes in (("", way), ("other_", other)):
-        now = study.settings(**changes)
-        linked, listed = reads_of(EXPERIMENT.inspection(now).index, now["way"], now["read_bytes"])
-        told |= {
-            f"{name}linked": len(linked),
-            f"{name}listed": len(listed),
-            f"{name}read_bytes": now["read_bytes"],
-        }
-    device = {name: now[name] for name in ("latency_s", "bandwidth_bytes_per_s")}
-    return Applied(laws.ways_ratio, **told, depth=now["queue_depth"], **device)
+    one_s, other_s = (_way_law(study.settings(**way)) for way in ways)
+    return Applied(laws.times_as_long, one_s=one_s, other_s=other_s)
+
+
+def _way_law(now: Settings) -> Applied:
+    linked, listed = reads_of(EXPERIMENT.inspection(now).index, now["way"], now["read_bytes"])
+    device = {name: now[name] for name in ("read_bytes", "latency_s", "bandwidth_bytes_per_s")}
+    return Applied(laws.way_s, linked=len(linked), listed=len(listed), depth=now["queue_depth"], **device)
 
 
 def _native_law(study: Study, *ways: Settings) -> Applied:
     """Return the law of a sample read step by step, against all blocks at once, of which the longest read is last."""
     part, whole = (EXPERIMENT.case(study.settings(**way)) for way in ways)
-    return Applied(
-        laws.ways_ratio,
-        linked=sum(map(bool, part.scan().groups)),
-        listed=0,
-        read_bytes=max(size for _, size in part.scan().listed),
-        other_linked=1,
-        other_listed=0,
-        other_read_bytes=max(size for _, size in whole.scan().listed),
-        depth=part.engine.queue_depth,
-        latency_s=part.device.latency_s,
-        bandwidth_bytes_per_s=part.device.channel_bandwidth_bytes_per_s,
+    one_s, other_s = (
+        Applied(
+            laws.chain_s,
+            reads=reads,
+            read_bytes=max(size for _, size in case.scan().listed),
+            latency_s=case.device.latency_s,
+            bandwidth_bytes_per_s=case.device.channel_bandwidth_bytes_per_s,
+        )
+        for case, reads in ((part, sum(map(bool, part.scan().groups))), (whole, 1))
     )
+    return Applied(laws.times_as_long, one_s=one_s, other_s=other_s)
 
 
 def _sampled(order: str) -> Round:

@@ -102,32 +102,30 @@ def list_s(
     return max(math.ceil(reads / depth) * alone_s, alone_s + (reads - 1) * max(transfer_s, DISPATCH_S))
 
 
-def ways_ratio(
-    linked: int,
-    listed: int,
-    read_bytes: float,
-    other_linked: int,
-    other_listed: int,
-    other_read_bytes: float,
-    *,
-    depth: int,
-    latency_s: float,
-    bandwidth_bytes_per_s: float,
+def way_s(
+    linked: int, listed: int, read_bytes: float, depth: int, *, latency_s: float, bandwidth_bytes_per_s: float
 ) -> float:
-    r"""Return how many times as long one way takes as another: each a chain of reads, and then a list of them.
+    r"""Return the seconds of a chain of reads, and then of a list of them.
 
-    .. math:: \frac{C(a, S) + T(b, S)}{C(c, W) + T(d, W)}, \quad C(n, S) = n (L + S / B + h)
+    .. math:: a (L + S / B + h) + P(b, S)
 
-    where a (`linked`) reads of S (`read_bytes`) follow one another and b (`listed`) are known beforehand, against c
-    (`other_linked`) and d (`other_listed`) of W (`other_read_bytes`). C (`chain_s`) and T (`list_s`) are their times on
-    a device of L (`latency_s`) and B (`bandwidth_bytes_per_s`), Q (`depth`) of a list at once; h is the reader's own.
+    where a (`linked`) reads of S (`read_bytes`) follow one another (`chain_s`) and b (`listed`) are known beforehand: P
+    (`list_s`) is their time, Q (`depth`) of them at once. The device has L (`latency_s`) and B
+    (`bandwidth_bytes_per_s`), and h is the reader's own.
     """
     device = {"latency_s": latency_s, "bandwidth_bytes_per_s": bandwidth_bytes_per_s}
-    one_s = chain_s(linked, read_bytes, **device) + list_s(listed, read_bytes, depth, **device)
-    return one_s / (
-        chain_s(other_linked, other_read_bytes, **device)
-        + list_s(other_listed, other_read_bytes, depth, **device)
-    )
+    return chain_s(linked, read_bytes, **device) + list_s(listed, read_bytes, depth, **device)
+
+
+def times_as_long(one_s: float, other_s: float) -> float:
+    r"""Return how many times as long one way takes as another.
+
+    .. math:: T_1 / T_2, \quad T = a \left(L + S / B + h\right) + P(b, S)
+
+    where T₁ (`one_s`) and T₂ (`other_s`) are the times of the two: a reads of S follow one another, each of which waits
+    L, passes at B and takes the reader h; then P is the time of b reads that are all known beforehand.
+    """
+    return one_s / other_s
 
 
 def under_way(known: int, depth: int) -> int:
