@@ -66,6 +66,29 @@ class Figure:
         return f"{self.author}, {self.title}" + (f" ({self.date})" if self.date else "")
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ratio:
+    """A printed ratio that has an analogue in DuckDB: a figure over another, or one that is a ratio itself."""
+
+    says: str
+    """What it is a ratio of, in a few words."""
+    figure: Figure
+    over: Figure | None = None
+    asked: str = ""
+    """The name of what DuckDB is asked; empty where the round itself measures it."""
+
+    @property
+    def value(self) -> float:
+        """Return the figure over the other."""
+        return self.figure.value / (self.over.value if self.over is not None else 1.0)
+
+    @property
+    def printed(self) -> str:
+        """Return what stood on the page, without the unit that stood elsewhere."""
+        both = (one.printed.partition(" [")[0] for one in (self.figure, self.over) if one is not None)
+        return " / ".join(both)
+
+
 # -- reading the tables --------------------------------------------------------------------------------
 def rows(path: Path, columns: list[str]) -> list[dict[str, str]]:
     """Return the rows of a CSV with just these columns. Raises `DataError` that names line and column."""
@@ -148,7 +171,7 @@ def topics(folder: Path | None = None) -> list[str]:
     return sorted(path.stem for path in (folder or FOLDER).glob("*.csv") if path.stem not in BESIDE)
 
 
-BESIDE = ("checks", "not_compared")
+BESIDE = ("beside", "checks", "not_compared")
 """Files about the figures, beside those that hold them."""
 
 
@@ -201,3 +224,31 @@ def series(topic: str, name: str) -> list[tuple[float, float, Figure]]:
     if not points:
         raise BadValue(f"{name!r} is no series of {topic!r}. See data/published/{topic}.csv for the names.")
     return [(float(one.x_value or 0), one.best, one) for one in points]
+
+
+@paths.kept
+def _beside(path: Path) -> list[dict[str, str]]:
+    return rows(path, ["topic", "round", "says", "figure", "over", "asked"])
+
+
+def ratios(topic: str, name: str, folder: Path | None = None) -> tuple[Ratio, ...]:
+    """Return the printed ratios that stand beside what a round measures, the most telling first.
+
+    A figure of another topic is named `topic:figure`. Raises `BadValue` for a figure that is none.
+    """
+
+    def find(told: str) -> Figure:
+        there, _, own = told.rpartition(":")
+        return figure(there or topic, own, folder)
+
+    lines = _beside((folder or FOLDER) / "beside.csv")
+    return tuple(
+        Ratio(
+            says=line["says"],
+            figure=find(line["figure"]),
+            over=find(line["over"]) if line["over"] else None,
+            asked=line["asked"],
+        )
+        for line in lines
+        if (line["topic"], line["round"]) == (topic, name)
+    )

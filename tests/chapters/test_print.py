@@ -154,3 +154,39 @@ def test_the_sheet_of_the_row_groups_keeps_the_misprint_to_be_found() -> None:
     drawn = chapter("row_groups").figure("printed")(None)
     said = " ".join([drawn.sentence, *(cell for row in drawn.rows for cell in row)])
     assert "difference" not in said and "0.34" not in said and "0.0034" not in said
+
+
+ROUNDS = [(topic, name, one) for topic in TOPICS for name, one in chapter(topic).rounds.items()]
+BESIDE = [pytest.param(topic, name, id=f"{topic}-{name}") for topic, name, one in ROUNDS if one.beside]
+
+
+def test_sixty_printed_figures_stand_beside_a_run() -> None:
+    own = {figure for _, _, one in ROUNDS if one.measures for figure in one.figures}
+    ratios = {told.figure for _, _, one in ROUNDS for told in one.beside}
+    print(f"{len(ratios)} as ratios, {len(own - ratios)} more in the unit of the question")
+    assert len(ratios) >= 60
+
+
+def test_every_line_of_the_ratios_belongs_to_a_round_that_measures() -> None:
+    lines = published.rows(
+        published.FOLDER / "beside.csv", ["topic", "round", "says", "figure", "over", "asked"]
+    )
+    assert sum(len(one.beside) for _, _, one in ROUNDS if one.measures) == len(lines)
+
+
+@pytest.mark.parametrize(("topic", "name"), BESIDE)
+def test_a_printed_ratio_is_one_and_is_told_apart_from_the_run(topic: str, name: str) -> None:
+    one, says = chapter(topic).rounds[name], chapter(topic).prediction(name).differs
+    assert says.endswith(".") and says.count(". ") <= 2
+    assert len({told.says for told in one.beside}) == len(one.beside)
+    for told in one.beside:
+        assert told.figure.unit == (told.over.unit if told.over else told.figure.unit)
+        assert told.over is not None or told.figure.unit in ("1", "count")  # never what another machine took
+        assert told.figure.corrected is None and (told.over is None or told.over.corrected is None)
+        assert not told.asked or told.asked in one.analogues
+
+
+@pytest.mark.parametrize("topic", TOPICS)
+def test_what_makes_ratios_differ_is_said_of_ratios_only(topic: str) -> None:
+    known = chapter(topic)
+    assert [p.id for p in known.predictions if bool(p.differs) != bool(known.rounds[p.id].beside)] == []

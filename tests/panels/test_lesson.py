@@ -1,6 +1,7 @@
 """The toy chapter as a learner goes through it: guess, reveal, wrong answer, hint, right answer, restart."""
 
 import json
+import re
 import threading
 from pathlib import Path
 from typing import Any
@@ -96,6 +97,27 @@ def test_a_guess_from_before_reasons_were_asked_is_shown(path: Path) -> None:
     answer.background.join(30)
     assert "Your guess, 200 ms, was" in answer.body.value and "no reason written" in answer.body.value
     assert lesson.progress.notices == []
+
+
+def test_printed_ratios_stand_beside_the_same_ratios_here(path: Path) -> None:
+    answer = reveal(start(), "longer_rope", "8x")
+    in_sight, _, rest = answer.body.value.partition("<details>")
+    here = re.search(r"120 / 30 ms: 4×</td><td[^>]*>([\d.]+)×", in_sight)
+    assert here and float(here[1]) == pytest.approx(6.7, rel=0.1)  # what the round measured
+    assert "rope 6" in in_sight and "rope 7" not in in_sight
+    assert "2 more printed ratios" in rest and "rope 8</th>" in rest
+    assert (
+        "Ropes of 1850 were heavier. <em>Printed: A. Farmer, On Fetching Water (1850), on A stone well.</em>"
+        in rest
+    )
+
+
+def test_after_a_restart_the_ratios_are_back_without_measuring(path: Path) -> None:
+    before = reveal(start(), "longer_rope", "8x").body.value
+    answer = reveal(start(), "longer_rope")
+    cells = re.compile(r"<td[^>]*>([^<]*)</td>")
+    assert not answer.background.started
+    assert cells.findall(answer.body.value)[-16:] == cells.findall(before)[-16:]
 
 
 def test_the_guess_stands_once_the_answer_is_shown(path: Path) -> None:

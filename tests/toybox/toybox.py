@@ -7,6 +7,7 @@ measurement is arithmetic with a fixed wobble, so that what the teaching layer s
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,7 @@ from readahead.experiments.figure import Axis, Line, Picture
 from readahead.experiments.round import Round, Study
 from readahead.measure.sample import Sample, this_machine
 from readahead.models.estimate import Estimate
-from readahead.published import Figure
+from readahead.published import Figure, Ratio
 from readahead.questions.answers import Amount, Choice, Order, Several
 from readahead.questions.question import Exercise, Misconception, Prediction
 from readahead.running import check, tell
@@ -95,9 +96,17 @@ _OLD_WELL = Figure(
     title="On Fetching Water",
 )
 
+_DEEP_WELL = replace(_OLD_WELL, name="deep_well", value=0.12, printed="120 [ms]")
 ROUNDS = {
     "fetch": Round(ask=lambda see: see.seconds(), published=(_OLD_WELL,)),
-    "longer_rope": Round(ask=lambda see: see.seconds(rope_s=1e-2) / see.seconds(rope_s=1e-3)),
+    "longer_rope": Round(
+        ask=lambda see: see.seconds(rope_s=1e-2) / see.seconds(rope_s=1e-3),
+        beside=(
+            Ratio(says="a long rope over a short one", figure=_DEEP_WELL, over=_OLD_WELL),
+            *(Ratio(says=f"rope {n}", figure=_DEEP_WELL, over=_OLD_WELL, asked="two") for n in range(2, 9)),
+        ),
+        analogues={"two": lambda study, told: len(told.says) / 3},
+    ),
     "which": Round(ask=lambda see: see.seconds(bucket_bytes=4096) / see.seconds(bucket_bytes=2**20)),
     "half": Round(model=lambda study: study.base["rope_s"] * RATE),
 }
@@ -133,6 +142,7 @@ PREDICTIONS = (
         kind="times",
         low=1,
         high=100,
+        differs="Ropes of 1850 were heavier.",
     ),
     Prediction(
         id="which",

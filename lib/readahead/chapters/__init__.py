@@ -10,11 +10,11 @@ import importlib
 import json
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
-from readahead import paths
+from readahead import paths, published
 from readahead.errors import BadValue, DataError
 from readahead.experiments.claim import Claim
 from readahead.experiments.experiment import Experiment
@@ -131,10 +131,14 @@ def chapter(topic: str) -> Chapter:
         raise BadValue(f"topic={topic!r} is not written yet. Written are: {written}.")
     told: Any = importlib.import_module(f"readahead.chapters.{topic}.chapter")
     entries = words.load(_questions(topic))
+    analogues = getattr(told, "ANALOGUES", {})
     return Chapter(
         place=row,
         experiment=told.EXPERIMENT,
-        rounds=told.ROUNDS,
+        rounds={
+            name: replace(one, beside=published.ratios(topic, name), analogues=analogues)
+            for name, one in told.ROUNDS.items()
+        },
         figures=getattr(told, "FIGURES", {}),
         predictions=words.predictions(entries["predictions"], told.ROUNDS),
         claims=words.claims(entries["claims"], getattr(told, "CLAIMS", {})),

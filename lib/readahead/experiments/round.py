@@ -27,7 +27,7 @@ from readahead.experiments.figure import Line, Traces
 from readahead.experiments.run import Run
 from readahead.measure.sample import FEW, Sample, Value, exactly, seconds, value
 from readahead.models.estimate import Estimate
-from readahead.published import Figure
+from readahead.published import Figure, Ratio
 
 LINE = 90
 """Letters of a law's arguments beyond which each has a line of its own."""
@@ -260,6 +260,10 @@ Question = Callable[[Any], Value | float]
 """What is asked of a source (a `Round`'s `ask`) or of the whole study (its `model` and `measured`)."""
 
 
+Analogue = Callable[[Study, Ratio], Value | float]
+"""Returns of DuckDB what a printed ratio tells of another system."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Round:
     """Where the answers to one prediction come from."""
@@ -272,7 +276,10 @@ class Round:
     """Instead of `ask`, where the measurement is asked something else; gets the study."""
     published: Callable[[], Sequence[Figure]] | Sequence[Figure] = field(default_factory=tuple)
     """Figures in the prediction's own unit."""
-
+    beside: Sequence[Ratio] = ()
+    """Printed ratios that have an analogue in DuckDB; from `data/published/beside.csv`."""
+    analogues: Mapping[str, Analogue] = field(default_factory=dict)
+    """Where that is not what the round itself measures: what is, by the name that the file gives it."""
     law: Callable[[Study], Applied] | None = None
     """The law that the answer comes from, with this run's numbers put in; gets the study. It is the model where that is
     not asked otherwise."""
@@ -300,6 +307,11 @@ class Round:
         if self.measured is not None:
             return value(self.measured(study))
         return value(self.ask(study.measured)) if self.ask is not None else None
+
+    def ratios(self, study: Study, measured: Value | None) -> list[float]:
+        """Return DuckDB's ratios, each beside a printed one. Raises `Cancelled` when stopped."""
+        asked = (self.analogues[one.asked](study, one) if one.asked else measured for one in self.beside)
+        return [value(found).median for found in asked if found is not None]
 
     @property
     def figures(self) -> tuple[Figure, ...]:

@@ -11,6 +11,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -27,11 +28,14 @@ from readahead.measure.sample import Value, exactly, this_machine
 from readahead.panels.background import Background, button
 from readahead.panels.chart import Mark, chart, strip
 from readahead.panels.markup import bullets, code, error_box, folded, formula, paragraphs, table
+from readahead.published import Ratio
 from readahead.questions.progress import Facts, Progress
 from readahead.questions.question import SURE, Prediction
 
 MOST_RUNS = 3
 """Runs that are shown of one answer; of more, the first ones."""
+MOST_RATIOS = 6
+"""Printed ratios that are in sight; of more, the others are folded."""
 _WHOM = {"measured": "the measurement", "modeled": "the model", "published": "what was published"}
 _COPY = (
     "<button type='button' onclick='navigator.clipboard.writeText(this.parentElement.querySelector(\"pre\").innerText)'"
@@ -215,6 +219,7 @@ class RevealView:
         self.on_opened: list[Callable[[], None]] = []
         """Called once, when the answer is shown: what may be seen only after it."""
         self.is_open = False
+        self._ratios: list[float] = []
 
     def html(self) -> str:
         """Return the answer at once, measuring here and now: for a run without a learner."""
@@ -329,6 +334,7 @@ class RevealView:
             + table(("Source", "Value", "Your guess against it"), rows)
             + bullets((*(measured.warnings if measured is not None else ()), *self._doubts()))
             + beside(self._asked.kept, paragraphs(f"**Why.** {asked.because}") if asked.because else "")
+            + ratios(self._turn.beside, self._ratios, asked.differs)
         )
 
     def _doubts(self) -> tuple[str, ...]:
@@ -339,7 +345,9 @@ class RevealView:
     def _ask(self) -> tuple[Value | None, dict[str, Any]]:
         """Measure, and note the settings of every sample that it took."""
         with self._study.noting() as noted:
-            return self._turn.measured_value(self._study), noted
+            found = self._turn.measured_value(self._study)
+            self._ratios = self._turn.ratios(self._study, found)
+            return found, noted
 
     def _folds(self, noted: Mapping[str, Any]) -> str:
         """Return the law, the query and the reads below the answer."""
@@ -356,7 +364,7 @@ class RevealView:
     def _measured(self, told: tuple[Value | None, dict[str, Any]]) -> None:
         found, noted = told
         if found is not None:
-            entry = {**asdict(found), **self._of()}
+            entry = {**asdict(found), **self._of(), "beside": self._ratios}
             self._asked.progress.keep(self._asked.topic, "measured", self._asked.prediction.id, entry)
         self._show(found, noted=noted)
 
@@ -382,8 +390,9 @@ class RevealView:
         try:
             names = ("median", "low", "high", "repeats")
             found = Value(**{name: kept[name] for name in names}, warnings=tuple(kept.get("warnings", ())))
+            self._ratios = [float(ratio) for ratio in kept.get("beside", ())]
             return found, str(kept["at"])
-        except (KeyError, TypeError, ReadaheadError):
+        except (KeyError, TypeError, ValueError, ReadaheadError):
             return None  # somebody edited it: measure again
 
 
@@ -396,6 +405,25 @@ def beside(kept: Facts, ours: str) -> str:
     yours = f"<p style='margin:.3em 0'><strong>Your reason{sure}.</strong> {reason}</p>"
     parts = f"<div style='flex:1 1 14em'>{yours}</div><div style='flex:2 1 28em'>{ours}</div>"
     return f"<div style='display:flex;flex-wrap:wrap;gap:0 2em'>{parts}</div>"
+
+
+def ratios(beside: Sequence[Ratio], measured: Sequence[float], differs: str) -> str:
+    """Return printed ratios beside DuckDB's, what makes them differ, and whose they are."""
+    if not beside:
+        return ""
+    rows = [
+        (
+            one.says,
+            f"{one.printed}: {units.text(one.value, 'times')}",
+            "" if here is None else units.text(here, "times"),
+        )
+        for one, here in zip_longest(beside, measured[: len(beside)])
+    ]
+    head = ("Ratio", "Printed", "Here")
+    more = f"{len(rows) - MOST_RATIOS} more printed ratios"
+    rest = folded(more, table(head, rows[MOST_RATIOS:])) if len(rows) > MOST_RATIOS else ""
+    whose = dict.fromkeys(f"{one.figure.source}, on {one.figure.system}" for one in beside)
+    return table(head, rows[:MOST_RATIOS]) + rest + paragraphs(f"{differs} *Printed: {'; '.join(whose)}.*")
 
 
 # -- what lies folded below it ----------------------------------------------------------------------

@@ -36,6 +36,8 @@ class Prediction:
     """The unit that a bare number is taken in, such as 'ms'."""
     because: str = ""
     """Why the answer is what it is; shown with the answer and never before it."""
+    differs: str = ""
+    """Why the printed ratios and DuckDB's lie apart; shown below both."""
     choices: tuple[str, ...] = ()
     """Instead of a scale: the words to pick from."""
     choice_of: Callable[[float], str] | None = None

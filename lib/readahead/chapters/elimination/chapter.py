@@ -206,6 +206,7 @@ ROUNDS = {
     "folders": Round(measured=folder_ratio),
     "price": Round(measured=lambda study: load_s(study, BY_DATE) / load_s(study, GENERATED)),
 }
+ANALOGUES = {"by_year": lambda study, _: total_s(study, BY_YEAR) / total_s(study, GENERATED)}
 
 
 # -- in print --------------------------------------------------------------------------------------------

@@ -17,7 +17,9 @@ from readahead.measure.sample import Value
 from readahead.questions.question import Computed
 from readahead.units import KiB, MiB
 
-__all__ = ["ANSWERS", "CHOSEN_BY_LOOKING", "CLAIMS", "EXPERIMENT", "FIGURES", "FITTED", "ROUNDS", "residuals"]
+__all__ = [
+    "ANALOGUES", "ANSWERS", "CHOSEN_BY_LOOKING", "CLAIMS", "EXPERIMENT", "FIGURES", "FITTED", "ROUNDS", "residuals",
+]  # fmt: skip
 
 figure = functools.partial(published.figure, "fragments")
 PAGE_BYTES = 8 * KiB
@@ -106,6 +108,8 @@ ROUNDS = {
         ),
     ),
 }
+
+ANALOGUES = {"before": lambda study, _: disk_share(study, BEFORE_BYTES)}
 
 
 # -- claims and exercises --------------------------------------------------------------------------------

@@ -136,6 +136,17 @@ ROUNDS = {
 }
 
 
+def _bytes(study: Study, way: Settings, other: Settings) -> float:
+    """Return the bytes that were read in one way over those of another."""
+    return study.glance(**way).bytes_read / study.glance(**other).bytes_read
+
+
+ANALOGUES = {
+    "pages": lambda study, _: _bytes(study, EVERYTHING, {}),
+    "bytes": lambda study, _: _bytes(study, SAMPLE, WHOLE),
+}
+
+
 # -- in print --------------------------------------------------------------------------------------------
 FITTED_TO = ("elapsed_s.limited", "elapsed_s.sampled", "elapsed_s.detailed")
 FITTED: tuple[str, ...] = (

@@ -28,7 +28,7 @@ from readahead.chapters.io_cpu.workload import EVERY, QUERY_1, SUM, Reports, Way
 from readahead.datasets import store
 from readahead.datasets.recipe import Recipe
 from readahead.experiments.claim import Sides
-from readahead.experiments.experiment import DISK_WARM, Knob, knob
+from readahead.experiments.experiment import DISK_COLD, DISK_WARM, Knob, knob
 from readahead.experiments.figure import Axis, Line, Picture, against_print
 from readahead.experiments.round import Applied, Round, Study, along, compared, traces
 from readahead.measure.run import EngineSettings, Query
@@ -191,6 +191,27 @@ ROUNDS = {
 }
 
 
+def _from_disk(study: Study) -> Value:
+    """Return the processor time of a scan of this disk over that from memory."""
+    cold, warm = (cpu_value(study.sample(report=EVERY, where=where)) for where in (DISK_COLD, DISK_WARM))
+    return cold / warm
+
+
+def _query_1(study: Study) -> Value:
+    """Return the bytes a CPU-second of Query 1 over those of a scan of every column."""
+    work = {report: EXPERIMENT.work(study.settings(report=report)) for report in (QUERY_1, EVERY)}
+    one, every = (
+        cpu_value(study.sample(report=report, where=DISK_WARM)).times(1 / work[report]) for report in work
+    )
+    return every / one
+
+
+ANALOGUES = {
+    "from_disk": lambda study, _: _from_disk(study),
+    "a_core": lambda study, _: speed_up(study.measured).times(1 / cores()),
+    "query_1": lambda study, _: _query_1(study),
+}
+
 CLAIMS = {
     "sums_differ": Sides(
         left=lambda study: cpu_value(study.sample(report=QUERY_1, where=DISK_WARM)),
@@ -288,4 +309,6 @@ FIGURES = {
     "printed": lambda _: against_print(residuals(), (*FITTED, *CHOSEN_BY_LOOKING)),
 }
 
-__all__ = ["ANSWERS", "CHOSEN_BY_LOOKING", "CLAIMS", "EXPERIMENT", "FIGURES", "FITTED", "ROUNDS", "residuals"]
+__all__ = [
+    "ANALOGUES", "ANSWERS", "CHOSEN_BY_LOOKING", "CLAIMS", "EXPERIMENT", "FIGURES", "FITTED", "ROUNDS", "residuals",
+]  # fmt: skip

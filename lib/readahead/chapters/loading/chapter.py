@@ -26,6 +26,7 @@ from readahead.experiments.residual import Residual
 from readahead.experiments.round import Applied, Round, Study, along, compared, traces
 from readahead.measure.sample import Sample, Value
 from readahead.models import scalability
+from readahead.published import Ratio
 from readahead.questions.question import Computed
 
 COUNTS = (1, 2, 4, 8, 16, 32)
@@ -107,6 +108,30 @@ ROUNDS = {
         law=lambda *_: Applied(laws.capacity, writers=16, contention=1.0, crosstalk=0.0),
     ),
     "durability": Round(ask=lambda see: per_row(see, 10) / per_row(see, 1_000), law=_commit_law),
+}
+
+
+def _ranked(study: Study, told: Ratio) -> float:
+    """Return the repeat of the same rank as one of Randal's six times, over the fastest."""
+    rank = sorted(printed_s(name) for name in ("best_before", *TESTS)).index(told.figure.value)
+    seconds = repeated(study).seconds
+    return float(np.quantile(seconds, rank / len(TESTS))) / min(seconds)
+
+
+def _two_writers(study: Study) -> Value:
+    return study.measured.seconds(writers=1) / study.measured.seconds(writers=2)
+
+
+def _fewer_writers(study: Study) -> float:
+    """Return what share of the rate of sixteen writers into one database eight do not reach."""
+    few, many = (study.measured.seconds(writers=writers, target=DATABASE) for writers in (8, 16))
+    return 1 - many.median / few.median
+
+
+ANALOGUES = {
+    "ranked": _ranked,
+    "two_writers": lambda study, _: _two_writers(study),
+    "fewer_writers": lambda study, _: _fewer_writers(study),
 }
 
 

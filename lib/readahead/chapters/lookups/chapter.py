@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import itertools
 from bisect import bisect_left
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -16,9 +16,9 @@ from readahead.experiments.claim import Sides
 from readahead.experiments.experiment import Settings
 from readahead.experiments.figure import Axis, Line, Picture
 from readahead.experiments.residual import FAR, Residual, Tally, left_out
-from readahead.experiments.round import Applied, Round, Source, Study, along, compared, traces
-from readahead.measure.sample import Value
-from readahead.published import best, figure
+from readahead.experiments.round import Analogue, Applied, Round, Source, Study, along, compared, traces
+from readahead.measure.sample import Sample, Value
+from readahead.published import Ratio, best, figure
 from readahead.questions.question import Computed
 from readahead.units import KiB
 
@@ -334,6 +334,28 @@ ROUNDS = {
         law=lambda study: Applied(laws.distinct, places=row_groups(study), rows=DISTINCT_KEYS),
     ),
     "break_even": Round(model=break_even, measured=measured_break_even, law=_worth_looking_up),
+}
+
+
+def _against(what: Callable[[Sample, float], float]) -> Analogue:
+    """Return how many times as much of something a lookup of the figure's rows has as one of the other's rows.
+
+    The rates of a whole table are a run each; the two that the round measures have as many repeats as it has.
+    """
+
+    def ratio(study: Study, told: Ratio) -> float:
+        points = (float(one.x_value or 0) for one in (told.figure, told.over) if one is not None)
+        of, over = (what(study.glance(rows_per_lookup=int(rows)), rows) for rows in points)
+        return of / over
+
+    return ratio
+
+
+ANALOGUES: Mapping[str, Analogue] = {
+    "rows_per_s": _against(lambda sample, rows: rows / sample.median_s),
+    "reads_per_s": _against(lambda sample, _: len(sample.reads) / sample.median_s),
+    "elapsed_s": _against(lambda sample, _: sample.median_s),
+    "cpu_s": _against(lambda sample, _: float(np.median(sample.cpu_s))),
 }
 
 

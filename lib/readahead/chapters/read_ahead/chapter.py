@@ -217,6 +217,24 @@ ROUNDS = {
 }
 
 
+def _longer_reads(study: Study) -> Any:
+    """Return how many times faster a scan is in row groups twice as long, one read at a time."""
+    short, long = ({"queue_depth": 1, "row_group_rows": rows} for rows in (16_384, 32_768))
+    return study.measured.seconds(**short) / study.measured.seconds(**long)
+
+
+def _read_bytes(study: Study) -> float:
+    """Return how many times as long the reads are with read-ahead as without."""
+    ahead, without = (study.sample(**switched(way)) for way in (ON, OFF))
+    return ahead.bytes_read / len(ahead.reads) / (without.bytes_read / len(without.reads))
+
+
+ANALOGUES = {
+    "read_bytes": lambda study, _: _read_bytes(study),
+    "longer_reads": lambda study, _: _longer_reads(study),
+}
+
+
 # -- the figures -----------------------------------------------------------------------------------------
 _DEPTH = Axis(label="queue depth", kind="count")
 _RATE = Axis(label="throughput", kind="bytes_per_s")
