@@ -2,6 +2,7 @@
 other words, and rubbish. A new chapter is found by itself.
 """
 
+import re
 from collections.abc import Iterator
 from functools import cache
 
@@ -10,7 +11,7 @@ from toybox import CHAPTER as TOY
 
 from readahead.chapters import CONTENTS, Chapter, chapter, is_written
 from readahead.experiments.round import Study
-from readahead.questions.question import Exercise, Misconception, Outcome
+from readahead.questions.question import Exercise, Misconception, Outcome, numbers_of
 
 CHAPTERS: tuple[Chapter, ...] = (TOY, *(chapter(row.topic) for row in CONTENTS if is_written(row.topic)))
 
@@ -95,6 +96,58 @@ def test_the_ladder_does_not_give_the_answer_away_at_once(topic: str, exercise: 
     assert exercise.hints[0] != exercise.solution
     assert right not in exercise.hints[0]
     assert len(set(exercise.hints)) == len(exercise.hints)
+
+
+DRAWN = [
+    pytest.param(known, exercise, id=f"{known.place.topic}-{exercise.id}")
+    for known in CHAPTERS
+    for exercise in known.exercises
+    if exercise.drawn
+]
+
+
+def test_every_chapter_with_a_computed_answer_has_an_exercise_whose_numbers_are_drawn() -> None:
+    computed = {
+        known.place.topic for known in CHAPTERS[1:] for one in known.exercises if callable(one.answer)
+    }
+    drawn = {known.place.topic for known in CHAPTERS for one in known.exercises if one.drawn}
+    assert computed <= drawn and len(drawn) >= 11
+
+
+@pytest.mark.parametrize(("known", "exercise"), DRAWN)
+def test_the_numbers_of_the_notebook_are_those_of_its_question_and_of_its_examples(
+    known: Chapter, exercise: Exercise
+) -> None:
+    assert exercise.drawn
+    first, asked = exercise.drawn.first(), " ".join(known.question("exercise", exercise.id).split())
+    assert len(set(first.values())) == len(first)
+    for text in first.values():
+        assert len(re.findall(rf"(?<![\w.,]){re.escape(text)}(?!\w|[.,]\d)", asked)) == 1, text
+    numbers = numbers_of(first)
+    for idea in exercise.misconceptions:
+        if idea.id in exercise.drawn.wrong:
+            wrong, said = exercise.drawn.wrong[idea.id](numbers), exercise.shape.read(idea.example)
+            assert wrong == pytest.approx(said, rel=0.05), idea.name
+
+
+@pytest.mark.parametrize(("known", "exercise"), DRAWN)
+def test_fifty_draws_take_the_right_answer_and_know_each_wrong_one(
+    known: Chapter, exercise: Exercise
+) -> None:
+    asked, before = known.question("exercise", exercise.id), ""
+    for seed in range(1, 51):
+        drawn = exercise.with_seed(seed)
+        question = drawn.said(asked)
+        assert question not in (asked, before), seed
+        before = question
+        right = drawn.shape.text(drawn.right_answer())
+        assert drawn.check(right).right, (seed, right)
+        for idea in drawn.misconceptions:
+            verdict = drawn.check(idea.example)
+            assert verdict.outcome is Outcome.WRONG, (seed, idea.name)
+            assert (verdict.misconception, verdict.hint) == (idea.name, idea.hint), (seed, idea.name)
+        assert right not in drawn.hints[0] and len(set(drawn.hints)) == 3
+    assert drawn.said(asked) == exercise.with_seed(50).said(asked) != exercise.with_seed(49).said(asked)
 
 
 @pytest.mark.parametrize("known", CHAPTERS, ids=lambda known: known.place.topic)

@@ -9,9 +9,11 @@ from typing import Any
 import pytest
 from toybox import CHAPTER
 
+from readahead.chapters import chapter
 from readahead.errors import BadValue
 from readahead.panels.class_view import guesses_html, scored_guesses
 from readahead.panels.lesson import Lesson, open_chapter
+from readahead.panels.views import ExerciseView
 from readahead.questions.progress import Progress
 
 
@@ -227,6 +229,49 @@ def test_an_exercise_from_untouched_to_right_and_back_after_a_restart(path: Path
     assert view.answer == "0.1 MB" and "Right." in view.verdict.value and view.hints.value.count("<li>") == 3
     view.solution_button.click()
     assert "97.7 KiB" in view.solution.value and "Rope time" in view.solution.value
+
+
+def open_drawn(path: Path, seed: int = 0) -> ExerciseView:
+    known = chapter("fragments")
+    asked = known.question("exercise", "small_reads")
+    return ExerciseView(known.exercise("small_reads"), "fragments", Progress(path), None, asked, seed)  # type: ignore[arg-type]
+
+
+def test_another_one_asks_with_other_numbers_and_forgets_no_answer(path: Path) -> None:
+    view = open_drawn(path)
+    assert view.widget and view.question.value == "" and view.again_button in view.widget.children[3].children
+    view.fields[0].value = "7.6 %"
+    view.check_button.click()
+    assert "Right." in view.verdict.value
+    assert "8.2 µs of every 108.2 µs" in view.solution.value  # the solution comes with the right answer
+    view.hint_button.click()
+    view.again_button.click()
+    asked = view.question.value
+    assert "With other numbers" in asked and "100 µs" not in asked and "500 MB/s" not in asked
+    assert (view.verdict.value, view.solution.value, view.hints.value, view.fields[0].value) == ("",) * 4
+    view.fields[0].value = "100 %"
+    view.check_button.click()
+    assert "each read still waits" in view.verdict.value and view.solution.value == ""
+    view.fields[0].value = str(view.exercise.answer)
+    view.check_button.click()
+    assert "Right." in view.verdict.value and "laws.yield_share(fragment_bytes=4096" in view.solution.value
+    again, room = open_drawn(path), open_drawn(path, seed=1)
+    assert again.widget and again.answer == "7.6 %" and again.question.value == ""
+    assert room.widget and room.question.value == asked and room.answer == str(view.exercise.answer)
+    assert asked in room.html() and "laws.yield_share" in room.html()
+    view.again_button.click()
+    assert view.question.value != asked and open_drawn(path, seed=2).html().startswith(view.question.value)
+
+
+def test_a_seed_that_is_none_or_finds_no_numbers_is_told(path: Path) -> None:
+    lesson = start()
+    with pytest.raises(BadValue, match="the numbers of exercise 'rank' are not drawn"):
+        lesson.exercise("rank", seed=7)
+    lesson.exercise("rank")
+    assert lesson.views["exercise", "rank"].widget
+    for seed in ("7", 1.5, True):
+        with pytest.raises(BadValue, match="must be a whole number"):
+            open_drawn(path, seed=seed)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(

@@ -81,10 +81,15 @@ class Lesson:
         """Test a claim on this run, and say what became of it."""
         self._show("claim", name, ClaimView(self.chapter.claim(name), self.study))
 
-    def exercise(self, name: str) -> None:
-        """Set an exercise, with check, hints and solution."""
-        exercise = self.chapter.exercise(name)
-        self._show("exercise", name, ExerciseView(exercise, self._topic, self.progress, self.study))
+    def exercise(self, name: str, *, seed: int = 0) -> None:
+        """Set an exercise, with check, hints and solution.
+
+        Where its numbers can be drawn, a whole number `seed` other than 0 draws the same ones for everybody. Raises
+        `BadValue` for another seed, and where they cannot.
+        """
+        exercise, asked = self.chapter.exercise(name), self.chapter.question("exercise", name)
+        view = ExerciseView(exercise, self._topic, self.progress, self.study, asked, seed)
+        self._show("exercise", name, view)
 
     def figure(self, name: str) -> None:
         """Draw one of the chapter's figures, with its sentence and its table."""

@@ -14,6 +14,7 @@ from readahead.experiments.round import Study
 from readahead.panels.background import Background, button
 from readahead.panels.chart import drawing_html
 from readahead.panels.markup import COLOURS, box, bullets, error_box, folded, paragraphs
+from readahead.panels.predictions import law_fold
 from readahead.questions.answers import Amount, Choice, Order, Several
 from readahead.questions.progress import Facts, Progress
 from readahead.questions.question import Exercise, Outcome, Verdict
@@ -108,30 +109,56 @@ def verdict_box(verdict: Verdict) -> str:
 
 
 class ExerciseView:
-    """The field, the buttons and the help of one exercise; its question stands in the notebook."""
+    """The field, the buttons and the help of one exercise; its question stands in the notebook.
 
-    def __init__(self, exercise: Exercise, topic: str, progress: Progress, study: Study) -> None:
-        self.exercise, self._topic, self._progress, self._study = exercise, topic, progress, study
+    With a seed other than 0 its numbers are other ones, and the question with them stands here.
+    """
+
+    def __init__(
+        self,
+        exercise: Exercise,
+        topic: str,
+        progress: Progress,
+        study: Study,
+        question: str = "",
+        seed: int = 0,
+    ) -> None:
+        self._of_notebook, self._question = exercise, question
+        self._topic, self._progress, self._study = topic, progress, study
+        self._set(seed)
+
+    def _set(self, seed: int) -> None:
+        self.seed = seed
+        self.exercise = self._of_notebook.with_seed(seed) if seed else self._of_notebook
+
+    def _asked_anew(self) -> str:
+        """Return the question with the numbers of the seed; nothing where the notebook asks it."""
+        asked = f"**With other numbers** ({self.seed}). {self.exercise.said(self._question)}"
+        return paragraphs(asked) if self.seed else ""
 
     def html(self) -> str:
         """Return choices, hints and solution, all open, for readers without a kernel."""
         options = getattr(self.exercise.shape, "options", ())
         hints = folded("Hints", bullets(self.exercise.hints), is_open=True)
-        solution = folded("Solution", paragraphs(self.exercise.solution), is_open=True)
-        return bullets(options) + hints + solution
+        solution = self._solution() if self.seed else paragraphs(self.exercise.solution)
+        return self._asked_anew() + bullets(options) + hints + folded("Solution", solution, is_open=True)
 
     @cached_property
     def widget(self) -> Any:
         """Return what is displayed, with what was answered earlier."""
         self.fields = self._make_fields()
-        self.verdict, self.hints, self.solution = widgets.HTML(), widgets.HTML(), widgets.HTML()
+        self.question, self.verdict, self.hints, self.solution = (widgets.HTML() for _ in range(4))
         self.check_button = button("Check", self.check, button_style="primary")
         self.hint_button = button("Hint", self.one_more_hint)
         self.solution_button = button("Solution", self.show_solution)
+        self.again_button = button("Another one", lambda: self.ask_anew(self.seed + 1))
+        again = [self.again_button] if self.exercise.drawn else []
+        self.question.value = self._asked_anew()
         self._restore()
         asks = widgets.HTML(paragraphs(f"*{self.exercise.shape.asks}.*"))
-        buttons = widgets.HBox([self.check_button, self.hint_button, self.solution_button])
-        return widgets.VBox([asks, *self.fields, buttons, self.verdict, self.hints, self.solution])
+        buttons = widgets.HBox([self.check_button, self.hint_button, self.solution_button, *again])
+        shown = [self.question, asks, *self.fields, buttons, self.verdict, self.hints, self.solution]
+        return widgets.VBox(shown)
 
     # -- the field ---------------------------------------------------------------------------------
     def _make_fields(self) -> list[Any]:
@@ -173,49 +200,64 @@ class ExerciseView:
         elif not isinstance(shape, Choice) or answer in shape.options:
             self.fields[0].value = answer if isinstance(answer, str) else str(answer)
 
-    # -- the three buttons -------------------------------------------------------------------------
+    # -- the buttons -------------------------------------------------------------------------
     def check(self) -> None:
         """Check what stands in the field, show what came of it, and keep both."""
         found = self.exercise.check(self.answer, self._study)
         self.verdict.value = verdict_box(found)
         if found.outcome is not Outcome.NOT_ATTEMPTED:
             kept = (self.answer, found.outcome.value, found.misconception, found.why)
-            self._progress.keep_answer(self._topic, self.exercise.id, *kept)
+            self._progress.keep_answer(self._topic, self.exercise.id, *kept, self.seed)
+        if found.right and not self.solution.value:
+            self.show_solution()
+
+    def ask_anew(self, seed: int) -> None:
+        """Ask the same with the numbers of a seed. Only an `Amount` has such numbers."""
+        self._set(seed)
+        self.question.value, self.fields[0].value = self._asked_anew(), ""
+        self.verdict.value = self.solution.value = ""
+        self.solution_button.description = "Solution"
+        self._show_hints(self._hints_seen())
 
     def one_more_hint(self) -> None:
         """Show the next hint of the ladder."""
         count = min(self._hints_seen() + 1, len(self.exercise.hints))
-        self._progress.keep(self._topic, "hints", self.exercise.id, {"seen": count})
+        self._progress.keep(self._topic, "hints", self.exercise.id, {"seen": count, "seed": self.seed})
         self._show_hints(count)
 
     def show_solution(self) -> None:
         """Show how it is done, or fold it away again."""
         try:
-            right = self.exercise.shape.text(self.exercise.right_answer(self._study))
-            text = paragraphs(f"**Solution.** {right}.\n\n{self.exercise.solution}")
+            text = self._solution()
         except Exception as error:
             text = error_box(error)
         self.solution.value = "" if self.solution.value else text
         self.solution_button.description = "Hide solution" if self.solution.value else "Solution"
 
+    def _solution(self) -> str:
+        asked = self.exercise
+        right = asked.shape.text(asked.right_answer(self._study))
+        law = law_fold(asked.law, asked.shape.kind) if asked.law and isinstance(asked.shape, Amount) else ""
+        return paragraphs(f"**Solution.** {right}.\n\n{asked.solution}") + law
+
     def _hints_seen(self) -> int:
         kept = self._progress.kept(self._topic, "hints", self.exercise.id) or {}
         count = kept.get("seen", 0)
-        return count if isinstance(count, int) else 0
+        return count if isinstance(count, int) and kept.get("seed", 0) == self.seed else 0
 
     def _show_hints(self, count: int) -> None:
         shown = self.exercise.hints[:count]
         self.hints.value = bullets([f"Hint {n}: {hint}" for n, hint in enumerate(shown, start=1)])
         left = len(self.exercise.hints) - count
         self.hint_button.disabled = left <= 0
-        self.hint_button.description = f"Hint ({left} left)" if left > 0 else "No more"
+        self.hint_button.description = (f"Hint ({left} left)" if count else "Hint") if left > 0 else "No more"
 
     # -- what was kept -----------------------------------------------------------------------------
     def _restore(self) -> None:
         if seen := self._hints_seen():
             self._show_hints(seen)
-        attempts = self._progress.answers(self._topic, self.exercise.id)
-        if attempts and isinstance(attempts[-1], dict):
+        tried = self._progress.answers(self._topic, self.exercise.id)
+        if attempts := [one for one in tried if one.get("seed", 0) == self.seed]:
             self._fill(attempts[-1].get("answer", ""))
             self.verdict.value = self._said_of(attempts[-1])
 

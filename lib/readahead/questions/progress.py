@@ -258,10 +258,10 @@ class Progress:
         self.change(edit)
 
     def keep_answer(
-        self, topic: str, name: str, answer: Any, outcome: str, idea: str = "", says: str = ""
+        self, topic: str, name: str, answer: Any, outcome: str, idea: str = "", says: str = "", seed: int = 0
     ) -> None:
-        """Add one attempt at an exercise: what was answered, what came of it and was said, when."""
-        attempt = {"answer": answer, "outcome": outcome, "misconception": idea, "says": says}
+        """Add one attempt at an exercise: what was answered, what came of it and was said, with which numbers, when."""
+        attempt = {"answer": answer, "outcome": outcome, "misconception": idea, "says": says, "seed": seed}
         attempt["at"] = self._stamp()
         self.change(lambda facts: _section(facts, topic, "answers").setdefault(name, []).append(attempt))
 

@@ -7,14 +7,18 @@ whoever asks. The schema of `questions.yaml` sees to it that none of these is mi
 
 from __future__ import annotations
 
+import itertools
 import math
+import random
+import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import Any
 
 from readahead import units
 from readahead.errors import BadValue, ReadaheadError, require_choice, require_range
+from readahead.experiments.round import Applied
 from readahead.questions.answers import Shape, read_amount, words_of
 
 SURE = ("a guess", "fairly sure", "sure")
@@ -127,6 +131,40 @@ class Misconception:
     """What helps against this idea."""
     matches: Callable[[Any], bool] | None = None
     """Whether a read answer comes of it. By default: the same as the example."""
+    id: str = ""
+    """By which Python knows it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Drawn:
+    """The numbers of an exercise that can be drawn anew, and the law that answers it with any of them."""
+
+    numbers: Mapping[str, tuple[str, ...]]
+    """How each may be written; the first stands in the notebook. A unit is told by the end of the name: latency_s."""
+    law: Callable[[Mapping[str, float]], Applied]
+    """The law, applied to the numbers."""
+    wrong: Mapping[str, Callable[[Mapping[str, float]], float]] = field(default_factory=dict)
+    """What misconceptions make of the numbers, by their ids. The example of another is wrong with all of them."""
+
+    def first(self) -> dict[str, str]:
+        """Return the numbers as the notebook writes them."""
+        return {name: written[0] for name, written in self.numbers.items()}
+
+    def other(self, seed: int) -> dict[str, str]:
+        """Return the numbers of a seed, none of which is the notebook's; those of the next seed are others."""
+        every = list(itertools.product(*(written[1:] for written in self.numbers.values())))
+        random.Random(0).shuffle(every)
+        return dict(zip(self.numbers, every[seed % len(every)], strict=True))
+
+
+def numbers_of(texts: Mapping[str, str]) -> dict[str, float]:
+    """Return written numbers in SI units: `{"latency_s": "5 ms", "share": "3 %"}` is 0.005 and 0.03."""
+    read = {}
+    for name, text in texts.items():
+        bare = "1" if "%" in text else "count"
+        kind = next((kind for kind in ("bytes_per_s", "bytes", "s") if f"_{name}".endswith(f"_{kind}")), bare)
+        read[name] = read_amount(text, kind)
+    return read
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -138,6 +176,8 @@ class Computed:
     equivalents: Callable[[Any], Any] | None = None
     examples: Mapping[str, Callable[[Any], Any]] = field(default_factory=dict)
     matches: Mapping[str, Callable[[Any], bool]] = field(default_factory=dict)
+    drawn: Drawn | None = None
+    """In place of `answer`: the numbers, and the law that computes it from them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -155,7 +195,49 @@ class Exercise:
     hints: tuple[str, ...]
     """The ladder: where to look, which relation, the first step."""
     solution: str
-    """How one gets there; shown to whoever asks."""
+    """How one gets there; shown to whoever asks, and after the right answer."""
+    drawn: Drawn | None = None
+    law: Applied | None = None
+    """With `drawn`: what computed the answer."""
+    said: Callable[[str], str] = str
+    """Puts the numbers of a seed into words that hold the notebook's."""
+
+    def with_seed(self, seed: int) -> Exercise:
+        """Return the exercise with other numbers, the same for the same seed. Raises `BadValue` where it has none."""
+        if not isinstance(seed, int) or isinstance(seed, bool):
+            raise BadValue(
+                f"seed={seed!r} of exercise {self.id!r} must be a whole number. Give one such as 7."
+            )
+        if self.drawn is None:
+            raise BadValue(
+                f"seed={seed!r}: the numbers of exercise {self.id!r} are not drawn. Leave seed out."
+            )
+        first, texts = self.drawn.first(), self.drawn.other(seed)
+        numbers = numbers_of(texts)
+        law, anew = self.drawn.law(numbers), {first[name]: text for name, text in texts.items()}
+        written = "|".join(
+            re.escape(text).replace(r"\ ", r"\s+") for text in sorted(anew, key=len, reverse=True)
+        )
+        place = re.compile(rf"(?<![\w.,])(?:{written})(?!\w|[.,]\d)")
+
+        def said(words: str) -> str:
+            return place.sub(lambda found: anew[" ".join(found[0].split())], words)
+
+        ideas = (
+            replace(idea, example=self.drawn.wrong[idea.id](numbers), matches=None)
+            if idea.id in self.drawn.wrong
+            else idea
+            for idea in self.misconceptions
+        )
+        return replace(
+            self,
+            answer=law.result,
+            law=law,
+            misconceptions=tuple(replace(idea, hint=said(idea.hint)) for idea in ideas),
+            hints=(*map(said, self.hints[:-1]), f"{law.fact} ${law.formula}$" if law.formula else law.fact),
+            solution="By the law below, with these numbers.",
+            said=said,
+        )
 
     def right_answer(self, study: Any = None) -> Any:
         """Return the right answer in one form; computed on the study where it is a function of it."""

@@ -21,7 +21,7 @@ from readahead.errors import BadValue, DataError
 from readahead.experiments.claim import Claim, Reason, Sides
 from readahead.experiments.round import Round
 from readahead.questions.answers import Amount, Choice, Order, Several, Shape
-from readahead.questions.question import Computed, Exercise, Misconception, Prediction
+from readahead.questions.question import Computed, Exercise, Misconception, Prediction, numbers_of
 
 SCHEMA = Path(__file__).with_name("questions.schema.json")
 Entries = Mapping[str, Mapping[str, Any]]
@@ -101,12 +101,14 @@ def exercises(entries: Entries, computed: Mapping[str, Computed]) -> tuple[Exerc
 def _exercise(name: str, entry: Mapping[str, Any], computed: Computed) -> Exercise:
     of = f"of exercise {name!r}"
     known = {idea["id"] for idea in entry["misconceptions"] if "id" in idea}
-    for lost in (set(computed.examples) | set(computed.matches)) - known:
+    drawn = computed.drawn
+    law = drawn.law(numbers_of(drawn.first())) if drawn else None
+    ids = {*computed.examples, *computed.matches, *(drawn.wrong if drawn else ())}
+    for lost in ids - known:
         raise BadValue(f"{lost!r} is no misconception {of}. It has: {', '.join(sorted(known)) or 'none'}.")
     ideas = []
     for idea in entry["misconceptions"]:
         rest, key = dict(idea), idea.get("id", "")
-        rest.pop("id", None)
         rest |= {"example": computed.examples[key]} if key in computed.examples else {}
         if "example" not in rest:
             raise BadValue(
@@ -116,11 +118,13 @@ def _exercise(name: str, entry: Mapping[str, Any], computed: Computed) -> Exerci
     return Exercise(
         id=name,
         shape=_shape(entry),
-        answer=_one("answer", entry, computed.answer, of),
+        answer=_one("answer", entry, law.result if law else computed.answer, of),
         equivalents=_one("equivalents", entry, computed.equivalents, of),
         misconceptions=tuple(ideas),
         hints=tuple(entry["hints"]),
         solution=entry["solution"],
+        drawn=drawn,
+        law=law,
     )
 
 

@@ -16,7 +16,7 @@ from readahead.experiments.experiment import Knob, Settings, knob, powers
 from readahead.experiments.figure import Axis, Line, Picture, against_print
 from readahead.experiments.residual import Residual
 from readahead.experiments.round import Applied, Round, Study, along, compared, traces
-from readahead.questions.question import Computed
+from readahead.questions.question import Computed, Drawn
 from readahead.units import GiB, KiB, MiB
 
 
@@ -325,8 +325,6 @@ def residuals() -> list[Residual]:
 
 
 # -- answers of exercises, and the two sides of each claim ---------------------------------------------------
-_THIRTY = {"drive_price": 300.0, "reads_per_s": 1e5, "memory_price_per_byte": 3.0 / GiB}
-
 CLAIMS = {
     "least_recently": Sides(
         left=lambda study: seen(study, **counted(ZIPF)), right=lambda study: replayed(study, **counted(ZIPF))
@@ -347,7 +345,21 @@ ANSWERS = {
         matches={"ten_points_are": lambda given: 1.05 <= given <= 1.3},
     ),
     "five_minutes": Computed(
-        answer=lambda _: laws.break_even_s(16 * KiB, **_THIRTY),
+        drawn=Drawn(
+            numbers={
+                "drive_price": ("300 dollars", "200 dollars", "400 dollars", "600 dollars"),
+                "reads_a_second": ("100,000", "50,000", "200,000", "400,000"),
+                "page_bytes": ("16 KiB", "4 KiB", "8 KiB", "64 KiB"),
+            },
+            law=lambda given: Applied(
+                laws.break_even_s,
+                page_bytes=given["page_bytes"],
+                drive_price=given["drive_price"],
+                reads_per_s=given["reads_a_second"],
+                memory_price_per_byte=3 / GiB,
+            ),
+            wrong={"the_price_of": lambda given: given["drive_price"] * GiB / 3 / given["page_bytes"]},
+        ),
         matches={"the_price_of": lambda given: given > 1e5, "upside_down": lambda given: given < 1},
     ),
 }

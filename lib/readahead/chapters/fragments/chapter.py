@@ -14,7 +14,7 @@ from readahead.experiments.figure import Axis, Line, Picture, against_print
 from readahead.experiments.residual import Residual
 from readahead.experiments.round import Applied, Round, Study, along, compared, traces
 from readahead.measure.sample import Value
-from readahead.questions.question import Computed
+from readahead.questions.question import Computed, Drawn
 from readahead.units import KiB, MiB
 
 __all__ = [
@@ -140,7 +140,19 @@ ANSWERS = {
         }
     ),
     "small_reads": Computed(
-        matches={"ssds_have_no": lambda given: given > 0.5, "the_size_of": lambda given: given < 0.02}
+        drawn=Drawn(
+            numbers={
+                "latency_s": ("100 µs", "50 µs", "80 µs", "150 µs", "200 µs"),
+                "bandwidth_bytes_per_s": ("500 MB/s", "250 MB/s", "350 MB/s", "550 MB/s"),
+            },
+            law=lambda given: Applied(
+                laws.yield_share,
+                fragment_bytes=4 * KiB,
+                seek_s=given["latency_s"],
+                bandwidth_bytes_per_s=given["bandwidth_bytes_per_s"],
+            ),
+        ),
+        matches={"ssds_have_no": lambda given: given > 0.5, "the_size_of": lambda given: given < 0.02},
     ),
 }
 

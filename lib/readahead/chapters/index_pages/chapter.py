@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -16,7 +17,7 @@ from readahead.experiments.experiment import Settings
 from readahead.experiments.figure import Axis, Line, Picture, against_print
 from readahead.experiments.residual import Residual
 from readahead.experiments.round import Applied, Round, Study, along, compared, traces
-from readahead.questions.question import Computed
+from readahead.questions.question import Computed, Drawn
 from readahead.units import KiB
 
 figure = functools.partial(published.figure, "index_pages")
@@ -337,9 +338,10 @@ FIGURES = {
 
 
 # -- claims and computed answers -------------------------------------------------------------------------
-def _waits_s(_: Study) -> float:
-    """Return Little's wait of a read in a queue 500 deep at the pace of the leaf scan in reads of 64 KB."""
-    return 500 / (LEAVES / 8 / (printed("elapsed_s.detailed") - printed("elapsed_s.limited")))
+def _queued(given: Mapping[str, float]) -> Applied:
+    """Return the wait of a read in a queue so deep at the pace of the leaf scan in reads of 64 KB."""
+    scan_s = printed("elapsed_s.detailed") - printed("elapsed_s.limited")
+    return Applied(laws.wait_s, **given, reads_per_s=LEAVES / 8 / scan_s)
 
 
 CLAIMS: dict[str, Sides] = {
@@ -368,8 +370,11 @@ ANSWERS: dict[str, Computed] = {
         },
     ),
     "seconds": Computed(
-        answer=_waits_s,
-        equivalents=lambda study: ("1 s", "1020 ms", f"{_waits_s(study):.3g} s"),
+        drawn=Drawn(
+            numbers={"in_flight": ("500", "200", "250", "300", "400", "800")},
+            law=_queued,
+            wrong={"a_read_for": lambda given: _queued(given).result / 8},
+        ),
         matches={
             "latency_is_the": lambda given: given < 0.01,
             "a_read_for": lambda given: 0.1 < given < 0.16,

@@ -138,6 +138,18 @@ def under_way(known: int, depth: int) -> int:
     return min(known, depth)
 
 
+def wait_s(in_flight: float, reads_per_s: float) -> float:
+    r"""Return how long a read waits where so many are always under way.
+
+    .. math:: R = N / X
+
+    where N (`in_flight`) are the reads under way and X (`reads_per_s`) those that end in a second.
+
+    Source: J. D. C. Little, A Proof for the Queuing Formula L = λW, 1961.
+    """
+    return in_flight / reads_per_s
+
+
 def bytes_a_page(bytes_per_s: float, elapsed_s: float, pages: int) -> float:
     r"""Return the bytes that a disk delivered for each page that was wanted.
 

@@ -33,7 +33,7 @@ from readahead.experiments.figure import Axis, Line, Picture, against_print
 from readahead.experiments.round import Applied, Round, Study, along, compared, traces
 from readahead.measure.run import EngineSettings, Query
 from readahead.measure.sample import Value, this_machine
-from readahead.questions.question import Computed
+from readahead.questions.question import Computed, Drawn
 from readahead.storage import page_cache
 from readahead.units import GB, MB, MiB
 
@@ -238,7 +238,19 @@ ANSWERS = {
             "fetching_is_evicting": lambda given: 4e-6 < given < 5e-6,
         },
     ),
-    "upgrade": Computed(answer=lambda _: laws.cores_for(4 * GB, 360 * MB, sigma())),
+    "upgrade": Computed(
+        drawn=Drawn(
+            numbers={
+                "bytes_per_s": ("4 GB/s", "5 GB/s", "6 GB/s", "7 GB/s"),
+                "core_bytes_per_s": ("360 MB/s", "300 MB/s", "320 MB/s", "400 MB/s"),
+            },
+            law=lambda given: Applied(laws.cores_for, **given, sigma=sigma()),
+            wrong={
+                "cores_add_up": lambda given: given["bytes_per_s"] / given["core_bytes_per_s"],
+                "the_loss_of_eight": lambda given: given["bytes_per_s"] / given["core_bytes_per_s"] * 8 / 6.5,
+            },
+        )
+    ),
 }
 
 

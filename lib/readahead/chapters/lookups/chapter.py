@@ -19,7 +19,7 @@ from readahead.experiments.residual import FAR, Residual, Tally, left_out
 from readahead.experiments.round import Analogue, Applied, Round, Source, Study, along, compared, traces
 from readahead.measure.sample import Sample, Value
 from readahead.published import Ratio, best, figure
-from readahead.questions.question import Computed
+from readahead.questions.question import Computed, Drawn
 from readahead.units import KiB
 
 # -- Chang's eight disks, in print -------------------------------------------------------------------------
@@ -525,7 +525,19 @@ ANSWERS: dict[str, Computed] = {
         answer=lambda _: 8 * FITTED["read_cpu_s.8k_alone"] / FITTED["read_cpu_s.64k"],
         matches={"larger_reads_cost": lambda given: given < 1},
     ),
-    "groups_hit": Computed(answer=lambda _: laws.distinct(1_000, 1_000)),
+    "groups_hit": Computed(
+        drawn=Drawn(
+            numbers={
+                "places": ("1,000 row groups", "500 row groups", "800 row groups", "2,000 row groups"),
+                "rows": ("1,000 random rows", "500 random rows", "1,500 random rows", "3,000 random rows"),
+            },
+            law=lambda given: Applied(laws.distinct, **given),
+            wrong={
+                "one_for_each": lambda given: given["rows"],
+                "half_of_them": lambda given: given["places"] / 2,
+            },
+        )
+    ),
     "my_break_even": Computed(
         answer=break_even,
         equivalents=lambda study: (f"{break_even(study)} rows", f"{break_even(study)}"),

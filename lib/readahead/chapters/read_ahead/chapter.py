@@ -14,7 +14,7 @@ from readahead.experiments.figure import Axis, Line, Picture, against_print
 from readahead.experiments.residual import Residual
 from readahead.experiments.round import Applied, Round, Source, Study, along, compared, traces
 from readahead.measure.sample import Value
-from readahead.questions.question import Computed
+from readahead.questions.question import Computed, Drawn
 from readahead.storage import page_cache
 from readahead.units import GB, KiB, MiB
 
@@ -331,7 +331,14 @@ ANSWERS: dict[str, Computed] = {
         },
     ),
     "longest_hole": Computed(
-        answer=lambda _: laws.bytes_to_ask_for(latency_s=0.005, bandwidth_bytes_per_s=200e6),
+        drawn=Drawn(
+            numbers={
+                "latency_s": ("5 ms", "2 ms", "4 ms", "10 ms", "20 ms"),
+                "bandwidth_bytes_per_s": ("200 MB/s", "100 MB/s", "150 MB/s", "400 MB/s"),
+            },
+            law=lambda given: Applied(laws.bytes_to_ask_for, **given),
+            wrong={"a_second_s": lambda given: given["bandwidth_bytes_per_s"]},
+        ),
         matches={"never_read_what": lambda given: given < 1e5, "a_second_s": lambda given: given > 1e7},
     ),
 }

@@ -36,7 +36,7 @@ from readahead.measure.case import Case
 from readahead.measure.run import EngineSettings
 from readahead.models.schedule import Costs
 from readahead.published import figure
-from readahead.questions.question import Computed
+from readahead.questions.question import Computed, Drawn
 from readahead.storage import page_cache
 
 SMALL_ROWS, LITTLE_ROWS, LARGE_ROWS = 2_048, 8_192, 1_048_576
@@ -202,7 +202,22 @@ MONDAY: dict[str, Any] = {
 }  # fmt: skip
 
 ANSWERS = {
-    "monday": Computed(answer=lambda _: laws.rows_to_write(**MONDAY)),
+    "monday": Computed(
+        drawn=Drawn(
+            numbers={
+                "row_bytes": ("40 bytes", "48 bytes", "64 bytes", "80 bytes", "100 bytes"),
+                "latency_s": ("20 ms", "10 ms", "15 ms", "30 ms"),
+                "bandwidth_bytes_per_s": ("80 MB/s", "40 MB/s", "50 MB/s", "60 MB/s"),
+            },
+            law=lambda given: Applied(laws.rows_to_write, **{**MONDAY, **given}),
+            wrong={
+                "the_link_s": lambda given: laws.rows_to_write(
+                    **{**MONDAY, **given, "bandwidth_bytes_per_s": 10e9 / 8}
+                ),
+                "as_long_as": lambda given: laws.rows_to_write(**{**MONDAY, **given}) / 10,
+            },
+        )
+    ),
     "dictionary": Computed(
         answer=lambda _: columnstore.dictionary_from_groups(),
         matches={"all_text_over": lambda given: given > 100e6},

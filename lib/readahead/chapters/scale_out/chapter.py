@@ -16,7 +16,7 @@ from readahead.experiments.residual import Residual
 from readahead.experiments.round import Applied, Round, Source, Study, along, compared
 from readahead.measure.sample import Value
 from readahead.published import Figure
-from readahead.questions.question import Computed
+from readahead.questions.question import Computed, Drawn
 from readahead.units import GB, MB, GiB, KiB, MiB
 
 _NETWORK = devices.device("object-store")
@@ -317,7 +317,11 @@ ANSWERS: dict[str, Computed] = {
         )
     ),
     "limit": Computed(
-        answer=lambda study: laws.push_limit_bytes(8 * GB, 2),
+        drawn=Drawn(
+            numbers={"large_bytes": ("8 GB", "10 GB", "12 GB", "20 GB", "30 GB", "50 GB", "100 GB")},
+            law=lambda given: Applied(laws.push_limit_bytes, large_bytes=given["large_bytes"], nodes=2),
+            wrong={"the_large_side": lambda given: given["large_bytes"]},
+        ),
         matches={"a_small_side": lambda given: given < GiB / 4},
     ),
 }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from readahead import published
@@ -12,7 +12,7 @@ from readahead.experiments.experiment import Settings, knob
 from readahead.experiments.round import Applied, Round, Study
 from readahead.experiments.table_experiment import TableExperiment
 from readahead.measure.run import spare_threads
-from readahead.questions.question import Computed
+from readahead.questions.question import Computed, Drawn
 from readahead.units import KiB
 
 _DEFAULT = device("object-store")
@@ -93,4 +93,28 @@ THOUSAND: dict[str, Any] = {
     "open_s": 0.01, "reads": 1_000, "in_flight": 10, "size_bytes": 1_000 * 64 * KiB, "latency_s": 0.005,
     "bandwidth_bytes_per_s": 100e6,
 }  # fmt: skip
-ANSWERS = {"by_hand": Computed(answer=lambda _: laws.query_s(**THOUSAND))}
+
+
+def _by_hand(given: Mapping[str, float]) -> dict[str, Any]:
+    """Return the arguments of the law with other numbers of reads, or another time to open the file."""
+    return {**THOUSAND, **given, "size_bytes": given["reads"] * 64 * KiB}
+
+
+ANSWERS = {
+    "by_hand": Computed(
+        drawn=Drawn(
+            numbers={
+                "reads": ("1,000", "2,000", "500", "3,000", "1,500"),
+                "open_s": ("10 ms", "20 ms", "50 ms", "100 ms"),
+            },
+            law=lambda given: Applied(laws.query_s, **_by_hand(given)),
+            wrong={
+                "one_after_the_other": lambda given: laws.query_s(**{**_by_hand(given), "in_flight": 1}),
+                "parallel_is_free": lambda given: laws.query_s(**{**_by_hand(given), "latency_s": 0.0}),
+                "bytes_in_a_row": lambda given: (
+                    given["open_s"] + given["reads"] * (0.0005 + 64 * KiB / 100e6)
+                ),
+            },
+        )
+    )
+}
