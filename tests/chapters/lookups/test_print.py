@@ -43,6 +43,14 @@ def test_the_rates_are_met_and_what_is_not_is_named() -> None:
     assert max(rates) <= 0.22
 
 
+def test_a_rate_that_is_missed_counts_once() -> None:
+    told = {one.figure.name: one for one in residuals()}
+    for page in ("8k", "64k"):
+        rows, reads = told[f"disk_{page}_rows_per_s.n1000"], told[f"disk_{page}_reads_per_s.n1000"]
+        assert rows.error > 0.1 > reads.error and rows.base == 1
+        assert reads.base == rows.figure.value
+
+
 def test_a_figure_is_foretold_from_the_other_rows_of_the_tables() -> None:
     column = [printed(f"cpu_per_read_s.64k.n{rows}") for rows in ROWS]
     for n, rows in enumerate(ROWS):  # a constant that was fitted to the other ten is their mean
