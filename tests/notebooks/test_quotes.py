@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import statistics
 from pathlib import Path
 
 import pytest
@@ -64,6 +65,19 @@ FOUND_BY_THE_LEARNER = {
     "10_loading": ("peaks", ("106 MB", "KB/s", "unit of the peaks")),
 }
 """Each misprint has an exercise; what would give it away stands nowhere above."""
+APPENDIX = {"outside", "one_link", "cached", "against_itself"}
+PROOFS = (
+    "464",
+    "farther out",
+    "62.5",
+    "156.5",
+    "4.24",
+    "1.36 GB",
+    "cut off",
+    "48 Gbit",
+    "36.6 million",
+)
+"""What proves that a document is against itself: in the solutions of the appendix and in no notebook."""
 
 
 @pytest.mark.parametrize("name", FOUND_BY_THE_LEARNER)
@@ -73,3 +87,49 @@ def test_nothing_above_an_exercise_gives_its_misprint_away(name: str) -> None:
     above, call, _ = text.partition(f'lesson.exercise(\\"{exercise}\\")')
     assert call
     assert [word for word in words if word in above] == []
+
+
+def test_the_appendix_is_spoiled_by_no_notebook() -> None:
+    texts = {path.stem: path.read_text(encoding="utf-8") for path in NOTEBOOKS}
+    assert all(f'lesson.exercise(\\"{name}\\")' in texts["10_loading"] for name in APPENDIX)
+    assert [(name, proof) for name, text in texts.items() for proof in PROOFS if proof in text] == []
+
+
+def test_the_sums_of_the_appendix_come_out() -> None:
+    def told(topic: str, name: str) -> float:
+        return published.figure(topic, name).value
+
+    tests = [
+        told("loading", f"elapsed_s.{name}") for name in ("best_before", *(f"test{n}" for n in range(1, 6)))
+    ]
+    far = [abs(one - statistics.median(tests)) / statistics.stdev(tests) for one in tests]
+    assert [round(one, 2) for one in sorted(far) if one > 1] == [1.01, 1.18, 1.39]
+    pages = told("lookups", "table_bytes") - told("io_cpu", "memory_bytes")
+    assert pages / told("lookups", "table_bytes") == 0.625
+    reads = [
+        told("lookups", f"disk_8k_reads_per_s.n{n}") / told("lookups", f"disk_8k_rows_per_s.n{n}")
+        for n in (10, 1000)
+    ]
+    assert [round(one, 2) for one in reads] == [1.14, 0.97]
+    peaks = [published.figure("loading", f"peak_bytes_per_s.{name}_test1").best for name in ("sata", "scsi")]
+    assert sum(peaks) == 156_512_000
+    assert (
+        peaks[0]
+        < told("loading", "table_bytes") / told("loading", "elapsed_s.test1")
+        == pytest.approx(51.7e6, rel=1e-3)
+    )
+    page = told("read_ahead", "page_bytes")
+    assert told("row_groups", "logical_reads_pages.narrow_columnstore") * page == pytest.approx(
+        1.36e9, rel=5e-3
+    )
+    assert told("row_groups", "logical_reads_pages.narrow_rowstore") * page == pytest.approx(0.71e9, rel=5e-3)
+    assert f"{told('row_groups', 'table_rows') / 1e6:.1f}" == "36.6"
+    loads = [
+        told("io_cpu", f"cpu_per_page_s.disk.r{n}") - told("io_cpu", f"cpu_per_page_s.memory.r{n}")
+        for n in (1, 2, 5)
+    ]
+    assert [f"{1e6 * one:.2f}" for one in loads] == ["4.34", "4.24", "4.29"]
+    assert [
+        n for n in (10, 20, 25, 26, 30, 10000) if told("lookups", f"cpu_per_read_s.64k.n{n}") < 44e-6
+    ] == [30, 10000]
+    assert told("index_pages", "entry_bytes.wide") - told("index_pages", "key_bytes.wide") + 8 == 20
