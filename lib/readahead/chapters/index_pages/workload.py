@@ -392,6 +392,14 @@ class IndexPages(TableExperiment):
             return self.inspection(settings).estimate()
         return super().model(settings)
 
+    def counts(self, settings: Settings) -> dict[str, float]:
+        """Return the reads and bytes of the inspection, or of what DuckDB is asked for."""
+        if settings["way"] not in INDEX_WAYS:
+            return super().counts(settings)
+        asked = self.inspection(settings)
+        spans = np.concatenate(reads_of(asked.index, asked.way, asked.read_bytes))
+        return {"reads": len(spans), "bytes_read": int(spans[:, 1].sum())}
+
     def measure(self, settings: Settings, repeats: int = 3) -> Sample:
         """Let plain readers inspect the index, or DuckDB the table, on the emulated device."""
         if settings["way"] in INDEX_WAYS:
