@@ -185,7 +185,7 @@ def _spans(
         own = chunks[f, g]
         rest = max(0, size - sum(chunk.size_bytes for chunk in own))
         group = RowGroup(rows=rows, chunks=(ColumnChunk(column=REST, offset=offset, size_bytes=rest), *own))
-        found.append(tuple(group_reads(group, set(wanted), GAP_BYTES)))
+        found.append(tuple(group_reads(group, wanted, GAP_BYTES)))
     return found
 
 

@@ -10,7 +10,7 @@ import functools
 import math
 import random
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from operator import itemgetter
 from typing import Any
 
@@ -53,6 +53,8 @@ class Row:
     """reads and bytes_read of our trace; empty where there is none."""
     profiled: Mapping[str, float]
     """bytes_read and row_groups of DuckDB's own profile, as far as it tells."""
+    band: Mapping[str, float] = field(default_factory=dict)
+    """How far reads and bytes_read may lie from the model, because the engine's own clock decides."""
     control_s: float = 0.0
     """What the control run took, the one before and after that lies farther from the usual."""
     tries: int = 1
@@ -74,7 +76,11 @@ class Row:
         accounts = {"model": self.modeled, "trace": self.traced, "profile": self.profiled}
         for what in ("reads", "bytes_read", "row_groups"):
             told = {who: account[what] for who, account in accounts.items() if what in account}
-            room = max(1.0, 0.05 * max(told.values(), default=0)) if what == "row_groups" else 0
+            room = (
+                max(1.0, 0.05 * max(told.values(), default=0))
+                if what == "row_groups"
+                else self.band.get(what, 0)
+            )
             if told and max(told.values()) - min(told.values()) > room:
                 found.append(
                     f"{what.replace('_', ' ')}: {', '.join(f'{w} {n:,.0f}' for w, n in told.items())}"
@@ -169,11 +175,15 @@ def _row(source: Experiment, settings: Settings, repeats: int, controls: list[fl
     profile, reads = sample.profile, sample.reads
     modeled = dict(source.counts(settings))
     unprofiled_bytes = modeled.pop("unprofiled_bytes", 0)
+    band = {"reads": modeled.pop("more_reads", 0), "bytes_read": modeled.pop("moved_bytes", 0)}
+    undecided = (
+        f"up to {band['reads']:,.0f} reads more as the engine's clock decides" if any(band.values()) else ""
+    )
     profiled = {"bytes_read": profile["bytes_read"] + unprofiled_bytes} if profile.get("bytes_read") else {}
     if sample.row_groups_total:
         profiled["row_groups"] = sample.row_groups_scanned
     return Row(
-        case=", ".join(filter(None, (source.describe(settings), source.remark(settings, sample)))),
+        case=", ".join(filter(None, (source.describe(settings), source.remark(settings, sample), undecided))),
         modeled_s=estimate.seconds,
         measured_s=sample.median_s,
         seconds=sample.seconds,
@@ -181,6 +191,7 @@ def _row(source: Experiment, settings: Settings, repeats: int, controls: list[fl
         modeled=modeled,
         traced={"reads": len(reads), "bytes_read": sum(read.size_bytes for read in reads)} if reads else {},
         profiled=profiled,
+        band=band,
         control_s=worst_s,
         tries=len(found),
     )

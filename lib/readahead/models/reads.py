@@ -6,8 +6,9 @@ import functools
 import itertools
 import math
 from collections import deque
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,6 +40,9 @@ class Reads:
     """Rows that are looked up by their keys."""
     probes: Ints = field(default_factory=lambda: spans_of([]))
     """For each row group, the Bloom filter that is asked before it, of length 0 for none; empty if none is asked."""
+    more_reads: int = 0
+    """So many reads more it may be, and `moved_bytes` more or less, where the engine goes by its clock."""
+    moved_bytes: int = 0
 
     @classmethod
     def of(
@@ -182,24 +186,101 @@ def footer_reads(shape: FileShape) -> list[Span]:
     return reads
 
 
-def group_reads(group: RowGroup, columns: Collection[str], gap_bytes: int) -> list[Span]:
-    """Return the reads of one row group for the wanted columns, in file order.
+def group_reads(group: RowGroup, columns: Iterable[str], gap_bytes: int) -> list[Span]:
+    """Return the reads of one row group for the wanted columns, which are asked for in this order.
 
     `gap_bytes` is the longest hole that is read through rather than jumped.
     """
-    wanted = sorted((c for c in group.chunks if c.column in columns), key=lambda chunk: chunk.offset)
-    if not wanted:
-        return []
+    wanted = _chunks(group, columns)
     if sum(chunk.size_bytes for chunk in wanted) > WHOLE_GROUP_SHARE * group.size_bytes:
-        return [_span(sorted(group.chunks, key=lambda chunk: chunk.offset))]
-    runs: list[list[ColumnChunk]] = [[wanted[0]]]
-    for chunk in wanted[1:]:
-        hole = chunk.offset - (runs[-1][-1].offset + runs[-1][-1].size_bytes)
-        if hole <= gap_bytes:
-            runs[-1].append(chunk)
-        else:
-            runs.append([chunk])
-    return [_span(run) for run in runs]
+        start = min(chunk.offset for chunk in group.chunks)
+        return [(start, max(chunk.offset + chunk.size_bytes for chunk in group.chunks) - start)]
+    return _merged(wanted, gap_bytes)
+
+
+def _chunks(group: RowGroup, columns: Iterable[str]) -> list[ColumnChunk]:
+    known = {chunk.column: chunk for chunk in group.chunks}
+    return [known[column] for column in columns if column in known]
+
+
+def _merged(chunks: Iterable[ColumnChunk], gap_bytes: int) -> list[Span]:
+    """Return the reads of column chunks, in file order: each chunk joins the first read that is near enough, or is one
+    of its own. Two reads that have come near each other through a third chunk stay two (DuckDB 2.0, thrift_tools.hpp).
+    """
+    reads: list[Span] = []
+    for chunk in chunks:
+        low, high = chunk.offset, chunk.offset + chunk.size_bytes
+        for at, (offset, size) in enumerate(reads):
+            if low - (offset + size) <= gap_bytes and offset - high <= gap_bytes:
+                low, high = min(low, offset), max(high, offset + size)
+                del reads[at]
+                break
+        reads.append((low, high - low))
+        reads.sort()
+    return reads
+
+
+MATCHES_ENOUGH = 0.9
+"""Filters go first once not more than this share of row groups had a row that passed them."""
+SETTLED_ROWS = 25 * 2_048
+"""After so many rows, 25 vectors, a reader tries its filters in another order and keeps the faster one on its clock."""
+
+
+@dataclass(slots=True)
+class _Reader:
+    """What one of the readers, which take row groups in turns, has seen of the filters."""
+
+    groups: int = 0
+    matched: int = 0
+    rows: int = 0
+    cuts: set[int] = field(default_factory=set)
+    """After how many filters no row was left, wherever the others need not have been asked."""
+
+
+def filtered_reads(
+    shape: FileShape, found: Reads, columns: Sequence[str], filters: Sequence[str],
+    needed: Sequence[Sequence[int]], *,
+    gap_bytes: int, depth: int,
+) -> Reads:  # fmt: skip
+    """Return the reads of `found` when a reader whose groups often have no row that passes reads the filters first.
+
+    `depth` readers take the row groups that are read in turns, and each knows its own past. While more than
+    `MATCHES_ENOUGH` of its groups had a row that passed, it reads all columns at once; else the columns of `filters`,
+    and the rest only if a row passes. Filters that were once enough without those behind them are read apart.
+    `needed` says for each row group after how many filters no row of a vector is left, each number that occurs, and
+    one more than there are filters if some are left.
+    After `SETTLED_ROWS` the order of the filters is a matter of time, and with it which of them are read apart:
+    `more_reads` and `moved_bytes` bound what that may change.
+    Source: DuckDB 2.0, parquet_reader.cpp and its log ParquetPrefetch.
+    """
+    readers = [_Reader() for _ in range(depth)]
+    groups, more_reads, moved_bytes = found.groups, 0, 0
+    for turn, number in enumerate(np.flatnonzero(found.is_read).tolist()):
+        reader, group, passes = (
+            readers[turn % depth],
+            shape.row_groups[number],
+            max(needed[number]) > len(filters),
+        )
+        whole = sum(c.size_bytes for c in _chunks(group, columns)) > WHOLE_GROUP_SHARE * group.size_bytes
+        if filters and not whole and reader.matched <= MATCHES_ENOUGH * reader.groups and reader.groups:
+            bounds = [0, *sorted(reader.cuts), len(filters)]
+            first = [
+                read
+                for low, high in pairwise(bounds)
+                for read in _merged(_chunks(group, (c for c in columns if c in filters[low:high])), gap_bytes)
+            ]
+            if reader.rows >= SETTLED_ROWS:
+                more_reads += len(filters) - len(first)
+                moved_bytes += sum(size for _, size in first)
+            rest = (
+                _merged(_chunks(group, (c for c in columns if c not in filters)), gap_bytes) if passes else []
+            )
+            groups[number] = first + rest
+        reader.groups, reader.matched = reader.groups + 1, reader.matched + passes
+        reader.rows += group.rows
+        reader.cuts.update(one for one in needed[number] if one < len(filters))
+    told = Reads.of(found.footer, groups, found.rows)
+    return replace(told, more_reads=more_reads, moved_bytes=moved_bytes)
 
 
 def scan_reads(shape: FileShape, columns: Collection[str], gap_bytes: int = 16_384) -> Reads:
@@ -257,11 +338,6 @@ def even_reads(
         ends=np.append(len(full) * np.arange(1, count), len(full) * (count - 1) + len(last)),
         rows=np.append(np.full(count - 1, group_rows), left),
     )
-
-
-def _span(run: Sequence[ColumnChunk]) -> Span:
-    end = max(chunk.offset + chunk.size_bytes for chunk in run)
-    return run[0].offset, end - run[0].offset
 
 
 FILE_HEADER_BYTES = 3 * 4096

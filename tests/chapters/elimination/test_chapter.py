@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -86,6 +87,38 @@ def test_a_join_that_wants_few_keys_asks_every_bloom_filter(study: Study) -> Non
     )
     assert len(asked) == groups
     assert all(before.done_s <= after.submitted_s for before, after in pairwise(asked))
+
+
+@pytest.mark.parametrize(
+    ("flight", "load", "rows", "depth"),
+    [
+        ("Q1.1", GENERATED, 65_536, 8),  # the fourth column is near the others only through the third
+        ("Q4.1", BY_YEAR, 131_072, 8),
+        ("Q1.3", GENERATED, 2_048, 8),  # few row groups have a row: filters go first
+        ("Q2.3", GENERATED, 8_192, 8),  # a filter that was enough alone is read apart from the next one
+        ("Q4.3", BY_YEAR, 2_048, 8),
+        ("Q3.4", BY_YEAR, 16_384, 8),  # the Bloom filter is asked of row groups that the date rules out, too
+        ("Q2.2", GENERATED, 2_048, 2),  # no keys one by one: all columns at once, whatever passes
+        ("Q3.2", BY_DATE, 2_048, 64),
+    ],
+)
+def test_what_is_read_is_what_was_told(study: Study, flight: str, load: str, rows: int, depth: int) -> None:
+    settings = study.settings(flight=flight, load=load, row_group_rows=rows, queue_depth=depth)
+    case = EXPERIMENT.case(settings)
+    case.build()
+    told, quick = case.scan(), replace(case, device=case.device.but(latency_s=1e-4))
+    sample = quick.measure(repeats=1)
+    probes = [(at, size) for at, size in told.probes.tolist() if size]
+    assert sorted((read.offset, read.size_bytes) for read in sample.reads) == sorted(told.listed + probes)
+    assert told.more_reads == 0
+
+
+def test_after_25_vectors_the_engines_clock_may_read_filters_apart(study: Study) -> None:
+    case = EXPERIMENT.case(study.settings(flight="Q1.3", load=GENERATED, row_group_rows=2_048, queue_depth=1))
+    case.build()
+    told = case.scan()
+    assert 0 < told.more_reads <= 2 * (told.read_groups - 25)
+    assert 0 < told.moved_bytes < told.data_bytes
 
 
 def test_what_a_query_asks_of_each_table() -> None:

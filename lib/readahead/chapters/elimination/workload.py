@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import functools
 import random
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -28,6 +29,7 @@ from readahead.chapters.elimination.star_queries import (
     dimensions,
 )
 from readahead.datasets import inspect, store
+from readahead.datasets.recipe import VECTOR_ROWS
 from readahead.experiments.experiment import Knob, Settings, knob, powers
 from readahead.experiments.table_experiment import TableExperiment, once
 from readahead.measure import calibrate
@@ -35,7 +37,7 @@ from readahead.measure.calibrate import Calibration
 from readahead.measure.case import Case
 from readahead.measure.run import EngineSettings, Query, engine
 from readahead.measure.sample import Sample
-from readahead.models.reads import Reads
+from readahead.models.reads import Reads, filtered_reads
 from readahead.models.schedule import Costs
 
 TABLE = "lineorder"
@@ -75,34 +77,63 @@ class StarCase(Case):
             found &= (least <= high) & (most >= low)
         return found
 
-    def carried(self) -> bool:
-        """Return whether the dates reach the scan: asked of DuckDB's plan, for a file that is built.
+    def carried(self, column: str = "lo_orderdate") -> bool:
+        """Return whether a join's keys reach the scan: asked of DuckDB's plan, for a file that is built.
 
         A join hands the values of the side it builds to the scan of the other. If the plan builds on the order lines
-        that are left, because it expects fewer of them than there are dates, the scan hears of no date.
+        that are left, because it expects fewer of them than there are keys, the scan hears of none.
         """
         if not store.is_built(self.recipe):
             return True
         query = self.query()
-        return _carried(query.text(emulated=False), query.setup)
+        return column not in _built_on(query.text(emulated=False), query.setup)
 
-    def scan(self) -> Reads:
-        """Return the reads, with the Bloom filters that are asked before each row group left in doubt."""
-        found = Case.scan(self)
-        asked = self._asked_by_key() if store.is_built(self.recipe) else []
-        if not asked:
-            return found
-        filters = [inspect.bloom_filters(store.location(self.recipe), column) for column in asked]
-        probes = np.zeros_like(filters[0])
-        for spans in reversed(filters):
-            probes = np.where(spans[:, 1:] > 0, spans, probes)
-        return replace(found, probes=np.where(self.touched()[:, None], probes, 0))
+    def filters(self) -> dict[str, str]:
+        """Return the columns that the scan filters, in DuckDB's order, each with its condition as SQL.
 
-    def _asked_by_key(self) -> list[str]:
+        What is asked of the order lines comes first, and of the joins' keys those that are handed over one by one.
+        """
+        star, few = self.star_query, self._few()
+        keys = {"lo_orderdate": ("d_datekey", "dates")}
+        keys |= {f"lo_{KEYS[table]}": (f"{table[0]}_{KEYS[table]}", table) for table in star.joins}
+        joined = {
+            column: f"{column} IN (SELECT {key} FROM {table} WHERE {star.conditions(table) or 'true'})"
+            for column, (key, table) in sorted(keys.items(), key=lambda one: one[0] not in few)
+            if self.carried(column)
+        }
+        return {part.split()[0]: part for part in star.own} | joined
+
+    def _few(self) -> list[str]:
         """Return the columns of which the joins want so few keys that DuckDB hands them to the scan one by one."""
         query = self.query()
         wanted = [(KEYS[table], table, self.star_query.conditions(table)) for table in self.star_query.joins]
-        return [f"lo_{key}" for key, table, where in wanted if _are_few(table, key, where, query.setup)]
+        return [
+            f"lo_{key}"
+            for key, table, where in wanted
+            if self.carried(f"lo_{key}") and _are_few(table, key, where, query.setup)
+        ]
+
+    def scan(self) -> Reads:
+        """Return the reads: filters first where they let few row groups pass, and before each group its Bloom filter.
+
+        DuckDB asks the Bloom filter of every row group, also of one that another column rules out.
+        """
+        found = Case.scan(self)
+        if not store.is_built(self.recipe):
+            return found
+        path, query, filters, few = store.location(self.recipe), self.query(), self.filters(), self._few()
+        if few or self.star_query.own:  # ranges and Bloom filters of keys alone never go first
+            sql = query.text(emulated=False)
+            found = filtered_reads(
+                inspect.shape(path),
+                found,
+                self.columns,
+                list(filters),
+                _needed(sql, tuple(filters.values()), int(found.rows[0]), query.setup),
+                gap_bytes=self.engine.column_gap_bytes,
+                depth=self.window.depth,
+            )
+        return replace(found, probes=inspect.bloom_filters(path, few[0])) if few else found
 
     def span(self) -> tuple[float, float]:
         """Return from where to where, as shares of the table in its order, lies what the query asks for."""
@@ -130,23 +161,44 @@ def _are_few(table: str, key: str, where: str, setup: tuple[str, ...]) -> bool:
 
     Then DuckDB 2.0 hands the scan the keys themselves (`dynamic_or_filter_threshold`), else the least and the greatest.
     """
-    with engine(EngineSettings(threads=1)) as connection:
-        for statement in setup:
-            connection.execute(statement)
-        column = f"{table[0]}_{key}"
-        count, least, most = connection.execute(
-            f"SELECT count({column}), min({column}), max({column}) FROM {table} WHERE {where or 'true'}"
-        ).fetchall()[0]
+    column = f"{table[0]}_{key}"
+    counted = f"SELECT count({column}), min({column}), max({column}) FROM {table} WHERE {where or 'true'}"
+    ((count, least, most),) = _asked(counted, setup)
     return bool(0 < count <= FEW_KEYS and (count == 1 or most - least + 1 > count))
 
 
 @functools.lru_cache(maxsize=256)
-def _carried(sql: str, setup: tuple[str, ...]) -> bool:
+def _built_on(sql: str, setup: tuple[str, ...]) -> frozenset[str]:
+    """Return by which columns of the order lines the plan puts them into a hash table: of a join's two sides it scans
+    the left one and builds the right one.
+    """
+    return frozenset(re.findall(r"= (lo_[a-z]+)", str(_asked(f"EXPLAIN (FORMAT json) {sql}", setup)[0][1])))
+
+
+@functools.lru_cache(maxsize=256)
+def _needed(
+    sql: str, filters: tuple[str, ...], group_rows: int, setup: tuple[str, ...]
+) -> tuple[tuple[int, ...], ...]:
+    """Return for each row group after how many filters no row of a vector is left, each number that occurs.
+
+    It is one more than there are filters if rows are left.
+    """
+    file = re.search(r"read_parquet\('.*?'", sql)[0]  # type: ignore[index]
+    left = (f"bool_or({' AND '.join(filters[: n + 1])})::INTEGER" for n in range(len(filters)))
+    vectors = (
+        f"SELECT min(file_row_number) // {group_rows} AS number, {' + '.join(['1', *left])} AS needed"
+        f" FROM {file}, file_row_number = true) GROUP BY file_row_number // {VECTOR_ROWS}"
+    )
+    found = _asked(f"SELECT list(DISTINCT needed) FROM ({vectors}) GROUP BY number ORDER BY number", setup)
+    return tuple(tuple(needed) for (needed,) in found)
+
+
+def _asked(sql: str, setup: tuple[str, ...]) -> list[tuple[Any, ...]]:
+    """Return what DuckDB answers beside the small tables."""
     with engine(EngineSettings(threads=1)) as connection:
         for statement in setup:
             connection.execute(statement)
-        plan = str(connection.execute(f"EXPLAIN (FORMAT json) {sql}").fetchall()[0][1])
-    return "d_datekey = lo_orderdate" not in plan  # the left side is scanned, the right side is built
+        return connection.execute(sql).fetchall()
 
 
 class Eliminating(TableExperiment):
@@ -171,6 +223,15 @@ class Eliminating(TableExperiment):
     def groups_read(self, settings: Settings) -> float:
         """Return how many row groups the model expects to be read."""
         return self.case(settings).expected()
+
+    def counts(self, settings: Settings) -> dict[str, float]:
+        """Return the reads, bytes and row groups, and how far the engine's clock may move them."""
+        plan = self.case(settings).plan()
+        return {
+            **super().counts(settings),
+            "more_reads": plan.more_reads,
+            "moved_bytes": plan.moved_bytes,
+        }
 
     def costs(self, settings: Settings) -> Costs:
         """Return what the engine takes for the query's flight, as calibrated or as is usual."""
