@@ -152,7 +152,7 @@ def test_on_a_phone_and_at_twice_the_size_nothing_is_cut_off(
     guest.page.wait_for_timeout(500)  # drawn anew
     wide = guest.page.evaluate(
         """() => [...document.querySelectorAll('.readahead-panel, .readahead-panel *')].filter(one => {
-          const panel = document.querySelector('.readahead-panel').getBoundingClientRect();
+          const panel = one.closest('.readahead-panel').getBoundingClientRect();
           const box = one.getBoundingClientRect();
           return !one.matches('.readahead-numbers *, .readahead-spoken, .readahead-tip') && box.right > panel.right + 1;
         }).map(one => one.outerHTML.slice(0, 90))"""

@@ -87,8 +87,9 @@ def test_it_passes_what_every_chapter_must_pass(copy: Path) -> None:
         f"tests/chapters/{TOPIC}",
         NOTEBOOK,
     )
-    of_all = ("chapters/test_chapters", "chapters/test_every_exercise", "chapters/test_scales", "house/test_topics",
-              "notebooks/test_skeleton", "questions/test_words", "commands/test_published")  # fmt: skip
+    of_all = ("chapters/test_chapters", "chapters/test_every_exercise", "chapters/test_scales", "chapters/test_steps",
+              "house/test_topics", "notebooks/test_skeleton", "questions/test_words",
+              "commands/test_published")  # fmt: skip
     files = [f"tests/chapters/{TOPIC}", *(f"tests/{name}.py" for name in of_all)]
     said = python(copy, "-m", "pytest", "-q", "-p", "no:cacheprovider", *files, "-k", TOPIC)
     assert int(re.findall(r"(\d+) passed", said)[0]) >= 40, said

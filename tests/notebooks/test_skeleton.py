@@ -44,9 +44,9 @@ def unused(notebook: dict[str, Any], known: Any) -> set[tuple[str, str]]:
     offered = {("predict", item.id) for item in known.predictions}
     offered |= {("claim", item.id) for item in known.claims}
     offered |= {("exercise", item.id) for item in known.exercises}
-    offered |= {("figure", name) for name in known.figures}
+    offered |= {("figure", name) for name in known.figures} | {("steps", name) for name in known.steps}
     code = "\n".join(source(cell) for cell in notebook["cells"] if cell["cell_type"] == "code")
-    called = set(re.findall(r"lesson\.(predict|claim|exercise|figure)\(\s*[\"'](\w+)[\"']", code))
+    called = set(re.findall(r"lesson\.(predict|claim|exercise|figure|steps)\(\s*[\"'](\w+)[\"']", code))
     return offered ^ called
 
 

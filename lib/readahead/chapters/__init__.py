@@ -20,6 +20,7 @@ from readahead.experiments.claim import Claim
 from readahead.experiments.experiment import Experiment
 from readahead.experiments.figure import Drawing, captioned
 from readahead.experiments.round import Round, Study
+from readahead.experiments.steps import Steps
 from readahead.questions import words
 from readahead.questions.question import Exercise, Prediction
 
@@ -75,6 +76,7 @@ class Chapter:
     claims: tuple[Claim, ...] = ()
     exercises: tuple[Exercise, ...] = ()
     figures: Mapping[str, Paint] = field(default_factory=dict)
+    steps: Mapping[str, Callable[[Study], Steps]] = field(default_factory=dict)
     captions: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     """Title and sentence of figures, by name."""
     agendas: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
@@ -111,6 +113,12 @@ class Chapter:
             raise BadValue(_unknown(name, "figure", self.place.topic, list(self.figures)))
         return lambda study: captioned(self.figures[name](study), self.captions.get(name, {}))
 
+    def mechanism(self, name: str) -> Callable[[Study], Steps]:
+        """Return the function that makes the steps of one mechanism. Raises `BadValue` for a name that is none."""
+        if name not in self.steps:
+            raise BadValue(_unknown(name, "mechanism", self.place.topic, list(self.steps)))
+        return self.steps[name]
+
 
 def place(topic: str) -> Place:
     """Return a topic's row of the contents. Raises `BadValue` for a name that is none."""
@@ -140,6 +148,7 @@ def chapter(topic: str) -> Chapter:
             for name, one in told.ROUNDS.items()
         },
         figures=getattr(told, "FIGURES", {}),
+        steps=getattr(told, "STEPS", {}),
         predictions=words.predictions(entries["predictions"], told.ROUNDS),
         claims=words.claims(entries["claims"], getattr(told, "CLAIMS", {})),
         exercises=words.exercises(entries["exercises"], getattr(told, "ANSWERS", {})),

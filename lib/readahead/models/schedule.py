@@ -11,7 +11,7 @@ from __future__ import annotations
 import functools
 import threading
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from operator import attrgetter
 from typing import Any, NamedTuple
 
@@ -104,6 +104,10 @@ class Timeline:
     """What the time between opening and closing was spent on, along the critical path."""
     busy_s: Mapping[str, float]
     """The same of all reads and all decoding, over what serves them at the same time."""
+    reads_s: Moment = field(compare=False, repr=False)
+    """When each read of `Reads.spans` was submitted, and when its bytes were there: a row each."""
+    groups_s: Moment = field(compare=False, repr=False)
+    """When the decoding of each row group began, and when it ended."""
 
     @property
     def estimate(self) -> Estimate:
@@ -124,9 +128,10 @@ def simulate(
     """Return when a query has read and decoded everything."""
     require_range("fragment_bytes", fragment_bytes, low=0, advice="Give 0 for a file in one piece.")
     state = state_of(device, fragment_bytes, len(reads.footer) + len(reads.spans) + len(reads.probes))
-    opened_s, arrived_s, path, seeks, counts = _scan(
+    reads_s, groups_s = np.empty((len(reads.spans), 2)), np.empty((len(reads.rows), 2))
+    opened_s, path, seeks, counts = _scan(
         state,
-        (reads.footer, reads.spans, reads.ends, reads.rows, reads.probes),
+        (reads.footer, reads.spans, reads.ends, reads.rows, reads.probes, reads_s, groups_s),
         (window.slots, window.depth, window.threads),
         _Costs(*map(float, _numbers(costs))),
         reads.keys,
@@ -140,7 +145,7 @@ def simulate(
     end_s, *path_s = path.tolist()
     return Timeline(
         opened_s=float(opened_s),
-        arrived_s=float(arrived_s),
+        arrived_s=max(float(opened_s), float(reads_s[:, 1].max(initial=0.0))),
         finished_s=end_s + costs.close_s,
         reads=reads.count,
         bytes_read=sum(reads.footer[:, 1].tolist()) + size,
@@ -153,6 +158,8 @@ def simulate(
             "transfer": size * max(state.link_byte_s, state.byte_s / beside),
             "cpu": work_s / window.threads,
         },
+        reads_s=reads_s,
+        groups_s=groups_s,
     )
 
 
@@ -196,12 +203,13 @@ def _open(device: DeviceState, footer: Ints, groups: int, costs: Any, keys: int)
 @compiled
 def _scan(
     device: DeviceState, reads: Any, window: tuple[int, int, int], costs: Any, keys: int
-) -> tuple[float, float, Moment, tuple[int, int], tuple[int, int, int]]:
-    """Return when the file was open, the last arrival, the end as a moment, and what was counted.
+) -> tuple[float, Moment, tuple[int, int], tuple[int, int, int]]:
+    """Return when the file was open, the end as a moment, and what was counted.
 
-    Counted are (seeks, those after the opening) and (row groups read, their rows, bytes) after the opening.
+    Counted are (seeks, those after the opening) and (row groups read, their rows, bytes) after the opening. When each
+    read and each row group began and ended is written into the last two arrays of `reads`.
     """
-    footer, spans, ends, rows, probes = reads
+    footer, spans, ends, rows, probes, reads_s, groups_s = reads
     slot_count, depth, threads = window
     opened_s, opening_seeks = _open(device, footer, len(rows), costs, keys)
     issue = np.zeros(CPU + 1)
@@ -211,7 +219,6 @@ def _scan(
     places, place_order = _rows(depth, issue), np.arange(depth)
     gate, end, start, ready = issue.copy(), issue.copy(), issue.copy(), issue.copy()
     spend(gate, ENGINE, -costs.dispatch_s)
-    arrived_s = opened_s
     seeks = at = groups = group_rows = size = 0
     for group in range(len(rows)):
         wait(issue, places[place_order[0]])  # until a group leaves the window
@@ -226,30 +233,30 @@ def _scan(
             slot = slots[slot_order[0]]
             put(start, issue)
             wait(start, slot)
-            if (
-                not asks
-            ):  # while a read is handed over, the next filter is already asked for: that much is hidden
-                spend(start, ENGINE, costs.read_s)
+            # while a read is handed over, the next filter is already asked for: that much is hidden
+            spend(start, ENGINE, 0.0 if asks else costs.read_s)
             spend(gate, ENGINE, costs.dispatch_s)
             wait(start, gate)
             put(gate, start)
             if 0 < at < slot_count and at % SCRAMBLED > 0:
                 device.heads[:] = -1
             seeks += book(device, start, spans[at, 0], spans[at, 1], slot)
+            reads_s[at, 0], reads_s[at, 1] = start[TIME], slot[TIME]
             requeue(slot_order, slots)
             wait(ready, slot)
             at, size = at + 1, size + spans[at, 1]
         worker = workers[worker_order[0]]
         wait(worker, ready)
+        groups_s[group, 0] = worker[TIME]
         if skipped:
             spend(worker, CPU, costs.skip_group_s)
         else:
-            arrived_s = max(arrived_s, ready[TIME])
             groups, group_rows = groups + 1, group_rows + rows[group]
             spend(worker, CPU, costs.group_s + rows[group] * costs.row_s)
         spend(worker, CPU, keys * costs.prune_key_s)
+        groups_s[group, 1] = worker[TIME]
         put(places[place_order[0]], worker)
         wait(end, worker)
         requeue(place_order, places)
         requeue(worker_order, workers)
-    return opened_s, arrived_s, end, (opening_seeks + seeks, seeks), (groups, group_rows, size)
+    return opened_s, end, (opening_seeks + seeks, seeks), (groups, group_rows, size)

@@ -4,7 +4,8 @@
     lesson = open_chapter("fragments", reveal=reveal, size=size)
 
     lesson.predict("half_speed")    lesson.reveal("half_speed")     lesson.claim("eight_heads_help")
-    lesson.exercise("hole")         lesson.figure("yield")          lesson.explore()
+    lesson.exercise("hole")         lesson.figure("yield")          lesson.steps("arm")
+    lesson.explore()
     lesson.run(queue_depth=8)       lesson.sweep("queue_depth", [1, 8, 64])
     lesson.laws.yield_share(…)      lesson.published("rates")       lesson.calibrate()
 
@@ -34,6 +35,7 @@ from readahead.experiments.round import Study
 from readahead.experiments.run import Run, sweep
 from readahead.measure.sample import FEW, this_machine
 from readahead.models.schedule import warm_meanwhile
+from readahead.panels import steps
 from readahead.panels.class_view import guesses_html
 from readahead.panels.markup import COLOURS, box, paragraphs, show, table
 from readahead.panels.predictions import PredictionView, RevealView
@@ -94,6 +96,15 @@ class Lesson:
     def figure(self, name: str) -> None:
         """Draw one of the chapter's figures, with its sentence and its table."""
         self._show("figure", name, FigureView(self.chapter.figure(name), self.study, is_open=self.is_open))
+
+    def steps(self, name: str) -> None:
+        """Show one of the chapter's mechanisms step by step; where nobody watches, some of its steps."""
+        made = self.chapter.mechanism(name)(self.study)
+        self.views["steps", name] = made
+        if by_papermill():
+            show(steps.strip(made))
+        else:
+            display(steps.widget(made))
 
     def guesses(self) -> None:
         """Show whether the learner's guesses are getting better, over all chapters."""

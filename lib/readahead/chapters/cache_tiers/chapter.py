@@ -16,6 +16,7 @@ from readahead.experiments.experiment import Knob, Settings, knob, powers
 from readahead.experiments.figure import Axis, Line, Picture, against_print
 from readahead.experiments.residual import Residual
 from readahead.experiments.round import Applied, Round, Study, along, compared, traces
+from readahead.experiments.steps import Box, Frame, Steps
 from readahead.questions.question import Computed, Drawn
 from readahead.units import GiB, KiB, MiB
 
@@ -363,3 +364,30 @@ ANSWERS = {
         matches={"the_price_of": lambda given: given > 1e5, "upside_down": lambda given: given < 1},
     ),
 }
+
+
+def _lru(_: Study) -> Steps:
+    """Return the accesses of an LRU cache with room for three, as the law has them."""
+    frames: list[Frame] = []
+    before: list[str] = []
+    for item, hit, holds in laws.lru(list("abcadbae"), room=3):
+        dropped = [other for other in before if other not in holds]
+        says = (
+            f"{item} is asked for, and is there."
+            if hit
+            else f"{item} is asked for, and is not there: it is read."
+        )
+        says += f" {dropped[0]} was used longest ago, and is dropped." if dropped else ""
+        lanes: dict[str, list[Box]] = {
+            "Asked for": [(item, "done" if hit else "work")],
+            "In the cache, used last to used longest ago": [(other, "done") for other in holds]
+            + [("", "free")] * (3 - len(holds)),
+            "Dropped": [(other, "gone") for other in dropped] or [("", "free")],
+        }
+        frames.append(Frame(says=f"{says} It stands first now.", lanes=lanes))
+        before = holds
+    words = {"work": "read from the device", "done": "in memory", "gone": "dropped", "free": "free"}
+    return Steps(title="A list that drops the least recently used", words=words, frames=frames)
+
+
+STEPS = {"lru": _lru}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from typing import Any
 
-from readahead import published
+from readahead import published, units
 from readahead.chapters.fragments import laws
 from readahead.chapters.fragments.workload import EXPERIMENT, READERS, REQUEST_BYTES, SHARED_BYTES
 from readahead.devices import device
@@ -13,17 +13,22 @@ from readahead.experiments.claim import Sides
 from readahead.experiments.figure import Axis, Line, Picture, against_print
 from readahead.experiments.residual import Residual
 from readahead.experiments.round import Applied, Round, Study, along, compared, traces
+from readahead.experiments.steps import Frame, Steps
 from readahead.measure.sample import Value
+from readahead.models.queue import DeviceQueue
 from readahead.questions.question import Computed, Drawn
 from readahead.units import KiB, MiB
 
 __all__ = [
-    "ANALOGUES", "ANSWERS", "CHOSEN_BY_LOOKING", "CLAIMS", "EXPERIMENT", "FIGURES", "FITTED", "ROUNDS", "residuals",
+    "ANALOGUES", "ANSWERS", "CHOSEN_BY_LOOKING", "CLAIMS", "EXPERIMENT", "FIGURES", "FITTED", "ROUNDS", "STEPS",
+    "residuals",
 ]  # fmt: skip
 
 figure = functools.partial(published.figure, "fragments")
 PAGE_BYTES = 8 * KiB
 ONE_PIECE = 64 * MiB
+PIECE_BYTES = 128 * KiB
+"""Of the pieces that are read step by step."""
 
 
 def plain(**more: Any) -> dict[str, Any]:
@@ -252,3 +257,30 @@ NOT_THE_FRAGMENTS = (
     "unexplained by fragments: each read of 64 pages seems to have cost a seek of its own, and the processor took 19 of"
     " the 32 s; a rebuild to 1,767 pages a fragment changed little"
 )
+
+
+def _arm(study: Study) -> Steps:
+    """Return four reads from a file in pieces and from one in one piece, as the queue of this disk books them."""
+    drive, frames = EXPERIMENT.device(study.base).but(channels=1), []
+    for lead, piece_bytes in (("A file in four pieces.", PIECE_BYTES), ("A file in one piece.", 0)):
+        queue, now_s, spent = DeviceQueue(drive, piece_bytes), 0.0, []
+        for at in range(4):
+            due_s, seeks = queue.book(now_s, at * PIECE_BYTES, PIECE_BYTES)
+            seek_s = seeks * drive.seek_s
+            acts = [(f"The arm moves to part {at + 1}", "free", seek_s)] * (seeks > 0)
+            acts += [(f"Part {at + 1} passes under the head", "work", due_s - now_s - seek_s)]
+            for says, tone, takes_s in acts:
+                now_s += takes_s
+                took, so_far = units.text(takes_s, "s"), units.text(now_s, "s")
+                spent.append((took, tone))
+                parts = ["done"] * at + ["work" if tone == "work" else "wait"] + ["wait"] * (3 - at)
+                lanes = {
+                    "The file": [(str(part), its) for part, its in enumerate(parts, 1)],
+                    "Time": tuple(spent),
+                }
+                frames.append(Frame(says=f"{lead} {says}: {took}. In all {so_far}.", lanes=lanes))
+    words = {"wait": "not read yet", "work": "reading", "done": "read", "free": "moving, nothing is read"}
+    return Steps(title="An arm over the parts of a file", words=words, frames=frames)
+
+
+STEPS = {"arm": _arm}

@@ -17,6 +17,7 @@ from readahead.experiments.experiment import Settings
 from readahead.experiments.figure import Axis, Line, Picture
 from readahead.experiments.residual import FAR, Residual, Tally, left_out
 from readahead.experiments.round import Analogue, Applied, Round, Source, Study, along, compared, traces
+from readahead.experiments.steps import Box, Frame, Steps
 from readahead.measure.sample import Sample, Value
 from readahead.published import Ratio, best, figure
 from readahead.questions.question import Computed, Drawn
@@ -553,3 +554,33 @@ ANSWERS: dict[str, Computed] = {
         matches={"an_index_is": lambda given: given > 1_000},
     ),
 }
+
+
+def _filling(_: Study) -> Steps:
+    """Return reads that chance throws on disks, one by one, and then how each disk serves its own."""
+    frames: list[Frame] = []
+    lying: list[list[int]] = [[] for _ in range(4)]
+    for read in range(1, 11):
+        counts = laws.throw(read, len(lying), seed=5).tolist()
+        [disk] = (at for at, count in enumerate(counts) if count > len(lying[at]))
+        lying[disk].append(read)
+        says = f"Read {read} falls on disk {disk + 1}, where {counts[disk]} wait now."
+        frames.append(Frame(says=says.replace("1 wait now", "it is alone"), lanes=_on_disks(lying, served=0)))
+    for served in range(1, max(counts) + 1):
+        idle = sum(count <= served for count in counts)
+        says = f"After {served} service time{'s' * (served > 1)}, {idle} of {len(counts)} disks have nothing left."
+        says += " The fullest disk is done, and so is the query." * (idle == len(counts))
+        frames.append(Frame(says=says, lanes=_on_disks(lying, served=served)))
+    words = {"wait": "waits on this disk", "done": "served", "free": "nothing fell here"}
+    return Steps(title="Ten reads fall on four disks", words=words, frames=frames)
+
+
+def _on_disks(lying: Sequence[Sequence[int]], served: int) -> dict[str, list[Box]]:
+    return {
+        f"Disk {disk}": [(str(read), "done" if at < served else "wait") for at, read in enumerate(here)]
+        or [("", "free")]
+        for disk, here in enumerate(lying, 1)
+    }
+
+
+STEPS = {"filling": _filling}

@@ -13,6 +13,7 @@ from readahead.experiments.experiment import DISK_COLD, DISK_WARM, Settings
 from readahead.experiments.figure import Axis, Line, Picture, against_print
 from readahead.experiments.residual import Residual
 from readahead.experiments.round import Applied, Round, Source, Study, along, compared, traces
+from readahead.experiments.steps import Steps, scan_frames
 from readahead.measure.sample import Value
 from readahead.questions.question import Computed, Drawn
 from readahead.storage import page_cache
@@ -342,3 +343,18 @@ ANSWERS: dict[str, Computed] = {
         matches={"never_read_what": lambda given: given < 1e5, "a_second_s": lambda given: given > 1e7},
     ),
 }
+
+
+def _ahead(study: Study) -> Steps:
+    """Return a scan on the notebook's device, a read at a time and then with read-ahead."""
+    device = EXPERIMENT.device(study.base)
+    scan: dict[str, Any] = {"read_bytes": 150_000, "group_s": 0.002}
+    frames = [
+        *scan_frames(device, reads=3, slots=1, depth=1, lead="Without read-ahead.", **scan),
+        *scan_frames(device, reads=6, slots=3, depth=4, lead="With read-ahead.", **scan),
+    ]
+    words = {"wait": "not asked for yet", "work": "under way", "done": "done", "free": "free"}
+    return Steps(title="Asking before you need it", words=words, frames=frames)
+
+
+STEPS = {"ahead": _ahead}

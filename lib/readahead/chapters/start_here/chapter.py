@@ -7,9 +7,10 @@ from typing import Any
 
 from readahead import published
 from readahead.chapters.start_here import laws
-from readahead.devices import device
+from readahead.devices import Device, device
 from readahead.experiments.experiment import Settings, knob
 from readahead.experiments.round import Applied, Round, Study
+from readahead.experiments.steps import Steps, scan_frames
 from readahead.experiments.table_experiment import TableExperiment
 from readahead.measure.run import spare_threads
 from readahead.questions.question import Computed, Drawn
@@ -118,3 +119,23 @@ ANSWERS = {
         )
     )
 }
+
+
+def _waves(_: Study) -> Steps:
+    """Return the reads of the bar that the notebook works out by hand."""
+    store = Device(
+        name="given",
+        latency_s=0.004,
+        bandwidth_bytes_per_s=800e6,
+        channel_bandwidth_bytes_per_s=100e6,
+        channels=8,
+    )
+    frames = scan_frames(store, reads=16, read_bytes=1_000_000, slots=8, depth=16, open_s=0.005)
+    return Steps(
+        title="Sixteen reads, eight in flight",
+        words={"wait": "waiting", "work": "in flight", "done": "arrived", "free": "free slot"},
+        frames=tuple(frames),
+    )
+
+
+STEPS = {"waves": _waves}
