@@ -17,8 +17,7 @@ from readahead.experiments.round import Study
 from readahead.experiments.steps import Steps
 from readahead.panels.steps import shown, strip, widget
 
-WITHOUT = {"row_groups", "io_cpu", "index_pages", "elimination", "scale_out", "loading", "your_data"}
-TOPICS = [row.topic for row in CONTENTS if is_written(row.topic) and row.topic not in WITHOUT]
+TOPICS = [row.topic for row in CONTENTS if is_written(row.topic)]
 
 
 def made(topic: str) -> Iterator[Steps]:
@@ -107,3 +106,34 @@ def test_the_arm_takes_what_the_law_of_the_yield_says() -> None:
     }
     kept = laws.yield_share(PIECE_BYTES, **disk)
     assert by["work"] / (by["work"] + by["free"]) == pytest.approx(kept, abs=0.01)
+
+
+def test_zone_maps_lose_no_wanted_row() -> None:
+    [steps] = made("elimination")
+    last = steps.frames[-1].lanes
+    assert [text for text, _ in last["Rows found"]] == ["10", "11", "12", "13"]
+    for text, tone in last["Row groups"]:
+        least, most = map(int, text.split("–"))
+        assert (tone == "gone") == (most < 10 or least > 13)
+
+
+def test_a_chain_is_read_page_by_page_and_what_is_known_together() -> None:
+    [steps] = made("index_pages")
+    chain = boxes(steps, "Pages of the file", "work")
+    assert [len(pages) for pages in chain] == [1, 1, 1, 1, 4, 4]
+    assert len(boxes(steps, "Pages of the file", "free")[-1]) == 0
+
+
+def test_one_log_makes_one_commit_safe_at_a_time() -> None:
+    [steps] = made("loading")
+    at_the_log = boxes(steps, "Commits, in the order of the log", "work")
+    assert max(map(len, at_the_log)) == 1
+    assert at_the_log == boxes(steps, "Log", "work")
+    assert len(boxes(steps, "Commits, in the order of the log", "done")[-1]) == 6
+
+
+def test_the_coordinator_answers_when_the_last_node_is_done() -> None:
+    [steps] = made("scale_out")
+    sums = boxes(steps, "Coordinator", "done")
+    assert [len(there) for there in sums].index(3) == len(steps.frames) - 1
+    assert "answers" in steps.frames[-1].says

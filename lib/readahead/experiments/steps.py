@@ -16,7 +16,7 @@ from readahead.devices import Device
 from readahead.errors import BadValue, require_choice
 from readahead.models.queue import Moment
 from readahead.models.reads import Reads
-from readahead.models.schedule import Costs, Window, simulate
+from readahead.models.schedule import Costs, Timeline, Window, simulate
 
 TONES = ("free", "wait", "work", "done", "gone")
 """The states of a box: empty; it waits; it is under way; it is done; it was skipped, dropped, or lost."""
@@ -91,6 +91,14 @@ def listed(numbers: Iterable[int]) -> str:
 
 
 # -- a scan ----------------------------------------------------------------------------------------------
+def scanned(
+    device: Device, reads: int, read_bytes: int, window: Window, open_s: float = 0.0, group_s: float = 0.0
+) -> Timeline:
+    """Return the schedule of so many equal reads, a row group each, by an engine that takes no other time."""
+    listing = Reads.of([], [[(at * read_bytes, read_bytes)] for at in range(reads)], [1] * reads)
+    return simulate(device, listing, window=window, costs=replace(NO_COSTS, open_s=open_s, group_s=group_s))
+
+
 def scan_frames(
     device: Device,
     *,
@@ -108,12 +116,7 @@ def scan_frames(
     reads in file order and the slots of the queue; where decoding takes time, also the row groups and the worker. Each
     sentence begins with `lead`.
     """
-    listing = Reads.of([], [[(at * read_bytes, read_bytes)] for at in range(reads)], [1] * reads)
-    window, costs = (
-        Window(slots=slots, depth=depth, threads=1),
-        replace(NO_COSTS, open_s=open_s, group_s=group_s),
-    )
-    done = simulate(device, listing, window=window, costs=costs)
+    done = scanned(device, reads, read_bytes, Window(slots=slots, depth=depth, threads=1), open_s, group_s)
     reads_s, groups_s, opened_s = (
         np.round(when_s, 7) for when_s in (done.reads_s, done.groups_s, done.opened_s)
     )
@@ -123,9 +126,9 @@ def scan_frames(
     for now_s in np.unique(np.concatenate([opening, reads_s.ravel(), groups_s.ravel()])).tolist():
         _move(queue, reads_s, now_s)
         _move(worker, groups_s, now_s)
-        lanes = {"Reads": _states(reads_s, now_s), "Slots of the queue": _held(queue)}
+        lanes = {"Reads": states(reads_s, now_s), "Slots of the queue": _held(queue)}
         if group_s:
-            lanes |= {"Row groups": _states(groups_s, now_s), "Processor": _held(worker)}
+            lanes |= {"Row groups": states(groups_s, now_s), "Processor": _held(worker)}
         says = [lead] * bool(lead) + [f"After {units.text(now_s, 's')}:"]
         says += ["The file is opened first: no read can begin before."] * bool(now_s < opened_s)
         says += _told("Read", reads_s[:, 1] == now_s, "arrives", "arrive")
@@ -159,7 +162,8 @@ def _held(places: Sequence[int | None]) -> list[Box]:
     return [("", "free") if at is None else (str(at + 1), "work") for at in places]
 
 
-def _states(times_s: Moment, now_s: float) -> list[Box]:
+def states(times_s: Moment, now_s: float) -> list[Box]:
+    """Return a box for each row of (begin, end): waiting, under way, or done."""
     return [
         (str(at), "done" if end_s <= now_s else "work" if begin_s <= now_s else "wait")
         for at, (begin_s, end_s) in enumerate(times_s.tolist(), 1)

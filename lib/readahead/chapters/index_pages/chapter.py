@@ -8,15 +8,24 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from readahead import published
+from readahead import published, units
 from readahead.chapters.index_pages import laws
 from readahead.chapters.index_pages.laws import PAGE_BYTES
-from readahead.chapters.index_pages.workload import CHOSEN, EXPERIMENT, IN_ORDER, SHUFFLED, reads_of
+from readahead.chapters.index_pages.workload import (
+    CHOSEN,
+    EXPERIMENT,
+    IN_ORDER,
+    SHUFFLED,
+    PageIndex,
+    layout,
+    reads_of,
+)
 from readahead.experiments.claim import Sides
 from readahead.experiments.experiment import Settings
 from readahead.experiments.figure import Axis, Line, Picture, against_print
 from readahead.experiments.residual import Residual
 from readahead.experiments.round import Applied, Round, Study, along, compared, traces
+from readahead.experiments.steps import Frame, Steps, listed
 from readahead.questions.question import Computed, Drawn
 from readahead.units import KiB
 
@@ -381,3 +390,49 @@ ANSWERS: dict[str, Computed] = {
         },
     ),
 }
+
+
+def _walk(study: Study) -> Steps:
+    """Return the pages of a small index in the order in which DETAILED reads them, with the times of the laws."""
+    index, depth, frames = PageIndex(leaf_pages=8, fanout=3), 4, []
+    upper, leaves = (pages.tolist() for pages in layout(index))
+    chain, known, read = [0, *upper], {0}, set[int]()
+    drive = {name: study.base[name] for name in ("latency_s", "bandwidth_bytes_per_s")}
+    turns = [[page] for page in chain] + [leaves[at : at + depth] for at in range(0, len(leaves), depth)]
+    for number, pages in enumerate(turns, 1):
+        linked, listed_pages = min(number, len(chain)), sum(map(len, turns[len(chain) : number]))
+        now_s = laws.chain_s(linked, PAGE_BYTES, **drive) + laws.list_s(
+            listed_pages, PAGE_BYTES, depth, **drive
+        )
+        tones = [_tone(page, known, read, pages) for page in range(index.pages)]
+        says = f"The leaves {listed(pages)} are known from the pages above, and read at the same time."
+        if number <= len(chain):
+            below = leaves[index.fanout * (number - 2) : index.fanout * (number - 1)] if number > 1 else []
+            says = f"Page {pages[0]} {f'lists the leaves {listed(below)}, and ' if below else ''}says "
+            says += (
+                f"that page {chain[number]} comes next."
+                if number < len(chain)
+                else "that it is the last above them."
+            )
+            known |= {*below, *chain[number : number + 1]}
+        says = (
+            f"{says} It is there after {units.text(now_s, 's')}."
+            if len(pages) == 1
+            else f"{says} In all {units.text(now_s, 's')}."
+        )
+        frames.append(
+            Frame(
+                says=says,
+                lanes={"Pages of the file": [*zip(map(str, range(index.pages)), tones, strict=True)]},
+            )
+        )
+        read |= {*pages}
+    words = {"free": "not known yet", "wait": "known", "work": "being read", "done": "read"}
+    return Steps(title="An index is walked", words=words, frames=frames)
+
+
+def _tone(page: int, known: set[int], read: set[int], pages: list[int]) -> str:
+    return "work" if page in pages else "done" if page in read else "wait" if page in known else "free"
+
+
+STEPS = {"walk": _walk}

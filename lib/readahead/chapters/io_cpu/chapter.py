@@ -31,6 +31,7 @@ from readahead.experiments.claim import Sides
 from readahead.experiments.experiment import DISK_COLD, DISK_WARM, Knob, knob
 from readahead.experiments.figure import Axis, Line, Picture, against_print
 from readahead.experiments.round import Applied, Round, Study, along, compared, traces
+from readahead.experiments.steps import Steps, scan_frames
 from readahead.measure.run import EngineSettings, Query
 from readahead.measure.sample import Value, this_machine
 from readahead.questions.question import Computed, Drawn
@@ -321,6 +322,22 @@ FIGURES = {
     "printed": lambda _: against_print(residuals(), (*FITTED, *CHOSEN_BY_LOOKING)),
 }
 
+
+def _turns(_: Study) -> Steps:
+    """Return a scan in which device and processor take turns, and one in which they work at the same time."""
+    drive = devices.Device(name="given", latency_s=0.001, bandwidth_bytes_per_s=100e6)
+    scan: dict[str, Any] = {"reads": 4, "read_bytes": 300_000, "slots": 1, "group_s": 0.006}
+    frames = [
+        *scan_frames(drive, depth=1, lead="A window of one row group.", **scan),
+        *scan_frames(drive, depth=2, lead="A window of two.", **scan),
+    ]
+    words = {"wait": "waiting", "work": "under way", "done": "done", "free": "nothing to do"}
+    return Steps(title="Device and processor: in turns, and at the same time", words=words, frames=frames)
+
+
+STEPS = {"turns": _turns}
+
 __all__ = [
-    "ANALOGUES", "ANSWERS", "CHOSEN_BY_LOOKING", "CLAIMS", "EXPERIMENT", "FIGURES", "FITTED", "ROUNDS", "residuals",
+    "ANALOGUES", "ANSWERS", "CHOSEN_BY_LOOKING", "CLAIMS", "EXPERIMENT", "FIGURES", "FITTED", "ROUNDS", "STEPS",
+    "residuals",
 ]  # fmt: skip

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from readahead import published
+from readahead import published, units
 from readahead.chapters.loading import laws
 from readahead.chapters.loading.workload import (
     DATABASE,
@@ -24,6 +24,7 @@ from readahead.experiments.experiment import Settings
 from readahead.experiments.figure import Axis, Line, Picture, against_print
 from readahead.experiments.residual import Residual
 from readahead.experiments.round import Applied, Round, Study, along, compared, traces
+from readahead.experiments.steps import Frame, Steps, listed
 from readahead.measure.sample import Sample, Value
 from readahead.models import scalability
 from readahead.published import Ratio
@@ -381,3 +382,37 @@ ANSWERS: dict[str, Computed] = {
         },
     ),
 }
+
+
+def _one_log(study: Study) -> Steps:
+    """Return three writers whose commits one log makes safe, one after the other, each in the time of the law."""
+    takes_s, make_s = laws.batch_service_s(EXPERIMENT.device(study.base), 0), 0.003
+    ready, free_s = [(make_s * writer, writer) for writer in (1, 2, 3)], 0.0
+    writers, times = list[int](), list[tuple[float, float, float]]()  # ready, begun, safe
+    while len(writers) < 6:
+        (ready_s, writer), *rest = sorted(ready)
+        begun_s = max(free_s, ready_s)
+        free_s = begun_s + takes_s
+        writers.append(writer)
+        times.append((ready_s, begun_s, free_s))
+        ready = [*rest, (free_s + make_s, writer)]
+    commits, frames = np.round(times, 7), []
+    for now_s in np.unique(commits).tolist():
+        asked, begun, safe = (commits <= now_s).T
+        here, waiting = (np.compress(which, writers).tolist() for which in (begun & ~safe, asked & ~begun))
+        says = f"After {units.text(now_s, 's')}: {safe.sum()} of {len(commits)} commits are safe."
+        says += f" The log makes one of writer {here[0]} safe." if here else ""
+        says += f" Writer{'s' * (len(waiting) > 1)} {listed(waiting)} must wait." if waiting else ""
+        tones = np.where(safe, "done", np.where(begun, "work", np.where(asked, "wait", "free"))).tolist()
+        lanes = {
+            "Commits, in the order of the log": [
+                (f"writer {writer}", tone) for writer, tone in zip(writers, tones, strict=True)
+            ],
+            "Log": [(f"writer {writer}", "work") for writer in here] or [("", "free")],
+        }
+        frames.append(Frame(says=says, lanes=lanes))
+    words = {"free": "none there", "wait": "waits for the log", "work": "is made safe", "done": "safe"}
+    return Steps(title="Three writers before one log", words=words, frames=frames)
+
+
+STEPS = {"log": _one_log}

@@ -31,6 +31,7 @@ from readahead.experiments.claim import Sides
 from readahead.experiments.experiment import DISK_COLD, DISK_WARM, Settings
 from readahead.experiments.figure import Axis, Line, Picture, Traces, against_print
 from readahead.experiments.round import Applied, Question, Round, Study, along, compared, traces
+from readahead.experiments.steps import Steps, scan_frames
 from readahead.measure import calibrate
 from readahead.measure.case import Case
 from readahead.measure.run import EngineSettings
@@ -328,4 +329,28 @@ FIGURES = {
     "printed": lambda _: against_print(residuals(), (*FITTED, *CHOSEN_BY_LOOKING)),
 }
 
-__all__ = ["ANSWERS", "CHOSEN_BY_LOOKING", "CLAIMS", "EXPERIMENT", "FIGURES", "FITTED", "ROUNDS", "residuals"]
+
+def _cut(_: Study) -> Steps:
+    """Return a scan of the same bytes in eight row groups and in two, from an object store."""
+    store, scan = device("object-store"), {"slots": 2, "depth": 4}
+    frames = [
+        *scan_frames(store, reads=8, read_bytes=300_000, group_s=0.002, lead="Eight groups.", **scan),
+        *scan_frames(store, reads=2, read_bytes=1_200_000, group_s=0.008, lead="Two groups.", **scan),
+    ]
+    words = {"wait": "waiting", "work": "under way", "done": "done", "free": "free"}
+    return Steps(title="The same rows in eight row groups and in two", words=words, frames=frames)
+
+
+STEPS = {"cut": _cut}
+
+__all__ = [
+    "ANSWERS",
+    "CHOSEN_BY_LOOKING",
+    "CLAIMS",
+    "EXPERIMENT",
+    "FIGURES",
+    "FITTED",
+    "ROUNDS",
+    "STEPS",
+    "residuals",
+]

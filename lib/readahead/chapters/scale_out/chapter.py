@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-from readahead import devices, published
+from readahead import devices, published, units
 from readahead.chapters.scale_out import laws
 from readahead.chapters.scale_out.cluster import LOCAL, NODE_THREADS, POLL_S
 from readahead.chapters.scale_out.workload import MIDDLE, ScaleOut
@@ -14,7 +14,9 @@ from readahead.experiments.experiment import Knob, Settings, knob, powers
 from readahead.experiments.figure import Axis, Line, Picture, Traces, against_print
 from readahead.experiments.residual import Residual
 from readahead.experiments.round import Applied, Round, Source, Study, along, compared
+from readahead.experiments.steps import Frame, Steps, listed, scanned, states
 from readahead.measure.sample import Value
+from readahead.models.schedule import Window
 from readahead.published import Figure
 from readahead.questions.question import Computed, Drawn
 from readahead.units import GB, MB, GiB, KiB, MiB
@@ -325,3 +327,28 @@ ANSWERS: dict[str, Computed] = {
         matches={"a_small_side": lambda given: given < GiB / 4},
     ),
 }
+
+
+def _parts(study: Study) -> Steps:
+    """Return three nodes that read their parts from devices of their own, as the schedule of each has it."""
+    drive, one = EXPERIMENT.device(study.base), Window(slots=1, depth=1, threads=1)
+    parts = [scanned(drive, reads, 40_000, one).reads_s.round(7) for reads in (3, 3, 5)]
+    frames = []
+    for now_s in sorted({time_s for part in parts for time_s in part.ravel().tolist()}):
+        there = [number for number, part in enumerate(parts, 1) if part[-1, 1] <= now_s]
+        says = f"After {units.text(now_s, 's')}: the coordinator has the sums of {len(there)} of {len(parts)} nodes."
+        if len(there) == len(parts):
+            says += " It adds them up, and answers."
+        elif there:
+            says += f" Nodes {listed(there)} have nothing left to do, and the query is not over."
+        lanes = {f"Node {number}": states(part, now_s) for number, part in enumerate(parts, 1)}
+        lanes["Coordinator"] = [
+            (f"sum of node {number}", "done" if number in there else "wait")
+            for number in range(1, len(parts) + 1)
+        ]
+        frames.append(Frame(says=says, lanes=lanes))
+    words = {"wait": "not there yet", "work": "being read", "done": "there"}
+    return Steps(title="Three nodes, and a coordinator that waits for all", words=words, frames=frames)
+
+
+STEPS = {"parts": _parts}

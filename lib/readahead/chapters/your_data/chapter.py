@@ -10,6 +10,7 @@ from readahead.experiments.claim import Sides
 from readahead.experiments.experiment import Knob, Settings, knob
 from readahead.experiments.figure import Axis, Line, Picture, Traces
 from readahead.experiments.round import Applied, Round, Source, Study, along, traces
+from readahead.experiments.steps import Steps, scan_frames
 from readahead.measure.sample import Value
 from readahead.units import MB
 
@@ -128,3 +129,17 @@ def _reads(study: Study) -> Traces:
 
 
 FIGURES = {"layouts": _layouts, "reads": _reads}
+
+
+def _first_reads(study: Study) -> Steps:
+    """Return the schedule of the first reads of the table as it lies, each as long as they are on average."""
+    plan, slots = EXPERIMENT.plan(study.settings(layout=TODAY)), min(8, study.base["queue_depth"])
+    count = max(1, len(plan.spans))  # a filter may rule everything out
+    first: dict[str, Any] = {"reads": min(16, count), "read_bytes": plan.data_bytes // count}
+    drive = EXPERIMENT.device(study.base)
+    frames = scan_frames(drive, **first, slots=slots, depth=slots + 1, open_s=drive.latency_s, group_s=0.001)
+    words = {"wait": "waiting", "work": "under way", "done": "done", "free": "free"}
+    return Steps(title="The first reads of this table", words=words, frames=tuple(frames))
+
+
+STEPS = {"first_reads": _first_reads}
