@@ -142,6 +142,7 @@ def test_fifty_draws_take_the_right_answer_and_know_each_wrong_one(
         before = question
         right = drawn.shape.text(drawn.right_answer())
         assert drawn.check(right).right, (seed, right)
+        assert not exercise.check(right).right, (seed, right)  # the notebook's answer is no answer here
         for idea in drawn.misconceptions:
             verdict = drawn.check(idea.example)
             assert verdict.outcome is Outcome.WRONG, (seed, idea.name)

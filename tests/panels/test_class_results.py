@@ -95,11 +95,10 @@ def test_reasons_are_grouped_by_the_side_of_the_truth_and_empty_ones_counted(pil
     results = read_results(pile)
     found = reasons_table(results, "fragments").set_index("side")
     assert found.reasons["too high"] == [("The arm moves.", 2)] and found.none["too high"] == 0
-    assert list(found.guesses[["near", "too high", "too low"]]) == [3, 2, 1]
+    assert list(found.index) == ["too low", "near", "too high"] and list(found.guesses) == [1, 3, 2]
     assert found.none["near"] == 3  # ada and o'neil wrote no reason, and ed an empty one
-    assert "near" in sureness_html(guesses_table(results)).casefold()
     told = sureness_html(guesses_table(results))
-    assert "1 of 2 at &#x27;sure&#x27;" in told or "1 of 2 at 'sure'" in told
+    assert "1 of 2 at 'sure'" in told
     assert "fairly sure" not in told.split("<svg")[0]  # nobody was
 
 

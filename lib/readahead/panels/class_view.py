@@ -29,6 +29,7 @@ ENOUGH = 4
 """Guesses from which on the first half is compared with the second."""
 NEAR = 2.0
 """The factor within which a guess counts as near."""
+SIDES = ("too low", "near", "too high")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,7 +83,7 @@ def side(entry: Facts) -> str:
     if not is_scored(entry):
         return str(entry["guess"]) if isinstance(entry["guess"], str) else "not held against anything"
     ratio = entry["guess"] / entry["truth"]
-    return "too low" if ratio < 1 / NEAR else "too high" if ratio > NEAR else "near"
+    return SIDES[int(ratio >= 1 / NEAR) + int(ratio > NEAR)]
 
 
 def trend(scored: Sequence[ScoredGuess]) -> str:
@@ -209,11 +210,12 @@ def reasons_table(results: ClassResults, topic: str) -> pd.DataFrame:
     for name in (asked.id for asked in opened.predictions):
         sections = (book["topics"].get(topic, {}) for book in results.books.values())
         kept = [entry for one in sections if (entry := one.get("guesses", {}).get(name))]
-        for group in sorted({side(entry) for entry in kept}):
+        met = {side(entry) for entry in kept}
+        for group in (*(one for one in SIDES if one in met), *sorted(met.difference(SIDES))):
             told = [" ".join(entry.get("because", "").split()) for entry in kept if side(entry) == group]
             known = {reason.casefold(): reason for reason in reversed(told)}
-            met = Counter(reason.casefold() for reason in told if reason).most_common()
-            reasons = [(known[reason], count) for reason, count in met]
+            given = Counter(reason.casefold() for reason in told if reason).most_common()
+            reasons = [(known[reason], count) for reason, count in given]
             rows.append((opened.question("predict", name), group, len(told), reasons, told.count("")))
     return pd.DataFrame(rows, columns=["question", "side", "guesses", "reasons", "none"])
 
@@ -325,12 +327,14 @@ class ClassView:
 
     def reasons(self, topic: str) -> None:
         """Show why the room guessed as it did: the reasons of those too low, near and too high."""
-        rows = [
-            (one.question, one.side, str(one.guesses), _counted(one.reasons), str(one.none))
-            for one in reasons_table(self.results, topic).itertuples()
-        ]
-        head = ("Question", "Guessed", "How many", "Their reasons", "No reason")
-        show(table(head, rows) if rows else paragraphs("Nobody has guessed in this chapter yet."))
+        head, told = ("Guessed", "How many", "Their reasons", "No reason"), ""
+        for question, part in reasons_table(self.results, topic).groupby("question", sort=False):
+            rows = [
+                (one.side, str(one.guesses), _counted(one.reasons), str(one.none))
+                for one in part.itertuples()
+            ]
+            told += paragraphs(question) + table(head, rows)
+        show(told or paragraphs("Nobody has guessed in this chapter yet."))
 
     def exercises(self) -> None:
         """Show what was tried, what was right, and the misconception most met: what to talk about first on top."""

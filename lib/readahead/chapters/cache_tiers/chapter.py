@@ -348,7 +348,7 @@ ANSWERS = {
     "five_minutes": Computed(
         drawn=Drawn(
             numbers={
-                "drive_price": ("300 dollars", "200 dollars", "400 dollars", "600 dollars"),
+                "drive_price": ("300 dollars", "200 dollars", "400 dollars", "500 dollars"),
                 "reads_a_second": ("100,000", "50,000", "200,000", "400,000"),
                 "page_bytes": ("16 KiB", "4 KiB", "8 KiB", "64 KiB"),
             },

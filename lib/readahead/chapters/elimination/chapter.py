@@ -350,8 +350,8 @@ ANSWERS: dict[str, Computed] = {
         drawn=Drawn(
             numbers={
                 "groups": ("1,000 row groups", "500 row groups", "800 row groups", "2,000 row groups"),
-                "selectivity": ("3 %", "4 %", "5 %", "10 %"),
-                "disorder": ("2 %", "1 %", "2.5 %", "6 %"),
+                "selectivity": ("3 %", "4 %", "5 %", "12 %"),
+                "disorder": ("2 %", "1 %", "2.5 %", "7 %"),
             },
             law=lambda given: Applied(laws.groups_read, **given),
             wrong={

@@ -147,8 +147,8 @@ ANSWERS = {
     "small_reads": Computed(
         drawn=Drawn(
             numbers={
-                "latency_s": ("100 µs", "50 µs", "80 µs", "150 µs", "200 µs"),
-                "bandwidth_bytes_per_s": ("500 MB/s", "250 MB/s", "350 MB/s", "550 MB/s"),
+                "latency_s": ("100 µs", "50 µs", "60 µs", "200 µs", "250 µs"),
+                "bandwidth_bytes_per_s": ("500 MB/s", "300 MB/s", "350 MB/s", "400 MB/s"),
             },
             law=lambda given: Applied(
                 laws.yield_share,

@@ -334,7 +334,7 @@ ANSWERS: dict[str, Computed] = {
     "longest_hole": Computed(
         drawn=Drawn(
             numbers={
-                "latency_s": ("5 ms", "2 ms", "4 ms", "10 ms", "20 ms"),
+                "latency_s": ("5 ms", "2 ms", "3 ms", "8 ms", "20 ms"),
                 "bandwidth_bytes_per_s": ("200 MB/s", "100 MB/s", "150 MB/s", "400 MB/s"),
             },
             law=lambda given: Applied(laws.bytes_to_ask_for, **given),
