@@ -36,7 +36,6 @@ def ask(sql: str, path: Path) -> list[Any]:
         {"order": "score", "compression": "zstd"},
         {"table": "comments"},
         {"table": "lineitem"},
-        {"table": "lineorder"},
         {"table": "lineorder", "order": "lo_orderdate", "disorder": 0.1},
     ],
 )
@@ -45,8 +44,14 @@ def test_the_same_card_gives_the_same_bytes(tmp_path: Path, card: dict[str, Any]
     assert len(digests) == 1
 
 
-@pytest.mark.parametrize("rows", [2_048, 5_000, 122_880, 1_048_576])
-@pytest.mark.parametrize("table", ["comments_narrow", "lineitem", "lineorder"])
+@pytest.mark.parametrize(
+    ("table", "rows"),
+    [
+        *(("comments_narrow", rows) for rows in (2_048, 5_000, 122_880, 1_048_576)),
+        *(("lineitem", rows) for rows in (5_000, 1_048_576)),
+        ("lineorder", 2_048),
+    ],
+)
 def test_every_row_group_but_the_last_is_full(tmp_path: Path, table: str, rows: int) -> None:
     recipe, path = made(tmp_path, table=table, row_group_rows=rows)
     groups = ask(

@@ -23,8 +23,6 @@ from readahead.models.schedule import Costs
 from readahead.running import Event, listening
 from readahead.storage.trace import Read
 
-pytestmark = pytest.mark.usefixtures("calibrated_as_ever")
-
 
 @dataclass(frozen=True, kw_only=True)
 class Toll:
@@ -61,9 +59,14 @@ def toll(
 
 
 @pytest.fixture
-def _own_costs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def _own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Give a test a cache of its own."""
     monkeypatch.setenv("READAHEAD_CACHE", str(tmp_path / "cache"))
+
+
+@pytest.fixture
+def _own_costs(_own_folder: None, calibrated_as_ever: None) -> None:
+    """Give a test a cache of its own, and calibrations as a learner has them."""
 
 
 @pytest.mark.usefixtures("_own_costs")
@@ -197,16 +200,11 @@ def test_a_folder_that_can_only_be_read_keeps_the_costs_in_memory(
     assert toll().kept() is None
 
 
-@pytest.mark.usefixtures("_own_costs")
-def test_the_engine_s_costs_are_positive() -> None:
+@pytest.mark.usefixtures("_own_folder")
+def test_the_engine_s_costs_are_positive_and_this_disk_is_calibrated_apart() -> None:
     assert engine("comments_narrow").costs() == Costs()
-    costs = engine("comments_narrow").run(2)
-    assert all(value > 0 for value in asdict(costs).values())
-
-
-@pytest.mark.usefixtures("_own_costs")
-def test_this_disk_is_calibrated_apart() -> None:
     cold = engine("comments_narrow", COLD).ensure()
+    assert all(value > 0 for value in asdict(engine("comments_narrow").kept()).values())
     assert cold == engine("comments_narrow", WARM).kept()  # the disk's own share is not known yet
     assert cold != engine("comments_narrow").kept()
     own = devices.device("nvme").but(name=devices.THIS_MACHINE)

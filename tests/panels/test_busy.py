@@ -11,9 +11,10 @@ from toybox import CHAPTER, EXPERIMENT, ROUNDS, study
 
 from readahead.experiments.claim import NOISY, Claim
 from readahead.experiments.round import Applied, Round
-from readahead.measure.calibrate import Calibration
+from readahead.measure.calibrate import Calibration, engine
 from readahead.measure.sample import exactly
 from readahead.models.estimate import Estimate
+from readahead.models.schedule import Costs
 from readahead.panels import lesson as lessons
 from readahead.panels.lesson import open_chapter
 from readahead.panels.panel import Panel
@@ -45,6 +46,9 @@ def busy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, calibrated_as_ever: No
         control=lambda: next(recorded),
     )
     monkeypatch.setattr(type(EXPERIMENT), "calibrations", lambda self, settings: (one,))
+    engine("comments_narrow").keep(
+        Costs()
+    )  # the machine card has them: its own control runs are not the toy's
     one.run()
     return one
 
