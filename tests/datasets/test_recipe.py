@@ -8,9 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from readahead.datasets.recipe import COMPRESSIONS, FORMATS, SIZES, VECTOR_ROWS, Recipe
+from readahead.datasets.recipe import COMPRESSIONS, FORMATS, SIZES, Recipe
 from readahead.datasets.tables import TABLES
 from readahead.errors import BadValue
+from readahead.models.table_layout import VECTOR_ROWS
 
 
 @st.composite

@@ -6,7 +6,7 @@ import threading
 
 from fake_clock import FakeClock
 
-from readahead.storage.clock import RealClock
+from readahead.storage.clock import Clock
 
 
 def test_a_fake_clock_moves_only_when_someone_waits() -> None:
@@ -23,14 +23,14 @@ def test_who_is_in_a_hurry_does_not_wait() -> None:
 
 
 def test_the_real_clock_does_not_come_back_early() -> None:
-    clock = RealClock()
+    clock = Clock()
     due_s = clock.now_s() + 0.003
     clock.wait_until(due_s)
     assert clock.now_s() >= due_s
 
 
 def test_a_long_wait_ends_soon_after_someone_hurries() -> None:
-    clock, hurry = RealClock(), threading.Event()
+    clock, hurry = Clock(), threading.Event()
     waiter = threading.Thread(target=lambda: clock.wait_until(clock.now_s() + 3600, hurry.is_set))
     waiter.start()
     hurry.set()

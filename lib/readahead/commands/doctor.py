@@ -26,7 +26,7 @@ from readahead.errors import ReadaheadError
 from readahead.measure.run import EngineSettings, Query, run_emulated
 from readahead.measure.sample import this_machine
 from readahead.storage import page_cache
-from readahead.storage.clock import RealClock
+from readahead.storage.clock import Clock
 from readahead.units import GiB, MiB
 
 WANTED_DISK_BYTES, WANTED_MEMORY_BYTES = 2 * GiB, 1 * GiB
@@ -145,7 +145,7 @@ def query() -> str:
 
 def timer(waits: int = 60) -> str:
     """Check how late the machine wakes who waits a millisecond: the emulated device lives by it."""
-    clock, late = RealClock(), []
+    clock, late = Clock(), []
     for _ in range(waits):
         due_s = clock.now_s() + 0.001
         clock.wait_until(due_s)

@@ -127,15 +127,8 @@ class ThisInterpreter(AsyncKernelManager):
 
     def format_kernel_cmd(self, extra_arguments: list[str] | None = None) -> list[str]:
         """Return the kernel's command line; it keeps quiet, for what matters is in the copy."""
-        quiet = ["--IPKernelApp.log_level=CRITICAL", *(extra_arguments or [])]
-        return [
-            sys.executable,
-            "-m",
-            "ipykernel_launcher",
-            "-f",
-            os.path.realpath(self.connection_file),
-            *quiet,
-        ]
+        options = ["-f", os.path.realpath(self.connection_file), "--IPKernelApp.log_level=CRITICAL"]
+        return [sys.executable, "-m", "ipykernel_launcher", *options, *(extra_arguments or [])]
 
 
 def digest(path: Path, parameters: Mapping[str, Any]) -> str:

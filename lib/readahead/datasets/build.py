@@ -101,18 +101,10 @@ def _generate(recipe: Recipe, folder: Path) -> Path:
     if not tool.exists():
         raise DataError(f"The TPC-H generator {tool} is missing. Run make lab or make test again.")
     names = recipe.source.made_from or (recipe.table,)
-    scale = str((recipe.source.scale_factor or {})[recipe.size])
-    command = [
-        str(tool),
-        "parquet",
-        "-s",
-        scale,
-        "-q",
-        f"--tables={','.join(names)}",
-        f"--output-dir={folder}",
-    ]
+    scale = (recipe.source.scale_factor or {})[recipe.size]
+    options = [f"--scale-factor={scale}", f"--tables={','.join(names)}", f"--output-dir={folder}"]
     note = f"generating {recipe.table} at scale factor {scale}"
-    run_program(command, note, rows=recipe.rows)
+    run_program([tool, "parquet", "-q", *options], note, rows=recipe.rows)
     return folder / f"{names[0]}.parquet"
 
 

@@ -17,9 +17,9 @@ import duckdb
 
 from readahead import paths
 from readahead.datasets.build import literal
-from readahead.datasets.recipe import VECTOR_ROWS
 from readahead.errors import DataError
 from readahead.models.reads import ColumnChunk, FileShape, Ints, RowGroup, Segments, block_span, spans_of
+from readahead.models.table_layout import VECTOR_ROWS
 
 MAGIC = b"PAR1"
 

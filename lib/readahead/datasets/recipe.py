@@ -14,9 +14,8 @@ import duckdb
 
 from readahead.datasets.tables import TABLES, Table
 from readahead.errors import BadValue, require_choice, require_range
+from readahead.models.table_layout import VECTOR_ROWS
 
-VECTOR_ROWS = 2_048
-"""DuckDB writes row groups in whole vectors of this many rows."""
 ROW_GROUP_LOW, ROW_GROUP_HIGH = 2_048, 1_048_576
 SIZES = ("tiny", "small", "full")
 FORMATS = ("parquet", "native")

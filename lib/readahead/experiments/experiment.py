@@ -251,10 +251,8 @@ EMULATED, DISK_COLD, DISK_WARM = "emulated", "cold", "warm"
 
 def powers(low: float, high: float, *extra: float) -> tuple[float, ...]:
     """Return the powers of two from `low` to `high`, and some values of note between them."""
-    steps = [low]
-    while steps[-1] * 2 <= high:
-        steps.append(steps[-1] * 2)
-    return tuple(sorted({*steps, *extra}))
+    doublings = range(int(math.log2(high / low)) + 1)
+    return tuple(sorted({*(low * 2**n for n in doublings), *extra}))
 
 
 _KNOBS = (

@@ -215,14 +215,12 @@ def _key(repeats: int, settings: Settings) -> str:
     return f"{repeats} × {sorted(settings.items())!r}"
 
 
-def traces(
-    study: Study, *, runs: Mapping[str, Mapping[str, Any]], title: str = "", sentence: str = ""
-) -> Traces:
+def traces(study: Study, *, runs: Mapping[str, Mapping[str, Any]]) -> Traces:
     """Return the reads of a few runs as one figure: `runs` gives each run's name, and its knobs to change."""
     samples = {name: study.glance(**changes) for name, changes in runs.items()}
     seen = tuple((name, sample.reads) for name, sample in samples.items())
     what = "write" if any(sample.wrote for sample in samples.values()) else "read"
-    return Traces(title=title, sentence=sentence, runs=seen, what=what)
+    return Traces(runs=seen, what=what)
 
 
 def along(

@@ -8,7 +8,7 @@ import math
 import os
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict
+from dataclasses import asdict, fields
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,6 +21,7 @@ from readahead.measure.sample import Sample, Value, seconds, this_machine
 from readahead.models.estimate import Estimate
 from readahead.running import quietly, tell
 from readahead.storage.emulated import PROTOCOL, REMOTE_PROTOCOL
+from readahead.storage.trace import Read
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -80,9 +81,8 @@ class Run:
         """
         import pandas as pd
 
-        columns = ["offset", "size_bytes", "thread", "submitted_s", "due_s", "done_s", "seeks"]
-        rows = [[getattr(read, name) for name in columns] for read in self.sample.reads]
-        return pd.DataFrame(rows, columns=columns)
+        columns = [field.name for field in fields(Read)]
+        return pd.DataFrame([asdict(read) for read in self.sample.reads], columns=columns)
 
     def _repr_html_(self) -> str:
         """Return a compact card: what Jupyter shows for a run that ends a cell."""

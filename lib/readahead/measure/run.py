@@ -333,11 +333,11 @@ class Stopwatch:
 
     def sample(self, **more: Any) -> Sample:
         """Return the repeats as a sample; `more` are its other fields, or others instead of these."""
-        found: dict[str, Any] = {
-            "seconds": tuple(self.seconds),
-            "cpu_s": tuple(self.cpu_s),
-            "reads": self.reads,
-            "bytes_read": sum(read.size_bytes for read in self.reads),
-            "where": "emulated device",
-        }
-        return Sample(**found | more)
+        found = Sample(
+            seconds=tuple(self.seconds),
+            cpu_s=tuple(self.cpu_s),
+            reads=self.reads,
+            bytes_read=sum(read.size_bytes for read in self.reads),
+            where="emulated device",
+        )
+        return replace(found, **more)

@@ -214,9 +214,8 @@ class TableSample:
         try:
             again = survey(str(path), columns=self.lies.wanted, by=self.lies.by)
             whole = self._row_price(again, Workload(), known, "")
-            if not self.clause:
-                return {True: whole, False: whole}
-            return {True: whole, False: self._row_price(again, self.workload, known, self.clause)}
+            filtered = self._row_price(again, self.workload, known, self.clause) if self.clause else whole
+            return {True: whole, False: filtered}
         finally:
             path.unlink(missing_ok=True)
 

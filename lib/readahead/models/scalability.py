@@ -17,6 +17,8 @@ from readahead.errors import BadValue
 Array = NDArray[np.float64]
 FEWEST = 4
 """Counts of workers that a fit of three numbers needs at least."""
+DRAWS = 200
+"""How often repeats are resampled."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,23 +80,21 @@ def fit(workers: Sequence[float], rates: Sequence[float]) -> Law:
     return Law(alone=1 / one, contention=waiting / one, crosstalk=telling / one)
 
 
-def fits(
-    workers: Sequence[float], samples: Sequence[Sequence[float]], *, draws: int = 200, seed: int = 0
-) -> list[Law]:
+def fits(workers: Sequence[float], samples: Sequence[Sequence[float]], *, seed: int = 0) -> list[Law]:
     """Return laws fitted to resampled repeats: `samples` has the rates of each count of workers (Efron's bootstrap).
 
     Their spread is how well the measured repeats know the curve.
     """
     rng = np.random.default_rng(seed)
     laws = []
-    for _ in range(draws):
+    for _ in range(DRAWS):
         rates = [float(np.median(rng.choice(repeats, len(repeats)))) for repeats in samples]
         laws.append(fit(workers, rates))
     return laws
 
 
-def band(laws: Sequence[Law], workers: ArrayLike, confidence: float = 0.95) -> tuple[Array, Array]:
-    """Return the lower and upper edge of the curves of many laws at each count of workers."""
+def band(laws: Sequence[Law], workers: ArrayLike) -> tuple[Array, Array]:
+    """Return the lower and upper edge of 95 % of the curves of many laws, at each count of workers."""
     curves = np.array([law(workers) for law in laws])
-    low, high = np.quantile(curves, [(1 - confidence) / 2, (1 + confidence) / 2], axis=0)
+    low, high = np.quantile(curves, [0.025, 0.975], axis=0)
     return np.asarray(low), np.asarray(high)

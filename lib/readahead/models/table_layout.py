@@ -18,6 +18,7 @@ from readahead.models.reads import Ints, Reads, even_reads
 from readahead.models.schedule import Costs, Window, simulate
 
 VECTOR_ROWS = 2_048
+"""DuckDB writes row groups in whole vectors of this many rows."""
 LARGEST_ROWS = 4 * 2**20
 MOST_GROUPS = 8_000
 """Row groups that a layout is given at most."""
@@ -198,17 +199,14 @@ class Case:
         slots = self.queue_depth + self.threads - 1
         return Window(slots=slots, depth=self.queue_depth, threads=self.threads)
 
-    def plans(self, layout: Layout = AS_IT_LIES) -> list[Reads]:
-        """Return the reads that the filter leaves of a layout, for each of its places."""
-        return plans(self.table, self.workload, layout)
-
-    def read_groups(self, layout: Layout = AS_IT_LIES) -> int:
-        """Return how many row groups are read, rounded over the places where the filter may lie."""
-        return round(float(np.mean([plan.read_groups for plan in self.plans(layout)])))
+    def read_groups(self) -> int:
+        """Return how many row groups are read as it lies, rounded over the places where the filter may lie."""
+        found = plans(self.table, self.workload, AS_IT_LIES)
+        return round(float(np.mean([plan.read_groups for plan in found])))
 
     def estimate(self, layout: Layout = AS_IT_LIES) -> Estimate:
         """Return the mean time over the places of the filter, as named terms."""
-        return self.timed(self.plans(layout))
+        return self.timed(plans(self.table, self.workload, layout))
 
     def timed(self, plans: Sequence[Reads]) -> Estimate:
         """Return the mean time of some plans."""

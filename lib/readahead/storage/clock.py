@@ -7,7 +7,6 @@ import sys
 import threading
 import time
 from collections.abc import Callable
-from typing import Protocol
 
 SPIN_S = 80e-6
 """Sleep until this long before the deadline: a plain sleep is 70–90 µs late."""
@@ -20,30 +19,18 @@ PATIENCE_S = 0.1
 _thread = threading.local()
 
 
-class Clock(Protocol):
-    """Seconds that only go forward, and a way to let them pass."""
-
-    def now_s(self) -> float:
-        """Return seconds since some fixed moment."""
-        ...
-
-    def wait_until(self, due_s: float, hurry: Callable[[], bool] = lambda: False) -> float:
-        """Return when `now_s()` has reached `due_s`, or soon after `hurry()` is true.
-
-        The answer is the processor time that the waiting took, in seconds.
-        """
-        ...
-
-
-class RealClock:
-    """The machine's own clock."""
+class Clock:
+    """Seconds that only go forward, and a way to let them pass: the machine's own."""
 
     def now_s(self) -> float:
         """Return the high-resolution counter in seconds."""
         return time.perf_counter()
 
     def wait_until(self, due_s: float, hurry: Callable[[], bool] = lambda: False) -> float:
-        """Sleep until shortly before `due_s`, then look at the clock until it has come."""
+        """Sleep until shortly before `due_s`, then look at the clock until it has come, or until `hurry()` is true.
+
+        The answer is the processor time that the waiting took, in seconds.
+        """
         left_s = due_s - time.perf_counter()
         if left_s <= 0:
             return 0.0

@@ -21,7 +21,7 @@ from readahead.devices import Device
 from readahead.errors import require_range
 from readahead.models.queue import DeviceQueue
 from readahead.models.schedule import warm
-from readahead.storage.clock import Clock, RealClock
+from readahead.storage.clock import Clock
 from readahead.storage.trace import Trace
 
 
@@ -70,7 +70,7 @@ class EmulatedFileSystem(AbstractFileSystem):  # type: ignore[misc]
         super().__init__()
         require_range("time_scale", time_scale, low=1, high=1000, advice="1 runs in real time.")
         self.device = device
-        self.clock = clock or RealClock()
+        self.clock = clock or Clock()
         self.time_scale = time_scale
         self.trace = Trace()
         self.spun_s = 0.0

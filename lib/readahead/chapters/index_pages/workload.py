@@ -21,7 +21,6 @@ import numpy as np
 from readahead.chapters.index_pages import laws
 from readahead.chapters.index_pages.laws import DISPATCH_S, PAGE_BYTES, READER_S
 from readahead.datasets import expected, inspect, store
-from readahead.datasets.recipe import VECTOR_ROWS
 from readahead.devices import Device, device
 from readahead.errors import DataError
 from readahead.experiments.experiment import Knob, Settings, knob, powers
@@ -32,6 +31,7 @@ from readahead.measure.sample import Sample
 from readahead.models.estimate import Estimate
 from readahead.models.reads import Ints, Reads, Span, block_reads, spans_of
 from readahead.models.schedule import Costs, Timeline, Window, simulate
+from readahead.models.table_layout import VECTOR_ROWS
 from readahead.running import carried, check, interrupts, tell, turns
 from readahead.storage.emulated import EmulatedFile, EmulatedFileSystem
 from readahead.units import KiB

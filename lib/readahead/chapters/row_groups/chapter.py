@@ -25,7 +25,7 @@ from readahead.chapters.row_groups.workload import (
     modeled_bytes,
     written_bytes,
 )
-from readahead.datasets.recipe import VECTOR_ROWS, Recipe
+from readahead.datasets.recipe import Recipe
 from readahead.devices import device
 from readahead.experiments.claim import Sides
 from readahead.experiments.experiment import DISK_COLD, DISK_WARM, Settings
@@ -36,6 +36,7 @@ from readahead.measure import calibrate
 from readahead.measure.case import Case
 from readahead.measure.run import EngineSettings
 from readahead.models.schedule import Costs
+from readahead.models.table_layout import VECTOR_ROWS
 from readahead.published import figure
 from readahead.questions.question import Computed, Drawn
 from readahead.storage import page_cache
