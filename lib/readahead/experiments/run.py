@@ -38,16 +38,12 @@ class Run:
         """The value of every knob."""
         self.sample = sample
         """The raw seconds of every repeat, the machine, the answer."""
-
-    @property
-    def sql(self) -> str:
-        """Return the query as DuckDB got it."""
-        return self.sample.sql
-
-    @property
-    def engine(self) -> Mapping[str, Any]:
-        """Return DuckDB's settings, by name."""
-        return self.sample.engine
+        self.sql = sample.sql
+        """The query as DuckDB got it."""
+        self.engine = sample.engine
+        """DuckDB's settings, by name."""
+        self.profile = sample.profile
+        """What DuckDB says of its own last run: bytes read, row groups scanned, processor time, operators."""
 
     @cached_property
     def seconds(self) -> Value:
@@ -68,11 +64,6 @@ class Run:
     def counts(self) -> Mapping[str, float]:
         """Return how many reads, bytes and row groups the model expects, as far as it does."""
         return self.experiment.counts(self.settings)
-
-    @property
-    def profile(self) -> Mapping[str, Any]:
-        """Return what DuckDB says of its own last run: bytes read, row groups scanned, processor time, operators."""
-        return self.sample.profile
 
     @property
     def reads(self) -> pd.DataFrame:

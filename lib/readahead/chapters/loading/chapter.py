@@ -25,8 +25,8 @@ from readahead.experiments.figure import Axis, Line, Picture, against_print
 from readahead.experiments.residual import Residual
 from readahead.experiments.round import Applied, Round, Study, along, compared, traces
 from readahead.experiments.steps import Frame, Steps, listed
+from readahead.measure import scalability
 from readahead.measure.sample import Sample, Value
-from readahead.models import scalability
 from readahead.published import Ratio
 from readahead.questions.question import Computed, Drawn
 

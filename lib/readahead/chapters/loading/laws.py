@@ -13,7 +13,7 @@ import numpy as np
 
 from readahead.devices import Device
 from readahead.errors import require_range
-from readahead.models import scalability
+from readahead.measure import scalability
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

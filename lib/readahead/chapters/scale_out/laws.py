@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from readahead.errors import BadValue
-from readahead.models.scalability import capacity as capacity  # noqa: PLC0414 (a law of this chapter and of another)
+from readahead.measure.scalability import capacity as capacity  # noqa: PLC0414 (a law of this chapter and of another)
 
 
 def contention(speedup: float, nodes: float) -> float:

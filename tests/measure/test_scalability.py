@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from readahead.errors import BadValue
-from readahead.models import scalability
-from readahead.models.scalability import Law
+from readahead.measure import scalability
+from readahead.measure.scalability import Law
 
 COUNTS = (1, 2, 4, 8, 16, 32)
 

@@ -53,30 +53,18 @@ def capacity(workers: ArrayLike, contention: float, crosstalk: float) -> Array:
 def fit(workers: Sequence[float], rates: Sequence[float]) -> Law:
     """Return the law nearest to rates (in anything a second), in relative error, with a and b not below 0.
 
-    N / X is linear in 1, N − 1 and N (N − 1) (Gunther), so it is a least-squares fit with bounds, solved by trying
-    which of the two costs are nothing. Raises `BadValue` for fewer than four different counts of workers.
+    N / X is linear in 1, N − 1 and N (N − 1) (Gunther), so it is a least-squares fit of numbers not below 0. Raises
+    `BadValue` for fewer than four different counts of workers.
     """
+    from scipy.optimize import nnls
+
     n, x = np.asarray(workers, float), np.asarray(rates, float)
     if len(set(n.tolist())) < FEWEST:
         raise BadValue(
             f"{len(set(n.tolist()))} counts of workers cannot fix three numbers. Give at least {FEWEST}."
         )
-    columns = [np.ones_like(n), n - 1, n * (n - 1)]
-    scale = x / n
-    best: tuple[float, tuple[float, float, float]] | None = None
-    for used in ((0, 1, 2), (0, 1), (0, 2), (0,)):
-        terms = np.stack([columns[column] * scale for column in used], axis=1)
-        found, *_ = np.linalg.lstsq(terms, np.ones_like(n), rcond=None)
-        if np.any(found < 0):
-            continue
-        costs = [0.0, 0.0, 0.0]
-        for column, cost in zip(used, found, strict=True):
-            costs[column] = float(cost)
-        missed = float(np.sum((terms @ found - 1) ** 2))
-        if best is None or missed < best[0] - 1e-15:
-            best = missed, (costs[0], costs[1], costs[2])
-    assert best is not None
-    one, waiting, telling = best[1]
+    terms = np.stack([np.ones_like(n), n - 1, n * (n - 1)], axis=1) * (x / n)[:, None]
+    (one, waiting, telling), _ = nnls(terms, np.ones_like(n))
     return Law(alone=1 / one, contention=waiting / one, crosstalk=telling / one)
 
 
