@@ -123,7 +123,7 @@ def test_a_disk_too_full_and_a_folder_that_is_none_are_told(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("READAHEAD_CACHE", str(tmp_path))
-    with pytest.raises(DataError, match="Reading the disk needs .* is free. Free some space"):
+    with pytest.raises(DataError, match="Reading the disk needs .* are free. Free some space"):
         disk.probe(file_bytes=10**18)
     (tmp_path / "file").touch()
     monkeypatch.setenv("READAHEAD_CACHE", str(tmp_path / "file" / "below"))

@@ -48,7 +48,12 @@ def path(recipe: Recipe) -> Path:
         with _locked(recipe, target):
             if not is_built(recipe):
                 _sweep(target)
-                _require_room(recipe, target.parent)
+                require_room(
+                    f"A build of {recipe.table!r} at size {recipe.size!r}",
+                    recipe.build_bytes,
+                    target.parent,
+                    "Choose a smaller size, or set READAHEAD_CACHE to a larger disk.",
+                )
                 _make(recipe, target)
     except (OSError, duckdb.Error) as error:
         raise _explained(error, recipe, target) from error
@@ -158,13 +163,12 @@ def work_folder(name: str, parent: Path | None = None) -> Iterator[Path]:
         ) from error
 
 
-def _require_room(recipe: Recipe, folder: Path) -> None:
-    """Raise `DataError` if the disk has less room than the build takes."""
-    need, free = recipe.build_bytes, shutil.disk_usage(folder).free
-    if need > free:
+def require_room(what: str, need_bytes: int, folder: Path, advice: str) -> None:
+    """Raise `DataError` if the disk of a folder has less room than is needed."""
+    free_bytes = shutil.disk_usage(folder).free
+    if need_bytes > free_bytes:
         raise DataError(
-            f"Dataset {recipe.table!r} of size {recipe.size!r} needs about {_size(need)} in {folder} while it is"
-            f" built, and {_size(free)} are free. Choose a smaller size, or set READAHEAD_CACHE to a larger disk."
+            f"{what} needs about {_size(need_bytes)} in {folder}, and {_size(free_bytes)} are free. {advice}"
         )
 
 

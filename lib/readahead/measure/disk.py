@@ -10,7 +10,6 @@ import itertools
 import mmap
 import os
 import random
-import shutil
 import threading
 import time
 from collections.abc import Iterator, Sequence
@@ -91,12 +90,8 @@ def probe(
 def _file(size_bytes: int) -> Iterator[Path]:
     """Write a file of random bytes beside the datasets, and remove it afterwards."""
     with store.work_folder("probe", paths.cache_dir()) as folder:
-        need, free = 2 * size_bytes, shutil.disk_usage(folder).free
-        if free < need:
-            raise DataError(
-                f"Reading the disk needs {units.text(need, 'bytes')} in {folder.parent}, and"
-                f" {units.text(free, 'bytes')} is free. Free some space or set READAHEAD_CACHE to another disk."
-            )
+        advice = "Free some space or set READAHEAD_CACHE to another disk."
+        store.require_room("Reading the disk", 2 * size_bytes, folder.parent, advice)
         generator = random.Random(1)
         with (folder / "random").open("wb") as file:
             for _ in range(0, size_bytes, MiB):

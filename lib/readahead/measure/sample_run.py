@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import glob
 import os
-import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -86,12 +85,8 @@ def folder_beside(survey: Survey) -> Iterator[Path]:
     if glob.has_magic(str(parent)) or not os.access(str(parent), os.W_OK):
         parent = None
     with store.work_folder("sample", parent) as folder:
-        need, free = 4 * MOST_BYTES, shutil.disk_usage(folder).free
-        if free < need:
-            raise DataError(
-                f"{folder.parent} has {units.text(free, 'bytes')} free, and a sample needs up to"
-                f" {units.text(need, 'bytes')}. Make room, or advise without --verify."
-            )
+        advice = "Make room, or advise without --verify."
+        store.require_room("A sample", 4 * MOST_BYTES, folder.parent, advice)
         yield folder
 
 
