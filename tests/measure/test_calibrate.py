@@ -246,7 +246,7 @@ LATENCY_S = 0.001
 
 def timed(case: Case) -> Trial:
     """Return a trial of an engine that takes exactly `TAKES`, by a clock of ours: the reads are those of the case."""
-    footer, groups = case.reads()
+    footer, groups = case.plan().footer.tolist(), case.plan().groups
     recipe, takes, reads = case.recipe, dict(TAKES), list[Read]()
 
     def read(span: tuple[int, int], at_s: float) -> float:
@@ -291,7 +291,7 @@ def test_the_costs_of_a_query_are_those_of_its_own_columns(columns: tuple[str, .
     )
     cases = calibrate._query_cases(asked)
     assert {case.columns for case in cases} == {columns}
-    runs = {len(spans) for case in cases for spans in case.reads()[1]}
+    runs = {len(spans) for case in cases for spans in case.plan().groups}
     assert runs == ({2} if len(columns) == 2 else {1})
     found = calibrate._scan_costs([timed(case) for case in cases])
     small_s = TAKES["group_s"] + 2_048 * TAKES["row_s"]  # handing out is hidden where decoding takes longer

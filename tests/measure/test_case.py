@@ -31,8 +31,7 @@ def case(narrow: Recipe) -> Case:
 
 
 def _spans(case: Case) -> list[tuple[int, int]]:
-    footer, groups = case.reads()
-    return sorted([*footer, *itertools.chain(*groups)])
+    return sorted(case.plan().listed)
 
 
 @pytest.mark.parametrize("columns", [c for k in (1, 2, 3, 5) for c in itertools.combinations(COLUMNS, k)])
@@ -65,14 +64,13 @@ def test_the_engines_own_logs_agree_with_our_trace(case: Case, keys: int) -> Non
         connection.execute(asked.query().text(emulated=True)).fetchall()
         connection.execute("CALL disable_logging()")
         logged = connection.execute("SELECT type, message FROM duckdb_logs()").fetchall()
-    footer, groups = asked.reads()
+    plan = asked.plan()
     tasks = [message for kind, message in logged if kind == "AsyncTaskSchedule" and "READ_AHEAD" in message]
-    assert sum(int(message.split("'task_count': ")[1].rstrip("}")) for message in tasks) == sum(
-        map(len, groups)
-    )
-    assert len(filesystem.trace) == len(footer) + sum(map(len, groups))
+    given = sum(int(message.split("'task_count': ")[1].rstrip("}")) for message in tasks)
+    assert given == len(plan.spans)
+    assert len(filesystem.trace) == len(plan.footer) + given
     read = [message for kind, message in logged if kind == "PhysicalOperator" and "ReadRowGroup" in message]
-    assert len(read) == sum(bool(group) for group in groups)
+    assert len(read) == plan.read_groups
     fetched = [message for kind, message in logged if kind == "ParquetPrefetch"]
     assert len(fetched) == (len(read) if keys else 0)
 
@@ -169,11 +167,11 @@ def test_this_machines_own_disk_gives_the_same_answer(case: Case) -> None:
     warm = case.measure_here(cold=False, repeats=2)
     assert warm.where == "this disk, warm"
     assert warm.answer == case.measure(repeats=1).answer
-    assert warm.bytes_read >= sum(length for group in case.reads()[1] for _, length in group)
+    assert warm.bytes_read >= case.plan().data_bytes
 
 
 def test_the_footer_is_asked_for_first(case: Case) -> None:
     sample = case.measure(repeats=1)
-    footer = case.reads()[0]
-    assert [(r.offset, r.size_bytes) for r in sample.reads[: len(footer)]] == footer
+    footer = case.plan().footer.tolist()
+    assert [[r.offset, r.size_bytes] for r in sample.reads[: len(footer)]] == footer
     assert FOOTER_GUESS_LOW <= sample.reads[0].size_bytes <= FOOTER_GUESS_HIGH

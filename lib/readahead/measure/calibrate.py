@@ -300,14 +300,14 @@ class Trial:
 
     def pauses_s(self) -> np.ndarray:
         """Return, for one read at a time, the pauses between the arrival of a row group and the next request."""
-        footer, groups = self.case.reads()
-        ends = set(np.cumsum([len(spans) for spans in groups]).tolist())
-        data = enumerate(pairwise(self.sample.reads[len(footer) :]), start=1)
+        plan = self.case.plan()
+        ends = set(plan.ends.tolist())
+        data = enumerate(pairwise(self.sample.reads[len(plan.footer) :]), start=1)
         return np.array([after.submitted_s - before.done_s for at, (before, after) in data if at in ends])
 
     def per_group_s(self) -> float:
         """Return, for many in flight, the time from one row group to the next."""
-        data = self.sample.reads[len(self.case.reads()[0]) :]
+        data = self.sample.reads[len(self.case.plan().footer) :]
         quarter = len(data) // 4  # the start and the end of a scan have their own pace
         middle = sorted(read.done_s for read in data)[quarter:-quarter]
         return (middle[-1] - middle[0]) / (len(middle) - 1) * self.reads_a_group
@@ -315,12 +315,12 @@ class Trial:
     @property
     def reads_a_group(self) -> float:
         """Return the reads of a row group, on average."""
-        groups = self.case.reads()[1]
-        return sum(map(len, groups)) / sum(map(bool, groups))
+        plan = self.case.plan()
+        return len(plan.spans) / plan.read_groups
 
     def opening_s(self) -> float:
         """Return the time from the footer's arrival to the first data read."""
-        footer = len(self.case.reads()[0])
+        footer = len(self.case.plan().footer)
         return self.sample.reads[footer].submitted_s - self.sample.reads[footer - 1].done_s
 
     def closing_s(self) -> float:

@@ -15,7 +15,7 @@ from readahead.datasets.recipe import Recipe
 from readahead.devices import Device
 from readahead.measure.run import EngineSettings, Query, run_emulated, run_local
 from readahead.measure.sample import Sample
-from readahead.models.reads import Reads, Span
+from readahead.models.reads import Reads
 from readahead.models.schedule import Costs, Timeline, Window, simulate
 
 
@@ -85,11 +85,6 @@ class Case:
         """Return what `scan` does, kept for every device: a slider of the device finds it ready."""
         asked = replace(self, device=_ANY_DEVICE, fragment_bytes=0, time_scale=1.0)
         return _scan(asked, store.is_built(self.recipe))
-
-    def reads(self) -> tuple[list[Span], list[list[Span]]]:
-        """Return the footer's reads, and those of each row group."""
-        found = self.scan()
-        return [(offset, size) for offset, size in found.footer.tolist()], found.groups
 
     def predict(self, costs: Costs) -> Timeline:
         """Return the schedule of the reads."""

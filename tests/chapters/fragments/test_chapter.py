@@ -28,11 +28,8 @@ def test_the_device_seeks_as_often_as_the_model_says(study: Study, fragment_byte
     settings = study.settings(fragment_bytes=fragment_bytes, queue_depth=1)
     sample = EXPERIMENT.measure(settings, repeats=1)
     case = EXPERIMENT.case(settings)
-    footer, groups = case.reads()
     queue = DeviceQueue(case.device, fragment_bytes)
-    expected = [
-        queue.book(0.0, offset, size)[1] for offset, size in [*footer, *(span for g in groups for span in g)]
-    ]
+    expected = [queue.book(0.0, offset, size)[1] for offset, size in case.plan().listed]
     assert [read.seeks for read in sample.reads] == expected
 
 

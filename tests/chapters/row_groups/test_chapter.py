@@ -29,9 +29,9 @@ def test_the_engine_reads_each_group_once_and_the_model_knows_the_bytes(rows: in
     settings = EXPERIMENT.settings(row_group_rows=rows, compression=compression)
     sample = EXPERIMENT.measure(settings, repeats=1)
     case = EXPERIMENT.case(settings)
-    footer, groups = case.reads()
-    assert len(sample.reads) == len(footer) + case.recipe.row_groups
-    assert sample.bytes_read == sum(size for spans in (footer, *groups) for _, size in spans)
+    plan = case.plan()
+    assert len(sample.reads) == len(plan.footer) + case.recipe.row_groups
+    assert sample.bytes_read == plan.bytes_read
 
 
 def test_a_native_file_gives_the_same_answer_in_reads_that_do_not_follow_its_groups() -> None:

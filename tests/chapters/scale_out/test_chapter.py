@@ -53,7 +53,7 @@ def test_the_two_tiers_of_memory_have_the_ratio_that_was_printed_for_them(study:
 def test_the_givens_of_the_notebook_are_those_of_the_runs(study: Study) -> None:
     def reads(**changes: object) -> list[tuple[int, int]]:
         parts = EXPERIMENT.parts(study.settings(size="tiny", **changes))
-        return [(len(part.reads()[0]), sum(map(len, part.reads()[1]))) for part in parts]
+        return [(len(plan.footer), len(plan.spans)) for plan in (part.plan() for part in parts)]
 
     assert reads(nodes=1) == [(2, 128)] and reads(**NEAR) == [(2, 64)] * 2
     assert [-(-128 // outstanding(requests)["queue_depth"]) for requests in (20, 32)] == [7, 4]
@@ -65,10 +65,7 @@ def test_the_givens_of_the_notebook_are_those_of_the_runs(study: Study) -> None:
 def test_each_node_reads_its_own_part_and_the_sums_are_the_same(study: Study, nodes: int) -> None:
     sample = study.sample(**{**NEAR, "nodes": nodes})
     assert sample.answer == study.sample(**{**NEAR, "nodes": 1}).answer
-    planned = [
-        [*footer, *(span for group in groups for span in group)]
-        for footer, groups in (part.reads() for part in EXPERIMENT.parts(sample.settings))
-    ]
+    planned = [part.plan().listed for part in EXPERIMENT.parts(sample.settings)]
     for node, spans in enumerate(planned):
         reads = [read for read in sample.reads if read.thread // NODE_THREADS == node]
         assert sorted((read.offset, read.size_bytes) for read in reads) == sorted(spans)

@@ -173,9 +173,9 @@ def joined(way: str, small_bytes: int) -> dict[str, Any]:
 def _waits(study: Study, **changes: Any) -> int:
     """Return how often the slowest node waits for its device in a row."""
     settings = study.settings(**changes)
-    reads = [part.reads() for part in EXPERIMENT.parts(settings)]
-    data = sum(len(spans) for _, groups in reads for spans in groups)
-    return len(reads[0][0]) + laws.rounds(data, settings["nodes"], settings["queue_depth"])
+    plans = [part.plan() for part in EXPERIMENT.parts(settings)]
+    data = sum(len(plan.spans) for plan in plans)
+    return len(plans[0].footer) + laws.rounds(data, settings["nodes"], settings["queue_depth"])
 
 
 def _node_gain(study: Study, before: Settings, after: Settings) -> Applied:
