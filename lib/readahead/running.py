@@ -33,22 +33,15 @@ class Event:
 OnEvent = Callable[[Event], None]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Listening:
-    """Who hears of the work, and what stops it."""
-
-    on_event: OnEvent | None = None
-    stop: threading.Event | None = None
-
-
-_NOBODY = _Listening()
-_now: contextvars.ContextVar[_Listening] = contextvars.ContextVar("readahead_listening", default=_NOBODY)
+Listening = tuple[OnEvent | None, threading.Event | None]
+"""Who hears of the work, and what stops it."""
+_now: contextvars.ContextVar[Listening] = contextvars.ContextVar("readahead_listening", default=(None, None))
 
 
 @contextmanager
 def listening(on_event: OnEvent | None = None, stop: threading.Event | None = None) -> Iterator[None]:
     """While the block runs, in this thread, send its events to `on_event`, and end it when `stop` is set."""
-    token = _now.set(_Listening(on_event=on_event, stop=stop))
+    token = _now.set((on_event, stop))
     try:
         yield
     finally:
@@ -58,7 +51,8 @@ def listening(on_event: OnEvent | None = None, stop: threading.Event | None = No
 @contextmanager
 def quietly() -> Iterator[None]:
     """While the block runs, tell nobody: it is one step of work that is told of already. It can still be stopped."""
-    with listening(None, _now.get().stop):
+    _, stop = _now.get()
+    with listening(None, stop):
         yield
 
 
@@ -74,13 +68,14 @@ def carried(call: Callable[P, T]) -> Callable[P, T]:
 
 def tell(done: int, total: int, note: str) -> None:
     """Pass an event on if anybody listens."""
-    if (on_event := _now.get().on_event) is not None:
+    on_event, _ = _now.get()
+    if on_event is not None:
         on_event(Event(done=done, total=total, note=note))
 
 
 def stopped() -> bool:
     """Return whether the work was asked to stop."""
-    stop = _now.get().stop
+    _, stop = _now.get()
     return stop is not None and stop.is_set()
 
 
@@ -103,7 +98,8 @@ def turns(repeats: int, note: str) -> Iterator[int]:
 @contextmanager
 def interrupts(*cancel: Callable[[], Any]) -> Iterator[None]:
     """While the block runs, call each of `cancel` as soon as it is asked to stop. No thread is left behind."""
-    with _ctrl_c(), _watched(_now.get().stop, cancel):
+    _, stop = _now.get()
+    with _ctrl_c(), _watched(stop, cancel):
         yield
 
 

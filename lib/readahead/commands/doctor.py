@@ -91,21 +91,22 @@ def disk_space(free_bytes: int | None = None) -> str:
     place = paths.cache_dir()
     there = next(folder for folder in (place, *place.parents) if folder.exists())
     free = psutil.disk_usage(str(there)).free if free_bytes is None else free_bytes
-    said = f"{units.text(free, 'bytes')} are free in {place}"
-    if free < WANTED_DISK_BYTES:
-        fix = "Free some space, set READAHEAD_CACHE to a larger disk, or keep to size = 'tiny'."
-        raise Problem(f"{said}; {units.text(WANTED_DISK_BYTES, 'bytes')} are wanted.", fix)
+    fix = "Free some space, set READAHEAD_CACHE to a larger disk, or keep to size = 'tiny'."
+    return _enough(free, WANTED_DISK_BYTES, f" in {place}", fix)
+
+
+def _enough(free: int, wanted: int, where: str, fix: str) -> str:
+    said = f"{units.text(free, 'bytes')} are free{where}"
+    if free < wanted:
+        raise Problem(f"{said}; {units.text(wanted, 'bytes')} are wanted.", fix)
     return f"{said}."
 
 
 def memory(free_bytes: int | None = None) -> str:
     """Check that a kernel with DuckDB in it finds memory."""
     free = psutil.virtual_memory().available if free_bytes is None else free_bytes
-    said = f"{units.text(free, 'bytes')} are free"
-    if free < WANTED_MEMORY_BYTES:
-        fix = "Close other programs, browsers first, and keep to size = 'tiny'."
-        raise Problem(f"{said}; {units.text(WANTED_MEMORY_BYTES, 'bytes')} are wanted.", fix)
-    return f"{said}."
+    fix = "Close other programs, browsers first, and keep to size = 'tiny'."
+    return _enough(free, WANTED_MEMORY_BYTES, "", fix)
 
 
 def cores(count: int | None = None) -> str:

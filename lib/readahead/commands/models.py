@@ -9,6 +9,7 @@ import importlib
 import json
 import math
 from pathlib import Path
+from typing import Any
 
 import click
 import numpy as np
@@ -125,7 +126,7 @@ def validate(
                 differs += bool(row.differences)
                 click.echo(_row(row))
         found[name] = report(rows)
-        lines.append(_summary(name, rows))
+        lines.append(_summary(name, rows, found[name]))
         click.echo()
     click.echo("\n".join(lines))
     if json_path is not None:
@@ -156,8 +157,7 @@ def _row(row: Row) -> str:
     return "\n".join([line, *(f"{'!=':>32}  {difference}" for difference in row.differences)])
 
 
-def _summary(name: str, rows: list[Row]) -> str:
-    told = report(rows)
+def _summary(name: str, rows: list[Row], told: dict[str, Any]) -> str:
     parts = [f"{name}: {_line('all', told['all'])}; {_line('device-bound', told['device_bound'])}"]
     parts.append(f"  {_line('the control run from its own median', told['machine'])};")
     parts.append(f"  {told['repeated']} of {len(rows)} settings repeated because it strayed")
@@ -168,9 +168,8 @@ def _summary(name: str, rows: list[Row]) -> str:
     return "\n".join(parts)
 
 
-def _line(name: str, told: object) -> str:
-    errors = dict(told) if isinstance(told, dict) else {}
-    if not errors.get("n"):
+def _line(name: str, errors: dict[str, Any]) -> str:
+    if not errors["n"]:
         return f"{name}: no setting of this kind"
     levels = " / ".join(units.text(errors[level], "1") for level in ("median", "p90", "worst"))
     return f"{name} ({errors['n']}): {levels}"
