@@ -11,8 +11,7 @@ import pytest
 
 from readahead.advisor import advice, verify
 from readahead.datasets.build import literal
-from readahead.datasets.metadata import ranks
-from readahead.datasets.survey import Survey, survey
+from readahead.datasets.survey import Survey, ranks, survey
 from readahead.devices import device
 from readahead.errors import BadValue
 from readahead.measure import sample_run

@@ -17,8 +17,7 @@ import pytest
 
 from readahead.__main__ import run
 from readahead.datasets.build import literal
-from readahead.datasets.metadata import StoredColumn
-from readahead.datasets.survey import MOST_LOOKED_AT, survey
+from readahead.datasets.survey import MOST_LOOKED_AT, StoredColumn, survey
 from readahead.errors import DataError
 from readahead.measure import sample_run
 from readahead.models.table_layout import Workload

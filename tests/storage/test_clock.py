@@ -6,7 +6,7 @@ import threading
 
 from fake_clock import FakeClock
 
-from readahead.storage.clock import Clock
+from readahead.storage.emulated import Clock
 
 
 def test_a_fake_clock_moves_only_when_someone_waits() -> None:

@@ -26,7 +26,7 @@ from readahead.errors import ReadaheadError
 from readahead.measure.run import EngineSettings, Query, run_emulated
 from readahead.measure.sample import this_machine
 from readahead.storage import page_cache
-from readahead.storage.clock import Clock
+from readahead.storage.emulated import Clock
 from readahead.units import GiB, MiB
 
 WANTED_DISK_BYTES, WANTED_MEMORY_BYTES = 2 * GiB, 1 * GiB

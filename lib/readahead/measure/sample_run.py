@@ -17,8 +17,7 @@ import duckdb
 from readahead import units
 from readahead.datasets import store
 from readahead.datasets.build import IN_ORDER, literal
-from readahead.datasets.metadata import attach, escaped, identifier
-from readahead.datasets.survey import Survey, survey
+from readahead.datasets.survey import Survey, attach, escaped, identifier, survey
 from readahead.datasets.tables import TABLES
 from readahead.devices import Device
 from readahead.errors import Cancelled, DataError

@@ -1,1 +1,1 @@
-"""How the bytes come: clock, trace, emulated device, page cache."""
+"""How the bytes come: emulated device, trace, page cache."""
