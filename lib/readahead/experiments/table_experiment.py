@@ -160,9 +160,7 @@ class TableExperiment(Experiment):
     # -- throughput ----------------------------------------------------------------------------------
     def work(self, settings: Settings) -> float:
         """Return the table's bytes for a scan, the rows fetched for a lookup."""
-        return self._work(self.case(settings))
-
-    def _work(self, case: Case) -> float:
+        case = self.case(settings)
         return float(case.keys) if case.keys else case.recipe.rows * case.recipe.source.bytes_per_row
 
     def unit(self, settings: Settings) -> str:

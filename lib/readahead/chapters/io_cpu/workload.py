@@ -102,8 +102,9 @@ class Reports(TableExperiment):
         for name in REPORTS:
             self._calibration(self.settings(report=name)).run()
 
-    def _work(self, case: Case) -> float:
+    def work(self, settings: Settings) -> float:
         """Return the bytes of the columns that the query reads."""
+        case = self.case(settings)
         return float(expected.reads(case.recipe, case.columns or case.recipe.columns, 0).data_bytes)
 
     def draw(self, rng: random.Random) -> dict[str, Any]:
