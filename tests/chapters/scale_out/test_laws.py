@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from readahead.chapters.scale_out import laws
 from readahead.errors import BadValue
-from readahead.models.scalability import capacity
+from readahead.measure.scalability import capacity
 
 
 @given(st.floats(0.5, 4), st.integers(2, 16))

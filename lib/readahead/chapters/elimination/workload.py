@@ -29,7 +29,6 @@ from readahead.chapters.elimination.star_queries import (
     dimensions,
 )
 from readahead.datasets import inspect, store
-from readahead.datasets.recipe import VECTOR_ROWS
 from readahead.experiments.experiment import Knob, Settings, knob, powers
 from readahead.experiments.table_experiment import TableExperiment, once
 from readahead.measure import calibrate
@@ -39,6 +38,7 @@ from readahead.measure.run import EngineSettings, Query, engine
 from readahead.measure.sample import Sample
 from readahead.models.reads import Reads, filtered_reads
 from readahead.models.schedule import Costs
+from readahead.models.table_layout import VECTOR_ROWS
 
 TABLE = "lineorder"
 GAP_BYTES = 131_072
