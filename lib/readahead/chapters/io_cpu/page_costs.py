@@ -5,8 +5,10 @@ these.
 from __future__ import annotations
 
 import functools
+import itertools
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -17,7 +19,6 @@ from readahead.chapters.io_cpu.laws import PAGE_BYTES
 from readahead.errors import BadValue
 from readahead.experiments.residual import Residual
 from readahead.experiments.round import Applied
-from readahead.published import figure
 
 ROWS = (1, 2, 5, 10, 20, 40, 80, 158, 323)
 """Rows on a page in Chang's table."""
@@ -42,9 +43,7 @@ class PageCosts:
         return Applied(laws.page_cpu_s, rows=rows, **asdict(replace(self, load_s=0.0)))
 
 
-def printed(name: str, topic: str = "io_cpu") -> float:
-    """Return a published figure, in SI units."""
-    return published.figure(topic, name).best
+figure, printed = partial(published.figure, "io_cpu"), partial(published.best, "io_cpu")
 
 
 def column(name: str, rows: Sequence[int] = ROWS) -> list[float]:
@@ -133,44 +132,33 @@ def without(rows: int) -> tuple[PageCosts, PageCosts]:
 def residuals() -> list[Residual]:
     """Return every printed figure of processor time, each row of the table as foretold by the other rows."""
     found = []
-    for name in ("memory", "disk", "aggregate"):
-        for count in ROWS:
-            costs = without(count)[name == "aggregate"]
-            why = FAR_OFF.get((name, count), "")
-            model = float(costs.cpu_s(count, loaded=name == "disk"))
-            found.append(
-                Residual(figure("io_cpu", f"cpu_per_page_s.{name}.r{count}"), model, "foretold", why)
-            )
+    for name, count in itertools.product(("memory", "disk", "aggregate"), ROWS):
+        costs, why = without(count)[name == "aggregate"], FAR_OFF.get((name, count), "")
+        model = float(costs.cpu_s(count, loaded=name == "disk"))
+        found.append(Residual(figure(f"cpu_per_page_s.{name}.r{count}"), model, "foretold", why))
     few, many = (printed(f"cpu_per_page_s.disk.r{count}") for count in (ROWS[0], ROWS[-1]))
     loads = [disk - memory for disk, memory in zip(column("disk"), column("memory"), strict=True)]
-    lookup_s, *batched_s = (printed(f"cpu_per_row_s.disk_8k.n{n}", "lookups") for n in (25, 30, 100, 1000))
+    rows = (25, 30, 100, 1000)
+    lookup_s, *batched_s = (published.best("lookups", f"cpu_per_row_s.disk_8k.n{n}") for n in rows)
     q1_bytes = (printed("q1_bytes.low") + printed("q1_bytes.high")) / 2
     worked_out = {
-        "load_cpu_per_page_s.low": (min(loads), ""),
-        "load_cpu_per_page_s.high": (max(loads), ""),
-        "evict_cpu_per_page_s": (
-            evicting_s(),
-            "18 of 20 pages were read and evicted; about 8 µs a page, he says, and just over 3",
-        ),
-        "scan_bytes_per_core_s.low": (PAGE_BYTES / many, ""),
-        "scan_bytes_per_core_s.high": (PAGE_BYTES / few, ""),
-        "random_reads_per_core_s.low": (1 / lookup_s, ""),
-        "random_reads_per_core_s.high": (1 / float(np.median(batched_s)), ""),
-        "q1_bytes_per_cpu_s": (q1_bytes / printed("q1_cpu_s"), ""),
-        "row_bytes.r1": (PAGE_SPACE_BYTES / ROWS[0], ""),
-        "row_bytes.r323": (PAGE_SPACE_BYTES / ROWS[-1], ""),
+        "load_cpu_per_page_s.low": min(loads),
+        "load_cpu_per_page_s.high": max(loads),
+        "scan_bytes_per_core_s.low": PAGE_BYTES / many,
+        "scan_bytes_per_core_s.high": PAGE_BYTES / few,
+        "random_reads_per_core_s.low": 1 / lookup_s,
+        "random_reads_per_core_s.high": 1 / float(np.median(batched_s)),
+        "q1_bytes_per_cpu_s": q1_bytes / printed("q1_cpu_s"),
+        "row_bytes.r1": PAGE_SPACE_BYTES / ROWS[0],
+        "row_bytes.r323": PAGE_SPACE_BYTES / ROWS[-1],
     }
-    return [
-        *found,
-        *(
-            Residual(figure("io_cpu", name), model, "identity", why)
-            for name, (model, why) in worked_out.items()
-        ),
-    ]
+    found += [Residual(figure(name), model, "identity") for name, model in worked_out.items()]
+    return [*found, Residual(figure("evict_cpu_per_page_s"), evicting_s(), "identity", EVICTED)]
 
 
 PAGE_SPACE_BYTES = 8_096
 """What a page has room for, without its header (P. Randal, Inside sys.dm_db_index_physical_stats)."""
+EVICTED = "18 of 20 pages were read and evicted; about 8 µs a page, he says, and just over 3"
 FAR_OFF = {
     ("aggregate", 20): "here the line bends, which the pages around it do not show",
     ("aggregate", 323): "unexplained: more than any law of the other eight gives, and he does not say why",

@@ -6,12 +6,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
+from readahead import published
 from readahead.chapters.row_groups import laws
 from readahead.experiments.residual import Residual
-from readahead.published import figure
 from readahead.units import KiB, MiB
 
 # -- a scan on one spindle, seen from outside ------------------------------------------------------------
@@ -31,9 +32,10 @@ class TableScan:
     cpu_s: float
     read_bytes: float
     """Length of one contiguous read; 0 for one that is to be found."""
+    elapsed_s: float = 0.0
 
 
-def disk_scan_s(scan: TableScan, seek_s: float, rate_bytes_per_s: float, read_bytes: float = 0.0) -> float:
+def disk_scan_s(scan: TableScan, seek_s: float, read_bytes: float, rate_bytes_per_s: float) -> float:
     """Return the seconds of a scan: sqrt(io² + cpu²), io = size / rate + reads · seek.
 
     The root of squares stands between an engine that overlaps disk and processor wholly (the larger counts) and one
@@ -43,39 +45,25 @@ def disk_scan_s(scan: TableScan, seek_s: float, rate_bytes_per_s: float, read_by
     return float(np.hypot(scan.size_bytes / rate_bytes_per_s + reads * seek_s, scan.cpu_s))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DiskFit:
-    """What the elapsed times of some scans say of the drive, and of the one scan whose reads are not known."""
+def fit_disk(scans: Sequence[TableScan], rate_bytes_per_s: float) -> tuple[float, float]:
+    """Return the drive's seek in seconds, and the read length of the one scan of which it is not known.
 
-    seek_s: float
-    read_bytes: float
-
-
-def fit_disk(scans: Sequence[TableScan], elapsed_s: Sequence[float], rate_bytes_per_s: float) -> DiskFit:
-    """Return the seek, and the read length of the scan that has none, with the least sum of squared log errors."""
+    The seek has the least sum of squared log errors; the scan without a read length meets its own time exactly.
+    """
     seeks = np.linspace(1e-3, 30e-3, 2901)
-    known = [(s, t) for s, t in zip(scans, elapsed_s, strict=True) if s.read_bytes]
+    known = [scan for scan in scans if scan.read_bytes]
     misses = [
-        sum(np.log(disk_scan_s(s, float(seek), rate_bytes_per_s) / t) ** 2 for s, t in known)
-        for seek in seeks
+        sum(np.log(disk_scan_s(scan, seek_s, 0.0, rate_bytes_per_s) / scan.elapsed_s) ** 2 for scan in known)
+        for seek_s in seeks.tolist()
     ]
+    [other] = [scan for scan in scans if not scan.read_bytes]
+    io_s = np.sqrt(other.elapsed_s**2 - other.cpu_s**2)
     seek_s = float(seeks[int(np.argmin(misses))])
-    found: float = READ_AHEAD_BYTES
-    for scan, total_s in zip(scans, elapsed_s, strict=True):
-        if not scan.read_bytes:  # it meets its own time exactly: io = sqrt(t² − cpu²)
-            seeking_s = np.sqrt(total_s**2 - scan.cpu_s**2) - scan.size_bytes / rate_bytes_per_s
-            found = float(scan.size_bytes * seek_s / seeking_s)
-    return DiskFit(seek_s=seek_s, read_bytes=found)
+    return seek_s, float(other.size_bytes * seek_s / (io_s - other.size_bytes / rate_bytes_per_s))
 
 
 # -- what Neugebauer printed, worked out -----------------------------------------------------------------
-def printed(name: str) -> float:
-    """Return one of his figures, in SI units."""
-    return figure("row_groups", name).best
-
-
-def _drive_bytes_per_s() -> float:
-    return figure("fragments", "drive_sequential_bytes_per_s").best
+figure, printed = partial(published.figure, "row_groups"), partial(published.best, "row_groups")
 
 
 def full_groups() -> int:
@@ -88,10 +76,14 @@ def narrow_bytes() -> float:
     return printed("logical_reads_pages.narrow_rowstore") * PAGE_BYTES
 
 
+def wide_bytes() -> float:
+    """Return the bytes of the table with text in its row store."""
+    return printed("logical_reads_pages.wide_rowstore") * PAGE_BYTES
+
+
 def text_bytes_per_row() -> float:
     """Return what the text adds to a row: the two row stores' difference, over the rows."""
-    wide = printed("logical_reads_pages.wide_rowstore") * PAGE_BYTES
-    return (wide - narrow_bytes()) / printed("table_rows")
+    return (wide_bytes() - narrow_bytes()) / printed("table_rows")
 
 
 def wide_groups() -> int:
@@ -111,23 +103,23 @@ def counted_bytes_per_s() -> float:
     return pages * PAGE_BYTES / printed("elapsed_s.narrow_columnstore")
 
 
-def _scans() -> tuple[list[TableScan], list[float]]:
-    known = {"narrow_columnstore": COLUMNSTORE_READ_BYTES, "wide_columnstore": 0}
-    names = ("narrow_columnstore", "narrow_rowstore", "wide_columnstore", "wide_rowstore")
-    bytes_of = dict.fromkeys(names[:2], narrow_bytes()) | {
-        names[2]: printed("bytes.wide_columnstore"),
-        names[3]: printed("logical_reads_pages.wide_rowstore") * PAGE_BYTES,
+def _scans() -> list[TableScan]:
+    told = {  # bytes, and the length of a read
+        "narrow_columnstore": (narrow_bytes(), COLUMNSTORE_READ_BYTES),
+        "narrow_rowstore": (narrow_bytes(), READ_AHEAD_BYTES),
+        "wide_columnstore": (printed("bytes.wide_columnstore"), 0),
+        "wide_rowstore": (wide_bytes(), READ_AHEAD_BYTES),
     }
-    scans = [
+    return [
         TableScan(
             name=name,
-            size_bytes=bytes_of[name],
+            size_bytes=size_bytes,
             cpu_s=printed(f"cpu_s.{name}"),
-            read_bytes=known.get(name, READ_AHEAD_BYTES),
+            read_bytes=read_bytes,
+            elapsed_s=printed(f"elapsed_s.{name}"),
         )
-        for name in names
+        for name, (size_bytes, read_bytes) in told.items()
     ]
-    return scans, [printed(f"elapsed_s.{name}") for name in names]
 
 
 FITTED: tuple[str, ...] = ("seek_s of his drive", "read_bytes of the wide columnstore")
@@ -141,27 +133,24 @@ def residuals() -> list[Residual]:
 
     Three scans are each foretold with the seek that the two others give. The fourth sets the length of its own reads.
     """
-    scans, elapsed = _scans()
-    rate, found = _drive_bytes_per_s(), []
-    for out, scan in enumerate(scans):
-        rest = [n for n in range(len(scans)) if n != out or not scan.read_bytes]
-        fit = fit_disk([scans[n] for n in rest], [elapsed[n] for n in rest], rate)
-        took_s = disk_scan_s(scan, fit.seek_s, rate, fit.read_bytes)
-        role = "foretold" if scan.read_bytes else "fitted"
-        one = figure("row_groups", f"elapsed_s.{scan.name}")
-        found.append(Residual(one, took_s, role, base=scan.size_bytes if scan.read_bytes else 1.0))
+    scans, found = _scans(), []
+    rate_bytes_per_s = published.best("fragments", "drive_sequential_bytes_per_s")
+    for scan in scans:
+        rest = [one for one in scans if one is not scan or not scan.read_bytes]
+        took_s = disk_scan_s(scan, *fit_disk(rest, rate_bytes_per_s), rate_bytes_per_s)
+        role, base = ("foretold", scan.size_bytes) if scan.read_bytes else ("fitted", 1.0)
+        found.append(Residual(figure(f"elapsed_s.{scan.name}"), took_s, role, base=base))
     narrow_row = narrow_bytes() / printed("table_rows")
     number_bytes = np.log2(laws.rows_per_group(text_bytes_per_row())) / 8
     more = wide_groups() / full_groups()
     smaller = more * narrow_row / (narrow_row + number_bytes)
     took = {way: printed(f"elapsed_s.wide_{way}") for way in ("columnstore", "rowstore")}
-    wide = printed("logical_reads_pages.wide_rowstore") * PAGE_BYTES
     worked_out = {
         "row_group_rows_factor": more,  # one fact with the number of groups
         "counted_bytes_per_s.narrow_columnstore": counted_bytes_per_s(),
         "wide_elapsed_difference_share": took["columnstore"] / took["rowstore"] - 1.0,
         "wide_elapsed_difference_s": took["columnstore"] - took["rowstore"],
-        "bytes.wide_rowstore": wide,
+        "bytes.wide_rowstore": wide_bytes(),
         "table_rows.rounded": printed("table_rows"),
         "table_rows.rounded_down": printed("table_rows"),
         "readahead_pages.narrow_columnstore.rounded": printed("readahead_pages.narrow_columnstore"),
@@ -173,15 +162,10 @@ def residuals() -> list[Residual]:
     }
     return [
         *found,
-        Residual(figure("row_groups", "row_group_number_factor"), more, "foretold"),
-        Residual(figure("row_groups", "row_group_bytes_factor"), smaller, "foretold", READ_OFF),
-        Residual(
-            figure("row_groups", "row_group_bytes.wide"), narrow_bytes() / full_groups() / smaller, "foretold"
-        ),
-        *(
-            Residual(figure("row_groups", name), model, "identity", WHY.get(name, ""))
-            for name, model in worked_out.items()
-        ),
+        Residual(figure("row_group_number_factor"), more, "foretold"),
+        Residual(figure("row_group_bytes_factor"), smaller, "foretold", READ_OFF),
+        Residual(figure("row_group_bytes.wide"), narrow_bytes() / full_groups() / smaller, "foretold"),
+        *(Residual(figure(name), model, "identity", WHY.get(name, "")) for name, model in worked_out.items()),
     ]
 
 
