@@ -37,6 +37,8 @@ class Case:
     """The aggregates to compute; by default those that read every column."""
     columns: tuple[str, ...] = ()
     """The columns that `select` reads; by default all."""
+    tail: str = ""
+    """What comes last in the query."""
 
     # -- what it is ----------------------------------------------------------------------------------
     def build(self) -> Path:
@@ -53,7 +55,7 @@ class Case:
         sql = f"SELECT {self.select or self.recipe.source.every_column} FROM {{table}}"
         if self.keys:
             sql += f" WHERE {self.recipe.source.key} IN ({', '.join(map(str, self.listed()))})"
-        return Query(sql=sql, path=store.location(self.recipe))
+        return Query(sql=sql + self.tail, path=store.location(self.recipe))
 
     def listed(self) -> list[int]:
         """Return the keys in the order in which the query names them."""

@@ -8,14 +8,15 @@ import pytest
 from readahead.chapters import chapter
 from readahead.chapters.loading import laws
 from readahead.chapters.loading.chapter import (
+    COUNTS,
     EXPERIMENT,
     FIGURES,
     ROUNDS,
     fit_writers,
-    fitted_laws,
     missed,
     peak_between,
     residuals,
+    writers_rates,
 )
 from readahead.chapters.loading.workload import DATABASE, EMULATED_FILES
 from readahead.experiments.round import Study
@@ -43,7 +44,8 @@ def test_model_and_measurement_load_the_same_rows(study: Study) -> None:
 
 
 def test_the_law_is_fitted_to_every_repeat(study: Study) -> None:
-    counts, rates, law, others = fitted_laws(study)
+    counts, rates = COUNTS, writers_rates(study)
+    law, others = fit_writers(counts, rates)
     assert [len(repeats) for repeats in rates] == [2] * len(counts)
     assert law.alone > 0 and law.contention >= 0 and len(others) > 50
 
@@ -55,7 +57,8 @@ def rates_of(*thousands: float) -> list[list[float]]:
 
 def test_a_peak_is_known_no_closer_than_the_counts_that_were_measured() -> None:
     counts = [1.0, 2.0, 4.0, 8.0, 16.0, 32.0]
-    _, rates, law, others = fit_writers(counts, rates_of(180, 330, 502, 459, 380, 280))
+    rates = rates_of(180, 330, 502, 459, 380, 280)
+    law, others = fit_writers(counts, rates)
     low, high = peak_between(counts, others)
     assert low <= 4 and high >= 8  # nothing was measured between
     worst, share = missed(counts, rates, law)
@@ -65,7 +68,7 @@ def test_a_peak_is_known_no_closer_than_the_counts_that_were_measured() -> None:
 
 def test_a_curve_that_never_falls_has_its_peak_at_any_number_above() -> None:
     counts = [1.0, 2.0, 4.0, 8.0, 16.0, 32.0]
-    _, _, _, others = fit_writers(counts, rates_of(*(100 * n / (1 + 0.1 * (n - 1)) for n in counts)))
+    _, others = fit_writers(counts, rates_of(*(100 * n / (1 + 0.1 * (n - 1)) for n in counts)))
     assert peak_between(counts, others)[1] == float("inf")
 
 

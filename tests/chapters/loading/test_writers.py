@@ -13,7 +13,7 @@ from readahead.chapters.loading.workload import (
     EMULATED_FILES,
     FILES,
     TARGETS,
-    crash_test,
+    crashed,
     load_calibration,
     run_writers,
 )
@@ -84,7 +84,7 @@ def test_a_batch_and_a_row_have_a_price(cupboard: Path) -> None:
 
 
 def test_a_killed_loader_has_lost_nothing_it_reported(cupboard: Path) -> None:
-    left = crash_test(200, after_commits=5)
+    left = crashed(200, after_commits=5)
     assert left.reported_rows >= 1_000
     assert left.found_rows >= left.reported_rows
     assert left.found_rows % 200 == 0

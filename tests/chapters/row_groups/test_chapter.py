@@ -139,7 +139,7 @@ def test_the_point_of_the_workbook() -> None:
 
 
 def test_a_slower_answer_never_asks_for_smaller_groups() -> None:
-    rows = [chapter._smallest_good(latency_s, 1, "comments") for latency_s in (20e-6, 1e-4, 1e-3, 0.01, 0.05)]
+    rows = [chapter._smallest_good(latency_s, 1) for latency_s in (20e-6, 1e-4, 1e-3, 0.01, 0.05)]
     assert rows == sorted(rows) and rows[0] < rows[-1]
 
 

@@ -30,8 +30,7 @@ from readahead.experiments.residual import Residual
 from readahead.experiments.round import Applied, Round, Study, along, compared, traces
 from readahead.experiments.steps import Frame, Steps
 from readahead.measure.run import Query, quoted, run_emulated
-from readahead.measure.sample import Sample, Value, exactly
-from readahead.published import Figure
+from readahead.measure.sample import Sample, Value
 from readahead.questions.question import Computed, Drawn
 from readahead.running import quietly, tell
 
@@ -152,10 +151,6 @@ def _rounded(load: str) -> list[float]:
     return [round(share, 4) for share in shares(load)]
 
 
-def _printed(name: str) -> Figure:
-    return published.figure("elimination", f"total_s.{name}")
-
-
 _WARM = published.figure("elimination", "total_s.warm.unsorted")
 
 
@@ -170,10 +165,8 @@ def _small_groups_law(study: Study) -> Applied:
         case = EXPERIMENT.case(study.settings(**changes))
         case.build()
         footer_bytes = int(case.scan().footer[:, 1].sum())
-        told |= {
-            f"{other}footer_bytes": footer_bytes,
-            f"{other}data_bytes": case.scan().bytes_read - footer_bytes,
-        }
+        told[f"{other}footer_bytes"] = footer_bytes
+        told[f"{other}data_bytes"] = case.scan().bytes_read - footer_bytes
     return Applied(laws.bytes_ratio, **told)
 
 
@@ -191,7 +184,7 @@ ROUNDS = {
     "gain": Round(measured=gained, law=lambda _: Applied(laws.gaining, shares=_rounded(BY_YEAR))),
     "year": Round(
         measured=lambda study: _WARM.best * total_s(study, BY_YEAR) / total_s(study, GENERATED),
-        published=(_printed("warm.sorted"),),
+        published=(published.figure("elimination", "total_s.warm.sorted"),),
         law=lambda _: Applied(laws.time_left_s, total_s=_WARM.best, shares=_rounded(BY_YEAR)),
     ),
     "day": Round(
@@ -336,12 +329,12 @@ CLAIMS: dict[str, Sides] = {
         right=lambda study: study.model.seconds(flight=YEAR, load=BY_YEAR),
     ),
     "asked_in_vain": Sides(
-        left=lambda study: exactly(float(len(study.sample(**FEW).reads) - len(study.sample(**MANY).reads))),
-        right=lambda study: exactly(float(study.sample(**FEW).row_groups_scanned)),
+        left=lambda study: len(study.sample(**FEW).reads) - len(study.sample(**MANY).reads),
+        right=lambda study: study.sample(**FEW).row_groups_scanned,
     ),
     "same_answer": Sides(
-        left=lambda study: exactly(float(str(study.sample(flight="Q1.2", load=BY_DATE).answer[0]))),
-        right=lambda study: exactly(float(str(study.sample(flight="Q1.2", load=GENERATED).answer[0]))),
+        left=lambda study: float(str(study.sample(flight="Q1.2", load=BY_DATE).answer[0])),
+        right=lambda study: float(str(study.sample(flight="Q1.2", load=GENERATED).answer[0])),
     ),
 }
 

@@ -57,14 +57,6 @@ def disk_share(study: Study, fragment_bytes: int) -> float:
     return passing_s / sum(read.due_s - read.submitted_s for read in reads)
 
 
-def _yield_law(study: Study) -> Applied:
-    return Applied(laws.yield_share, fragment_bytes=IN_PIECES["fragment_bytes"], **disk(study))
-
-
-def _rebuild_law(study: Study) -> Applied:
-    return Applied(laws.rebuild_gain, before_bytes=BEFORE_BYTES, after_bytes=AFTER_BYTES, **disk(study))
-
-
 def _shared(study: Study) -> dict[str, Any]:
     """Return what the plain readers read, and on which disk."""
     requests = SHARED_BYTES // REQUEST_BYTES
@@ -85,7 +77,7 @@ ROUNDS = {
     "yield": Round(
         measured=lambda study: disk_share(study, IN_PIECES["fragment_bytes"]),
         published=(figure("yield_share"),),
-        law=_yield_law,
+        law=lambda study: Applied(laws.yield_share, **IN_PIECES, **disk(study)),
     ),
     "half_speed": Round(
         published=(figure("seek_costs_bytes"),),
@@ -93,7 +85,9 @@ ROUNDS = {
     ),
     "rebuild": Round(
         measured=lambda study: disk_share(study, AFTER_BYTES) / disk_share(study, BEFORE_BYTES),
-        law=_rebuild_law,
+        law=lambda study: Applied(
+            laws.rebuild_gain, before_bytes=BEFORE_BYTES, after_bytes=AFTER_BYTES, **disk(study)
+        ),
     ),
     "one_head": compared(
         ON_ONE_HEAD, ALONE, law=lambda study, *_: Applied(laws.turns_cost, **_shared(study))

@@ -19,7 +19,7 @@ from readahead.measure.run import Stopwatch
 from readahead.measure.sample import Sample
 from readahead.models.estimate import Estimate
 from readahead.models.queue import DeviceQueue
-from readahead.running import carried, check, interrupts, tell
+from readahead.running import carried, check, interrupts, turns
 from readahead.storage.emulated import EmulatedFileSystem
 from readahead.units import KiB, MiB
 
@@ -82,12 +82,9 @@ class Readers:
                     file.seek(offset)
                     file.read(self.request_bytes)
 
-            for repeat in range(repeats):
-                check()
-                tell(repeat, repeats, f"run {repeat + 1} of {repeats} with {self.readers} readers")
+            for _ in turns(repeats, f" with {self.readers} readers"):
                 with watch.repeat():
                     list(threads.map(carried(read_part), range(self.readers)))
-            check()
         return watch.sample(settings=dict(facts or {}))
 
 

@@ -182,7 +182,6 @@ def residuals() -> list[Residual]:
     wide, narrow = (laws.fanout(printed(f"entry_bytes.{key}")) for key in ("wide", "bigint"))
     entry = {key: laws.entry_bytes(size, nullable=key == "wide") for key, size in KEY_BYTES.items()}
     worked_out = {
-        "read_latency_s.limited": read_s,
         "pages_per_s.limited": READ_BYTES / PAGE_BYTES / read_s,
         "detailed_to_limited_factor": detailed_s / limited_s,
         "count_slower_share": printed("elapsed_s.count") / detailed_s - 1,
@@ -204,10 +203,8 @@ def residuals() -> list[Residual]:
         Residual(figure("entry_bytes.bigint"), entry["bigint"], "assumed", AN_INT),
         Residual(figure("entry_bytes.wide"), entry["wide"], "assumed", "that the key may be null"),
         *(Residual(figure(name), printed(name), "fitted") for name in FITTED_TO),
-        *(
-            Residual(figure(name), float(value), "identity", WHY.get(name, ""))
-            for name, value in worked_out.items()
-        ),
+        Residual(figure("read_latency_s.limited"), read_s, "identity", NO_STEADY_LATENCY),
+        *(Residual(figure(name), float(value), "identity") for name, value in worked_out.items()),
     ]
 
 
@@ -216,7 +213,7 @@ SLOWER_PREFETCH = (
     "the same pages by the usual read-ahead and not that of DBCC, as he says; the model has one for both"
 )
 AN_INT = "that the key has 8 bytes and may not be null, which makes 17; 13 bytes are the entry of an int"
-WHY = {"read_latency_s.limited": "his pages and seconds do not agree with a steady latency as printed"}
+NO_STEADY_LATENCY = "his pages and seconds do not agree with a steady latency as printed"
 
 
 # -- the figures -----------------------------------------------------------------------------------------
@@ -260,18 +257,12 @@ def _ways(_: Study) -> Picture:
 def _behind(study: Study) -> Picture:
     sizes = (CHAIN["read_bytes"], WIDE["read_bytes"])
     used = along(study, "read_bytes", seen=sizes, label="used", by="measured", **WIDE)
-    delivered = [
-        replace(
-            line,
-            name=line.name.replace("used", "delivered"),
-            points=[(size, rate * size / PAGE_BYTES) for size, rate in line.points],
-        )
-        for line in used
-    ]
-    said = [
-        (READ_BYTES, printed("bytes_per_s.limited")),
-        (READ_BYTES, UPPER * PAGE_BYTES / printed("elapsed_s.limited")),
-    ]
+    delivered = []
+    for line in used:
+        behind = [(size, rate * size / PAGE_BYTES) for size, rate in line.points]
+        delivered.append(replace(line, name=line.name.replace("used", "delivered"), points=behind))
+    rates = (printed("bytes_per_s.limited"), UPPER * PAGE_BYTES / printed("elapsed_s.limited"))
+    said = [(READ_BYTES, rate) for rate in rates]
     print_ = Line(name="Randal's counter, and his pages", points=said, source="published", joined=False)
     x, y = Axis(label="read behind each page", kind="bytes"), Axis(label="bytes a second", kind="bytes_per_s")
     return Picture(x=x, y=y, lines=(*delivered, *used, print_))
@@ -285,14 +276,10 @@ def _sure(study: Study) -> Picture:
     shuffled = [(n / groups, laws.shuffled_half_width(n, groups, case.cluster_rows)) for n in drawn]
     lines = [Line(name="model, by time", points=in_order), Line(name="model, shuffled", points=shuffled)]
     for order in (IN_ORDER, SHUFFLED):
-        name = f"DuckDB, {EXPERIMENT.knob('order').text(order)}"
-        seen = [(share, half_width(study, order))]
+        name, seen = f"DuckDB, {EXPERIMENT.knob('order').text(order)}", [(share, half_width(study, order))]
         lines.append(Line(name=name, points=seen, source="measured", joined=False))
-    return Picture(
-        x=Axis(label="share of row groups drawn", kind="1"),
-        y=Axis(label="give or take", kind="1"),
-        lines=tuple(lines),
-    )
+    x, y = Axis(label="share of row groups drawn", kind="1"), Axis(label="give or take", kind="1")
+    return Picture(x=x, y=y, lines=tuple(lines))
 
 
 def _answers(study: Study) -> Picture:

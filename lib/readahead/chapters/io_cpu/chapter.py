@@ -4,6 +4,7 @@ this machine.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -24,7 +25,7 @@ from readahead.chapters.io_cpu.page_costs import (
     scanned,
     sigma,
 )
-from readahead.chapters.io_cpu.workload import EVERY, QUERY_1, SUM, Reports, Way, cpu_more, cpu_value
+from readahead.chapters.io_cpu.workload import EVERY, QUERY_1, SUM, Reports, cpu_more, cpu_value
 from readahead.datasets import store
 from readahead.datasets.recipe import Recipe
 from readahead.experiments.claim import Sides
@@ -32,7 +33,7 @@ from readahead.experiments.experiment import DISK_COLD, DISK_WARM, Knob, knob
 from readahead.experiments.figure import Axis, Line, Picture, against_print
 from readahead.experiments.round import Applied, Round, Study, along, compared, traces
 from readahead.experiments.steps import Steps, scan_frames
-from readahead.measure.run import EngineSettings, Query
+from readahead.measure.run import EngineSettings, Query, run_local
 from readahead.measure.sample import Value, this_machine
 from readahead.questions.question import Computed, Drawn
 from readahead.storage import page_cache
@@ -84,8 +85,11 @@ def _more(*, cold: bool, memory_bytes: int) -> Value:
     dear, cheap = (
         EngineSettings(threads=1, more={"memory_limit": f"{limit}B"}) for limit in (memory_bytes, AMPLE)
     )
-    share = PAGE_BYTES / path.stat().st_size
-    return cpu_more(query, Way(engine=dear, cold=cold), Way(engine=cheap), share)
+    return cpu_more(
+        partial(run_local, query, dear, cold=cold, repeats=1),
+        partial(run_local, query, cheap, cold=False, repeats=1),
+        PAGE_BYTES / path.stat().st_size,
+    )
 
 
 def loading(_: Study) -> Value:

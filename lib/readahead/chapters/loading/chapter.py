@@ -15,8 +15,7 @@ from readahead.chapters.loading.workload import (
     EMULATED_FILES,
     EXPERIMENT,
     FILES,
-    Crash,
-    crash_test,
+    crashed,
     load_calibration,
 )
 from readahead.experiments.claim import Sides
@@ -32,31 +31,22 @@ from readahead.questions.question import Computed, Drawn
 
 COUNTS = (1, 2, 4, 8, 16, 32)
 """Writers that are measured."""
+KILLED_ROWS = 500
+"""Rows of a commit of the loader that is killed."""
 REPEATED = 10
 """How often one and the same load is repeated, to see how far its times lie apart."""
 TESTS = tuple(f"test{n}" for n in range(1, 6))
 
 
 # -- noise -----------------------------------------------------------------------------------------------
-def printed_s(name: str) -> float:
-    """Return one of Randal's times."""
-    return published.figure("loading", f"elapsed_s.{name}").best
-
-
 def five_s() -> list[float]:
-    """Return his five times, in the order in which he changed the network."""
-    return [printed_s(name) for name in TESTS]
+    """Return Randal's five times, in the order in which he changed the network."""
+    return [published.best("loading", f"elapsed_s.{name}") for name in TESTS]
 
 
 def repeated(study: Study) -> Sample:
     """Return one and the same load on this disk, often repeated."""
     return study.repeated(REPEATED, target=DATABASE, writers=1, commit_rows=500)
-
-
-def slowest_to_fastest(study: Study) -> float:
-    """Return how many times as long as the fastest the slowest of the repeats took."""
-    seconds = repeated(study).seconds
-    return max(seconds) / min(seconds)
 
 
 def halves(study: Study) -> tuple[list[float], list[float]]:
@@ -71,12 +61,6 @@ def per_row(see: Any, commit_rows: int) -> Value:
     changes = {"target": DATABASE, "writers": 1, "commit_rows": commit_rows}
     seconds: Value = see.seconds(**changes)
     return seconds.times(1 / EXPERIMENT.rows(see.study.settings(**changes)))
-
-
-@functools.cache
-def crashed(commit_rows: int = 500) -> Crash:
-    """Return what a loader left that was killed in the middle; killed once, and kept."""
-    return crash_test(commit_rows)
 
 
 def _files_law(study: Study, *_: Settings) -> Applied:
@@ -100,7 +84,7 @@ def _commit_law(_: Study) -> Applied:
 
 
 ROUNDS = {
-    "spread": Round(measured=slowest_to_fastest),
+    "spread": Round(measured=lambda study: max(repeated(study).seconds) / min(repeated(study).seconds)),
     "runs": Round(law=lambda _: Applied(laws.runs_to_settle, difference=0.02, spread=laws.spread(five_s()))),
     "files": compared({"writers": 1}, {"writers": 16}, law=_files_law),
     "database": compared(
@@ -114,7 +98,7 @@ ROUNDS = {
 
 def _ranked(study: Study, told: Ratio) -> float:
     """Return the repeat of the same rank as one of Randal's six times, over the fastest."""
-    rank = sorted(printed_s(name) for name in ("best_before", *TESTS)).index(told.figure.value)
+    rank = sorted([published.best("loading", "elapsed_s.best_before"), *five_s()]).index(told.figure.value)
     seconds = repeated(study).seconds
     return float(np.quantile(seconds, rank / len(TESTS))) / min(seconds)
 
@@ -148,11 +132,11 @@ def residuals() -> list[Residual]:
     model itself, and that is what the chapter says of them. Two nodes that load their own parts should take half.
     """
     figure = functools.partial(published.figure, "loading")
-    names = ("best_before", *TESTS)
-    mean_s = {out: float(np.mean([printed_s(name) for name in names if name != out])) for out in names}
+    times = [figure(f"elapsed_s.{name}") for name in ("best_before", *TESTS)]
+    mean_s = [float(np.mean([other.best for other in times if other != one])) for one in times]
     central_s, ports = figure("cpimport_s.mode1").value, figure("switch_ports").value
     return [
-        *(Residual(figure(f"elapsed_s.{name}"), mean_s[name], "foretold") for name in names),
+        *(Residual(one, mean, "foretold") for one, mean in zip(times, mean_s, strict=True)),
         Residual(figure("cpimport_s.mode2"), central_s / 2, "foretold", MORE_THAN_TWICE, base=central_s),
         Residual(figure("share_per_connection"), 1 / figure("connections").value, "identity"),
         Residual(figure("data_file_bytes"), figure("table_bytes").value, "identity"),
@@ -229,20 +213,17 @@ def _needed(_: Study) -> Picture:
     )
 
 
-Rates = list[list[float]]
+Rates = Sequence[Sequence[float]]
 
 
-def fitted_laws(study: Study) -> tuple[list[float], Rates, scalability.Law, list[scalability.Law]]:
-    """Return counts of writers to files on this disk, the rates of each repeat, the law, and laws of resamples."""
+def writers_rates(study: Study) -> Rates:
+    """Return the rows a second of each repeat, of each count of writers to files on this disk."""
     samples = [study.sample(target=FILES, writers=count) for count in COUNTS]
-    rates = [[EXPERIMENT.work(study.settings()) / took_s for took_s in sample.seconds] for sample in samples]
-    return fit_writers([float(count) for count in COUNTS], rates)
+    return [[EXPERIMENT.work(study.settings()) / took_s for took_s in sample.seconds] for sample in samples]
 
 
-def fit_writers(
-    counts: list[float], rates: Rates
-) -> tuple[list[float], Rates, scalability.Law, list[scalability.Law]]:
-    """Return the same with the law fitted to the medians, and laws fitted to resampled repeats.
+def fit_writers(counts: Sequence[float], rates: Rates) -> tuple[scalability.Law, list[scalability.Law]]:
+    """Return the law fitted to the medians of the rates, and laws fitted to resampled repeats.
 
     Each count of writers is left out of some of the resamples: a law that misses one count is not sure of its curve,
     however little the repeats at it scatter.
@@ -252,7 +233,7 @@ def fit_writers(
     for out in range(len(counts)):
         kept = [n for n in range(len(counts)) if n != out]
         others += scalability.fits([counts[n] for n in kept], [rates[n] for n in kept], seed=out + 1)
-    return counts, rates, law, others
+    return law, others
 
 
 def peak_between(counts: Sequence[float], others: Sequence[scalability.Law]) -> tuple[float, float]:
@@ -269,20 +250,18 @@ def peak_between(counts: Sequence[float], others: Sequence[scalability.Law]) -> 
 
 def missed(counts: Sequence[float], rates: Rates, law: scalability.Law) -> tuple[float, float]:
     """Return the count of writers at which the law misses the measured median most, and by what share of it."""
-    misses = [
-        (abs(float(law(n)) / float(np.median(seen)) - 1), n) for n, seen in zip(counts, rates, strict=True)
-    ]
-    share, count = max(misses)
+    pairs = zip(counts, rates, strict=True)
+    share, count = max((abs(float(law(n)) / float(np.median(seen)) - 1), n) for n, seen in pairs)
     return count, share
 
 
 def _law(study: Study) -> Picture:
-    counts, rates, law, others = fitted_laws(study)
-    many = np.arange(1, max(counts) + 1)
+    rates, many = writers_rates(study), np.arange(1, max(COUNTS) + 1)
+    law, others = fit_writers(COUNTS, rates)
     low, high = scalability.band(others, many)
-    first, last = peak_between(counts, others)
-    worst, share = missed(counts, rates, law)
-    seen = [(n, rate) for n, repeats in zip(counts, rates, strict=True) for rate in repeats]
+    first, last = peak_between(COUNTS, others)
+    worst, share = missed(COUNTS, rates, law)
+    seen = [(float(n), rate) for n, repeats in zip(COUNTS, rates, strict=True) for rate in repeats]
     return Picture(
         values={
             "contention": law.contention,
@@ -333,12 +312,6 @@ FIGURES = {
 
 
 # -- answers of exercises, and the two sides of each claim ---------------------------------------------------
-def _whole_commits_rows() -> float:
-    """Return the rows of as many whole commits as are nearest to what was found."""
-    crash = crashed()
-    return float(crash.commit_rows * round(crash.found_rows / crash.commit_rows))
-
-
 CLAIMS: dict[str, Sides] = {
     "not_settled": Sides(
         left=lambda study: max(1e-9, abs(laws.difference(*halves(study)))),
@@ -351,9 +324,12 @@ CLAIMS: dict[str, Sides] = {
     ),
     "one_log": Sides(left={"target": DATABASE, "writers": 16}, right={"target": DATABASE, "writers": 1}),
     "nothing_lost": Sides(
-        left=lambda _: float(crashed().found_rows), right=lambda _: float(crashed().reported_rows)
+        left=lambda _: crashed(KILLED_ROWS).found_rows, right=lambda _: crashed(KILLED_ROWS).reported_rows
     ),
-    "whole_commits": Sides(left=lambda _: float(crashed().found_rows), right=lambda _: _whole_commits_rows()),
+    "whole_commits": Sides(
+        left=lambda _: crashed(KILLED_ROWS).found_rows,
+        right=lambda _: KILLED_ROWS * round(crashed(KILLED_ROWS).found_rows / KILLED_ROWS),
+    ),
     "cheaper": Sides(
         left=lambda study: per_row(study.measured, 1_000), right=lambda study: per_row(study.measured, 10)
     ),

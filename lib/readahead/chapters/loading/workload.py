@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import random
 import subprocess
@@ -257,7 +258,6 @@ class Crash:
     """Of commits that it had reported."""
     found_rows: int
     """In the database, opened again."""
-    commit_rows: int
 
 
 _LOADER = """
@@ -274,10 +274,11 @@ while True:
 """Loads for ever, and reports the rows that are committed after each batch."""
 
 
-def crash_test(commit_rows: int, after_commits: int = 20) -> Crash:
+@functools.cache
+def crashed(commit_rows: int, after_commits: int = 20) -> Crash:
     """Start a loader in a process of its own, kill it without warning after so many commits, and count what is there.
 
-    Raises `DataError` if the loader ended by itself.
+    It is killed once, and what it left is kept. Raises `DataError` if the loader ended by itself.
     """
     with store.work_folder("crash") as folder:
         path = folder / "load.duckdb"
@@ -295,7 +296,7 @@ def crash_test(commit_rows: int, after_commits: int = 20) -> Crash:
         with duckdb.connect() as connection:
             connection.execute(f"ATTACH {quoted(path)} AS left_over")
             (found,) = connection.execute("SELECT count(*) FROM left_over.t").fetchall()[0]
-    return Crash(reported_rows=reported, found_rows=int(found), commit_rows=commit_rows)
+    return Crash(reported_rows=reported, found_rows=int(found))
 
 
 # -- from settings to a load -----------------------------------------------------------------------------

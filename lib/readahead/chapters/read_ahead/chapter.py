@@ -187,7 +187,6 @@ def _waste_law(study: Study) -> Applied:
 # -- the rounds ------------------------------------------------------------------------------------------
 ROUNDS = {
     "shea": Round(
-        model=lambda _: shea_rate(printed("read_bytes.off")),
         published=(figure("scan_bytes_per_s.off"),),
         law=lambda _: Applied(
             laws.rate, total_bytes=printed("table_bytes"), elapsed_s=printed("elapsed_s.off")

@@ -61,29 +61,26 @@ def against_one_each(rows: int, name: str) -> Question:
     return ask
 
 
-def latency_moves(queue_depth: int = 1, table: str = "comments") -> float:
+def latency_moves(queue_depth: int = 1) -> float:
     """Return how many times larger the smallest good row group is with the store's latency than with the drive's.
 
     The drive stays what it is in all else, and the table is the full one.
     """
-    near, far = (_smallest_good(device(name).latency_s, queue_depth, table) for name in (NEAR, FAR))
+    near, far = (_smallest_good(device(name).latency_s, queue_depth) for name in (NEAR, FAR))
     return far / near
 
 
-def _smallest_good(latency_s: float, queue_depth: int, table: str) -> float:
+def _smallest_good(latency_s: float, queue_depth: int) -> float:
     """Return the smallest good row group of the full table on the drive with another latency."""
-    rows = laws.sizes(points=40)
-    seconds = [
-        scan_s(latency_s, int(count), queue_depth, table, calibrate.engine(table).costs()) for count in rows
-    ]
-    return laws.smallest_good(rows, seconds)
+    rows, costs = laws.sizes(points=40), calibrate.engine("comments").costs()
+    return laws.smallest_good(rows, [scan_s(latency_s, int(count), queue_depth, costs) for count in rows])
 
 
 @functools.lru_cache(maxsize=4096)
-def scan_s(latency_s: float, rows: int, queue_depth: int, table: str, costs: Costs) -> float:
+def scan_s(latency_s: float, rows: int, queue_depth: int, costs: Costs) -> float:
     """Return the seconds of a scan of the full table in row groups of so many rows."""
     case = Case(
-        recipe=Recipe(table=table, size="full", row_group_rows=rows),
+        recipe=Recipe(table="comments", size="full", row_group_rows=rows),
         device=device(NEAR).but(latency_s=latency_s),
         engine=EngineSettings(queue_depth=queue_depth),
     )
@@ -266,7 +263,7 @@ def _latency(_: Study) -> Picture:
         lines=tuple(
             Line(
                 name=f"queue depth {depth}",
-                points=[(latency_s, _smallest_good(latency_s, depth, "comments")) for latency_s in latencies],
+                points=[(latency_s, _smallest_good(latency_s, depth)) for latency_s in latencies],
             )
             for depth in depths
         ),
