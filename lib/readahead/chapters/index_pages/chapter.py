@@ -223,10 +223,7 @@ def _levels(_: Study) -> Picture:
         return float(laws.upper_pages(EXAMPLE_LEAVES, entries))
 
     keys = [float(4 * 2**n) for n in range(8)] + [800.0]
-    said = [
-        (float(BIGINT_BYTES), printed("example_upper_pages.bigint")),
-        (printed("key_bytes.wide"), printed("example_upper_pages.wide")),
-    ]
+    said = [(float(size), printed(f"example_upper_pages.{key}")) for key, size in KEY_BYTES.items()]
     return Picture(
         x=Axis(label="key size", kind="bytes"),
         y=Axis(label="pages one level up", kind="count"),
@@ -244,14 +241,11 @@ def _ways(_: Study) -> Picture:
     said = [(read, printed(f"elapsed_s.{way}")) for way, read in pages.items()]
     even = [(read, printed("elapsed_s.limited") * read / UPPER) for read in pages.values()]
     named = "links, links and 1 in 100, COUNT(*), everything"
-    return Picture(
-        x=Axis(label="pages read", kind="count"),
-        y=Axis(label="time", kind="s"),
-        lines=(
-            Line(name="if time followed pages", points=even),
-            Line(name=named, points=said, source="published", joined=False),
-        ),
+    lines = (
+        Line(name="if time followed pages", points=even),
+        Line(name=named, points=said, source="published", joined=False),
     )
+    return Picture(x=Axis(label="pages read", kind="count"), y=Axis(label="time", kind="s"), lines=lines)
 
 
 def _behind(study: Study) -> Picture:

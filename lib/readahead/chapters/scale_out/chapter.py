@@ -203,14 +203,10 @@ def _pushed_law(study: Study, pushed: Settings, _: Settings) -> Applied:
 ROUNDS = {
     "warm": Round(published=(figure("speedup.warm.unsorted"),)),
     "anomaly": Round(
-        law=lambda _: product("2 nodes, cold, unsorted"),
-        published=(figure("total_s.cold.unsorted"),),
+        law=lambda _: product("2 nodes, cold, unsorted"), published=(figure("total_s.cold.unsorted"),)
     ),
     "two": compared(
-        ONE,
-        TWO,
-        law=_node_gain,
-        published=[figure(f"speedup.cold.{order}") for order in ("unsorted", "sorted")],
+        ONE, TWO, law=_node_gain, published=(figure("speedup.cold.unsorted"), figure("speedup.cold.sorted"))
     ),
     "requests": compared(outstanding(20), outstanding(32), law=_node_gain),
     "slow": compared(ONE_SLOW, NEAR, law=_node_gain),
@@ -235,19 +231,14 @@ def _laws(study: Study) -> Picture:
     one = study.measured.seconds(nodes=1)
     seen = [(float(n), (one / study.measured.seconds(nodes=n)).median) for n in {1, 2, study.base["nodes"]}]
     lines.append(Line(name="DuckDB on Dask", points=seen, source="measured", joined=False))
-    return Picture(
-        x=Axis(label="nodes", kind="count", log=False),
-        y=Axis(label="speed-up", kind="times", log=False),
-        lines=tuple(lines),
-    )
+    x, y = Axis(label="nodes", kind="count", log=False), Axis(label="speed-up", kind="times", log=False)
+    return Picture(x=x, y=y, lines=tuple(lines))
 
 
 def _caches(_study: Study) -> Picture:
     """Draw what twice the DRAM does to data that lie in memory, by how much of them the DRAM of one server holds."""
-    faster = published.best("cache_tiers", "repeat_s.q1_1_first") / published.best(
-        "cache_tiers", "repeat_s.q1_1_last"
-    )
-    said = printed("speedup.warm.unsorted")
+    first_s, last_s = (published.best("cache_tiers", f"repeat_s.q1_1_{end}") for end in ("first", "last"))
+    faster, said = first_s / last_s, printed("speedup.warm.unsorted")
 
     def gain(share: float) -> float:
         took = partial(laws.cached_s, data_bytes=1.0, cache_bytes=share, device_bytes_per_s=1.0)
