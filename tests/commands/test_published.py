@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import csv
+
 import pytest
 
 from readahead.__main__ import run
 from readahead.chapters import CONTENTS, is_written
-from readahead.published import topics
+from readahead.published import FOLDER, topics
 
 WRITTEN = [place for place in CONTENTS if is_written(place.topic) and place.topic in topics()]
 
@@ -18,3 +20,6 @@ def test_the_command_prints_every_chapter(capsys: pytest.CaptureFixture[str]) ->
     assert said.count(" figures, ") == len(WRITTEN)
     assert "misprint; corrected" in said and "null model" in said
     assert "Chosen by looking:" in said
+    lines = csv.DictReader((FOLDER / "beside.csv").read_text("utf-8").splitlines())
+    told = {name if ":" in (name := line["figure"]) else f"{line['topic']}:{name}" for line in lines}
+    assert said.endswith(f"{len(told)} printed figures stand as ratios beside those of a run.\n")

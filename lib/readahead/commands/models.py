@@ -24,7 +24,7 @@ from readahead.experiments.validate import validate as validated
 from readahead.measure import disk
 from readahead.measure.calibrate import COLD, WARM, engine
 from readahead.measure.sample import this_machine
-from readahead.published import topics
+from readahead.published import Figure, topics
 from readahead.running import Event, listening
 
 
@@ -69,6 +69,8 @@ def calibrate(*, quick: bool) -> None:
 @click.command()
 def published() -> None:
     """Print each chapter's model against the published figures: what could have failed, and what is no test."""
+    every: list[Tally] = []
+    ratios: set[Figure] = set()
     for place in CONTENTS:
         if place.topic not in topics() or not is_written(place.topic):
             continue  # of the learner's own data nothing is printed
@@ -76,6 +78,8 @@ def published() -> None:
         tally = Tally(
             residuals=tuple(told.residuals()), parameters=len(told.FITTED) + len(told.CHOSEN_BY_LOOKING)
         )
+        every.append(tally)
+        ratios |= {told.figure for turn in chapter(place.topic).rounds.values() for told in turn.beside}
         click.echo(f"{place.title}: {len(tally.residuals)} figures, {len(tally.foretold)} foretold")
         for one in tally.residuals:
             pair = f"{one.model:14.6g} {one.figure.value:14.6g} {one.ratio - 1:+8.1%}"
@@ -93,6 +97,9 @@ def published() -> None:
             if names:
                 click.echo(f"  {kind}: {', '.join(names)}")
         click.echo()
+    residuals = tuple(one for tally in every for one in tally.residuals)
+    click.echo(Tally(residuals=residuals, parameters=sum(tally.parameters for tally in every)).sentence)
+    click.echo(f"{len(ratios)} printed figures stand as ratios beside those of a run.")
 
 
 @click.command()
