@@ -11,6 +11,7 @@ from toybox import CHAPTER
 
 from readahead.chapters import chapter
 from readahead.errors import BadValue
+from readahead.experiments.steps import Frame, Steps
 from readahead.panels.class_view import guesses_html, scored_guesses
 from readahead.panels.lesson import Lesson, open_chapter
 from readahead.panels.views import ExerciseView
@@ -457,3 +458,27 @@ def test_a_wrong_number_of_repeats_is_told_by_its_name(
     for repeats in (0, -1, 1.5, "3", True):
         with pytest.raises(BadValue, match="must be a whole number from 1 to 100"):
             open_chapter(CHAPTER, repeats=repeats)  # type: ignore[arg-type]
+
+
+def test_steps_are_a_picture_to_play_and_without_a_reader_a_strip(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    frames = [Frame(says=f"The rope is {n} m long.", lanes={"Rope": [(str(n), "work")]}) for n in range(9)]
+    rope = Steps(title="A rope", words={"work": "in the hand"}, frames=frames)
+    monkeypatch.setitem(CHAPTER.steps, "rope", lambda study: rope)
+    shown: list[Any] = []
+    monkeypatch.setattr("readahead.panels.lesson.display", shown.append)
+    monkeypatch.setattr("readahead.panels.lesson.show", shown.append)
+    lesson = start(reveal=True)  # a leader plays it too
+    shown.clear()
+    lesson.steps("rope")
+    assert len(shown[0].plan["frames"]) == 9
+    bundle = shown[0]._repr_mimebundle_()
+    static = (bundle[0] if isinstance(bundle, tuple) else bundle)["text/html"]
+    assert "The rope is 8 m long." in static
+    monkeypatch.setenv("READAHEAD_RUN", "papermill")
+    lesson.steps("rope")
+    assert shown[1] == static
+    assert static.count("<figure") == 6
+    with pytest.raises(BadValue, match="no mechanism of chapter 'toy'. It has: rope"):
+        lesson.steps("ropes")

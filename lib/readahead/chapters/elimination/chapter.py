@@ -363,26 +363,18 @@ def _zones(_: Study) -> Steps:
     late = np.random.default_rng(3).random(days.size) * days.size / 5
     rows = np.sort(days[np.argsort(days + late)].reshape(groups, -1), axis=1).tolist()
     tones = ["done" if group[0] <= high and group[-1] >= low else "gone" for group in rows]
-    frames, found = [], []
+    frames = []
     for at in range(groups + 1):
         says = f"The query asks for the days {low} to {high}. The footer has each row group's smallest and largest."
         if at:
-            least, *_, most = rows[at - 1]
-            says = f"Row group {at} has days from {least} to {most}."
-            says += (
-                " None of them is wanted: it is skipped."
-                if tones[at - 1] == "gone"
-                else " It may hold some: it is read."
-            )
-            found += [day for day in rows[at - 1] if low <= day <= high and tones[at - 1] == "done"]
-        looked = tones[:at] + ["wait"] * (groups - at)
-        lanes = {
-            "Row groups": [
-                (f"{least}–{most}", tone) for (least, *_, most), tone in zip(rows, looked, strict=True)
-            ],
-            "Rows found": [(str(day), "done") for day in found] or [("", "free")],
-        }
-        frames.append(Frame(says=says, lanes=lanes))
+            says = f"Row group {at} has days from {rows[at - 1][0]} to {rows[at - 1][-1]}."
+            skipped = tones[at - 1] == "gone"
+            says += " None of them is wanted: it is skipped." if skipped else " It may hold some: it is read."
+        looked = zip(rows, tones[:at] + ["wait"] * (groups - at), strict=True)
+        shown = [(f"{group[0]}–{group[-1]}", tone) for group, tone in looked]
+        read = [day for group, tone in zip(rows[:at], tones, strict=False) if tone == "done" for day in group]
+        found = [(str(day), "done") for day in read if low <= day <= high]
+        frames.append(Frame(says=says, lanes={"Row groups": shown, "Rows found": found or [("", "free")]}))
     words = {"wait": "not looked at", "done": "read", "gone": "skipped", "free": "none yet"}
     return Steps(title="Zone maps rule row groups out", words=words, frames=frames)
 

@@ -377,43 +377,32 @@ def _walk(study: Study) -> Steps:
     """Return the pages of a small index in the order in which DETAILED reads them, with the times of the laws."""
     index, depth, frames = PageIndex(leaf_pages=8, fanout=3), 4, []
     upper, leaves = (pages.tolist() for pages in layout(index))
-    chain, known, read = [0, *upper], {0}, set[int]()
     drive = {name: study.base[name] for name in ("latency_s", "bandwidth_bytes_per_s")}
-    turns = [[page] for page in chain] + [leaves[at : at + depth] for at in range(0, len(leaves), depth)]
-    for number, pages in enumerate(turns, 1):
-        linked, listed_pages = min(number, len(chain)), sum(map(len, turns[len(chain) : number]))
-        now_s = laws.chain_s(linked, PAGE_BYTES, **drive) + laws.list_s(
-            listed_pages, PAGE_BYTES, depth, **drive
-        )
-        tones = [_tone(page, known, read, pages) for page in range(index.pages)]
+    turns = [
+        [0],
+        *([page] for page in upper),
+        *(leaves[at : at + depth] for at in range(0, len(leaves), depth)),
+    ]
+    read = {page: turn for turn, pages in enumerate(turns) for page in pages}
+    told = {0: -1} | {page: turn for turn, page in enumerate(upper)}
+    told |= {leaf: 1 + at // index.fanout for at, leaf in enumerate(leaves)}
+    for turn, pages in enumerate(turns):
+        links = min(turn, len(upper)) + 1
+        now_s = laws.chain_s(links, PAGE_BYTES, **drive)
+        now_s += laws.list_s(depth * (turn + 1 - links), PAGE_BYTES, depth, **drive)
+        below = [leaf for leaf in leaves if told[leaf] == turn]
         says = f"The leaves {listed(pages)} are known from the pages above, and read at the same time."
-        if number <= len(chain):
-            below = leaves[index.fanout * (number - 2) : index.fanout * (number - 1)] if number > 1 else []
-            says = f"Page {pages[0]} {f'lists the leaves {listed(below)}, and ' if below else ''}says "
-            says += (
-                f"that page {chain[number]} comes next."
-                if number < len(chain)
-                else "that it is the last above them."
-            )
-            known |= {*below, *chain[number : number + 1]}
-        says = (
-            f"{says} It is there after {units.text(now_s, 's')}."
-            if len(pages) == 1
-            else f"{says} In all {units.text(now_s, 's')}."
-        )
-        frames.append(
-            Frame(
-                says=says,
-                lanes={"Pages of the file": [*zip(map(str, range(index.pages)), tones, strict=True)]},
-            )
-        )
-        read |= {*pages}
+        if turn <= len(upper):
+            says = f"Page {pages[0]} {f'lists the leaves {listed(below)}, and ' if below else ''}says that "
+            says += f"page {upper[turn]} comes next." if turn < len(upper) else "it is the last above them."
+        tones = [
+            "done" if read[page] < turn else "wait" if told[page] < turn else "free" for page in sorted(read)
+        ]
+        boxes = [(str(page), "work" if page in pages else tone) for page, tone in enumerate(tones)]
+        says += f" In all {units.text(now_s, 's')}."
+        frames.append(Frame(says=says, lanes={"Pages of the file": boxes}))
     words = {"free": "not known yet", "wait": "known", "work": "being read", "done": "read"}
     return Steps(title="An index is walked", words=words, frames=frames)
-
-
-def _tone(page: int, known: set[int], read: set[int], pages: list[int]) -> str:
-    return "work" if page in pages else "done" if page in read else "wait" if page in known else "free"
 
 
 STEPS = {"walk": _walk}

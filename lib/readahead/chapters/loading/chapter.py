@@ -363,15 +363,11 @@ ANSWERS: dict[str, Computed] = {
 def _one_log(study: Study) -> Steps:
     """Return three writers whose commits one log makes safe, one after the other, each in the time of the law."""
     takes_s, make_s = laws.batch_service_s(EXPERIMENT.device(study.base), 0), 0.003
-    ready, free_s = [(make_s * writer, writer) for writer in (1, 2, 3)], 0.0
-    writers, times = list[int](), list[tuple[float, float, float]]()  # ready, begun, safe
-    while len(writers) < 6:
-        (ready_s, writer), *rest = sorted(ready)
-        begun_s = max(free_s, ready_s)
-        free_s = begun_s + takes_s
-        writers.append(writer)
-        times.append((ready_s, begun_s, free_s))
-        ready = [*rest, (free_s + make_s, writer)]
+    writers, times = (1, 2, 3, 1, 2, 3), list[tuple[float, float, float]]()  # ready, begun, safe
+    for at, writer in enumerate(writers):
+        ready_s = make_s + (times[at - 3][2] if at >= 3 else make_s * (writer - 1))
+        begun_s = max(ready_s, times[-1][2] if times else 0.0)
+        times.append((ready_s, begun_s, begun_s + takes_s))
     commits, frames = np.round(times, 7), []
     for now_s in np.unique(commits).tolist():
         asked, begun, safe = (commits <= now_s).T
