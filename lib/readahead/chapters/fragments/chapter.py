@@ -19,11 +19,6 @@ from readahead.models.queue import DeviceQueue
 from readahead.questions.question import Computed, Drawn
 from readahead.units import KiB, MiB
 
-__all__ = [
-    "ANALOGUES", "ANSWERS", "CHOSEN_BY_LOOKING", "CLAIMS", "EXPERIMENT", "FIGURES", "FITTED", "ROUNDS", "STEPS",
-    "residuals",
-]  # fmt: skip
-
 figure = functools.partial(published.figure, "fragments")
 PAGE_BYTES = 8 * KiB
 ONE_PIECE = 64 * MiB

@@ -388,8 +388,7 @@ def _walk(study: Study) -> Steps:
     told |= {leaf: 1 + at // index.fanout for at, leaf in enumerate(leaves)}
     for turn, pages in enumerate(turns):
         links = min(turn, len(upper)) + 1
-        now_s = laws.chain_s(links, PAGE_BYTES, **drive)
-        now_s += laws.list_s(depth * (turn + 1 - links), PAGE_BYTES, depth, **drive)
+        now_s = laws.way_s(links, depth * (turn + 1 - links), PAGE_BYTES, depth, **drive)
         below = [leaf for leaf in leaves if told[leaf] == turn]
         says = f"The leaves {listed(pages)} are known from the pages above, and read at the same time."
         if turn <= len(upper):

@@ -340,8 +340,3 @@ def _turns(_: Study) -> Steps:
 
 
 STEPS = {"turns": _turns}
-
-__all__ = [
-    "ANALOGUES", "ANSWERS", "CHOSEN_BY_LOOKING", "CLAIMS", "EXPERIMENT", "FIGURES", "FITTED", "ROUNDS", "STEPS",
-    "residuals",
-]  # fmt: skip

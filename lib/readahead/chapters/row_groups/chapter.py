@@ -340,15 +340,3 @@ def _cut(_: Study) -> Steps:
 
 
 STEPS = {"cut": _cut}
-
-__all__ = [
-    "ANSWERS",
-    "CHOSEN_BY_LOOKING",
-    "CLAIMS",
-    "EXPERIMENT",
-    "FIGURES",
-    "FITTED",
-    "ROUNDS",
-    "STEPS",
-    "residuals",
-]
