@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from readahead import devices, published
+from readahead import devices
 from readahead.chapters.io_cpu import laws
 from readahead.chapters.io_cpu.laws import PAGE_BYTES
 from readahead.chapters.io_cpu.page_costs import (
@@ -20,6 +20,7 @@ from readahead.chapters.io_cpu.page_costs import (
     column,
     evicting_s,
     extrapolated,
+    figure,
     printed,
     residuals,
     scanned,
@@ -154,8 +155,8 @@ def on_bandwidth(bandwidth_bytes_per_s: float, report: str = QUERY_1) -> dict[st
     return {"report": report, "bandwidth_bytes_per_s": bandwidth_bytes_per_s, "threads": 1}
 
 
-_LOAD = tuple(published.figure("io_cpu", f"load_cpu_per_page_s.{end}") for end in ("low", "high"))
-_SCAN = tuple(published.figure("io_cpu", f"scan_bytes_per_core_s.{end}") for end in ("low", "high"))
+_LOAD = tuple(figure(f"load_cpu_per_page_s.{end}") for end in ("low", "high"))
+_SCAN = tuple(figure(f"scan_bytes_per_core_s.{end}") for end in ("low", "high"))
 
 ROUNDS = {
     "load": Round(
@@ -168,15 +169,13 @@ ROUNDS = {
         ),
     ),
     "rows158": Round(
-        law=lambda _: extrapolated().law(158),
-        published=(published.figure("io_cpu", "cpu_per_page_s.memory.r158"),),
+        law=lambda _: extrapolated().law(158), published=(figure("cpu_per_page_s.memory.r158"),)
     ),
     "rows323": Round(
-        law=lambda _: aggregated().law(323),
-        published=(published.figure("io_cpu", "cpu_per_page_s.aggregate.r323"),),
+        law=lambda _: aggregated().law(323), published=(figure("cpu_per_page_s.aggregate.r323"),)
     ),
     "load_here": Round(measured=loading if page_cache.can_evict() else None, published=_LOAD),
-    "evict_here": Round(measured=evicting, published=(published.figure("io_cpu", "evict_cpu_per_page_s"),)),
+    "evict_here": Round(measured=evicting, published=(figure("evict_cpu_per_page_s"),)),
     "query1": Round(law=dear_law, measured=cpu_ratio),
     "cores": Round(
         law=lambda _: Applied(laws.scaling, cores=cores(), sigma=sigma()),

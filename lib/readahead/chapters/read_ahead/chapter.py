@@ -20,6 +20,7 @@ from readahead.storage import page_cache
 from readahead.units import GB, KiB, MiB
 
 figure = functools.partial(published.figure, "read_ahead")
+printed = functools.partial(published.best, "read_ahead")
 DEPTHS = (1, 2, 4, 8, 16, 32, 64, 128)
 SSD = {"latency_s": 100e-6, "bandwidth_bytes_per_s": 3 * GB}
 """A fast drive, as the second round gives it."""
@@ -62,11 +63,6 @@ def limit_reads_seen(study: Study, depth: int) -> float:
 
 
 # -- in print --------------------------------------------------------------------------------------------
-def printed(name: str) -> float:
-    """Return a figure of this chapter, in SI units."""
-    return figure(name).value
-
-
 def sheas_device() -> tuple[float, float]:
     """Return the (latency in s, bandwidth in bytes/s) that both of Shea's times betray."""
     off, on = ((printed(f"read_bytes.{way}"), printed(f"elapsed_s.{way}")) for way in (OFF, ON))
@@ -197,10 +193,7 @@ ROUNDS = {
             laws.window_share, request_bytes=printed("file_copy_read_bytes"), in_flight=1, **SSD
         ),
     ),
-    "nolock": Round(
-        published=(figure("scan_bytes_per_s.nolock_cold"),),
-        law=lambda _: _without_locks(),
-    ),
+    "nolock": Round(published=(figure("scan_bytes_per_s.nolock_cold"),), law=lambda _: _without_locks()),
     "switch": compared(switched(OFF), switched(ON), law=_gain_law, published=(figure("slowdown_factor"),)),
     "switch_native": compared(
         switched(OFF, NATIVE), switched(ON, NATIVE), law=_gain_law, published=(figure("slowdown_factor"),)
