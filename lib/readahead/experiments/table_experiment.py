@@ -135,9 +135,15 @@ class TableExperiment(Experiment):
         return self.case(settings).predict(self.costs(settings)).estimate
 
     def counts(self, settings: Settings) -> dict[str, float]:
-        """Return the reads, bytes and row groups of the schedule."""
-        told = self.case(settings).predict(self.costs(settings))
-        return {**Experiment.counts(self, settings), "reads": told.reads, "bytes_read": told.bytes_read}
+        """Return the reads, bytes and row groups, and how far the engine's clock may move them."""
+        plan = self.case(settings).plan()
+        return {
+            **Experiment.counts(self, settings),
+            "reads": plan.count,
+            "bytes_read": plan.bytes_read,
+            "more_reads": plan.more_reads,
+            "moved_bytes": plan.moved_bytes,
+        }
 
     def measure(self, settings: Settings, repeats: int = 3) -> Sample:
         """Run the query in DuckDB, on the emulated device or on this machine's disk."""

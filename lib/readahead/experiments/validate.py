@@ -76,12 +76,10 @@ class Row:
         accounts = {"model": self.modeled, "trace": self.traced, "profile": self.profiled}
         for what in ("reads", "bytes_read", "row_groups"):
             told = {who: account[what] for who, account in accounts.items() if what in account}
-            room = (
-                max(1.0, 0.05 * max(told.values(), default=0))
-                if what == "row_groups"
-                else self.band.get(what, 0)
-            )
-            if told and max(told.values()) - min(told.values()) > room:
+            seen = [number for who, number in told.items() if who != "model"]
+            room = max(1.0, 0.05 * max(told.values(), default=0)) if what == "row_groups" else 0
+            off = [abs(number - told.get("model", number)) > room + self.band.get(what, 0) for number in seen]
+            if any(off) or (seen and max(seen) - min(seen) > room):
                 found.append(
                     f"{what.replace('_', ' ')}: {', '.join(f'{w} {n:,.0f}' for w, n in told.items())}"
                 )
@@ -176,9 +174,7 @@ def _row(source: Experiment, settings: Settings, repeats: int, controls: list[fl
     modeled = dict(source.counts(settings))
     unprofiled_bytes = modeled.pop("unprofiled_bytes", 0)
     band = {"reads": modeled.pop("more_reads", 0), "bytes_read": modeled.pop("moved_bytes", 0)}
-    undecided = (
-        f"up to {band['reads']:,.0f} reads more as the engine's clock decides" if any(band.values()) else ""
-    )
+    undecided = f"give or take {band['reads']:,.0f} reads by the engine's clock" if band["reads"] else ""
     profiled = {"bytes_read": profile["bytes_read"] + unprofiled_bytes} if profile.get("bytes_read") else {}
     if sample.row_groups_total:
         profiled["row_groups"] = sample.row_groups_scanned

@@ -41,7 +41,7 @@ class Reads:
     probes: Ints = field(default_factory=lambda: spans_of([]))
     """For each row group, the Bloom filter that is asked before it, of length 0 for none; empty if none is asked."""
     more_reads: int = 0
-    """So many reads more it may be, and `moved_bytes` more or less, where the engine goes by its clock."""
+    """So many reads more or less it may be, and `moved_bytes`, where the engine goes by its clock."""
     moved_bytes: int = 0
 
     @classmethod
@@ -403,3 +403,17 @@ def block_reads(
         reads.append([block_span(run[0], block_bytes, len(run)) for run in runs])
         under_way.append(wanted)
     return reads
+
+
+def native_reads(
+    blocks: Sequence[Collection[int]], rows: Sequence[int], block_bytes: int, *, depth: int, ahead: bool = True,
+    first: Sequence[Span] = (),
+) -> Reads:  # fmt: skip
+    """Return the reads of a native scan of row groups with these blocks and rows, after those that come `first`.
+
+    Of a block that is asked for again the engine's threads decide: the read may also find it there, since another one
+    was quicker. Then it is left out, and the read around it may end, go on, or be two.
+    """
+    told = Reads.of(first, block_reads(blocks, block_bytes, ahead=ahead, depth=depth), rows)
+    again = int(told.spans[:, 1].sum()) // block_bytes - len(set().union(*blocks))
+    return replace(told, more_reads=again, moved_bytes=again * block_bytes)

@@ -238,3 +238,13 @@ def test_a_figure_says_no_more_digits_than_matter(study: Study) -> None:
     numbers = [int(number.replace(",", "")) for number in re.findall(r"\d+,\d+", sentence)]
     assert numbers
     assert all(number == float(f"{number:.2g}") for number in numbers)
+
+
+@pytest.mark.parametrize(("draw", "rows"), [(129, 8_192), (2, 16_384), (3, 65_536)])
+def test_a_range_of_keys_passes_over_the_first_segment_only(draw: int, rows: int) -> None:
+    changes = {"asked": NEIGHBOURS, "row_group_rows": rows, "rows_per_lookup": 2, "key_draw": draw}
+    case = EXPERIMENT.case(EXPERIMENT.settings(size="tiny", latency_s=0.0005, **changes))
+    case.build()
+    told, sample = case.scan(), case.measure(repeats=1)
+    assert told.more_reads == 0
+    assert sorted((read.offset, read.size_bytes) for read in sample.reads) == sorted(told.listed)

@@ -224,15 +224,6 @@ class Eliminating(TableExperiment):
         """Return how many row groups the model expects to be read."""
         return self.case(settings).expected()
 
-    def counts(self, settings: Settings) -> dict[str, float]:
-        """Return the reads, bytes and row groups, and how far the engine's clock may move them."""
-        plan = self.case(settings).plan()
-        return {
-            **super().counts(settings),
-            "more_reads": plan.more_reads,
-            "moved_bytes": plan.moved_bytes,
-        }
-
     def costs(self, settings: Settings) -> Costs:
         """Return what the engine takes for the query's flight, as calibrated or as is usual."""
         return self._flight(settings).costs()

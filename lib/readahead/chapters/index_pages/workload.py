@@ -29,7 +29,7 @@ from readahead.measure.case import Case
 from readahead.measure.run import Query, Stopwatch
 from readahead.measure.sample import Sample
 from readahead.models.estimate import Estimate
-from readahead.models.reads import Ints, Reads, Span, block_reads, spans_of
+from readahead.models.reads import Ints, Reads, Span, native_reads, spans_of
 from readahead.models.schedule import Costs, Timeline, Window, simulate
 from readahead.models.table_layout import VECTOR_ROWS
 from readahead.running import carried, check, interrupts, tell, turns
@@ -334,7 +334,7 @@ class PartCase(Case):
         else:
             found = expected.blocks(self.recipe, COLUMNS)
             blocks, rows = [b for _, b in found], [n for n, _ in found]
-        return Reads.of([], block_reads(blocks, BLOCK_BYTES, ahead=True, depth=self.window.depth), rows)
+        return native_reads(blocks, rows, BLOCK_BYTES, depth=self.window.depth)
 
     @property
     def window(self) -> Window:

@@ -20,7 +20,7 @@ import numpy as np
 
 from readahead.chapters.lookups import laws
 from readahead.datasets import expected, inspect, store
-from readahead.datasets.recipe import Recipe
+from readahead.datasets.recipe import VECTOR_ROWS, Recipe
 from readahead.devices import Device, device
 from readahead.experiments.experiment import EMULATED, Knob, Settings, knob, powers
 from readahead.experiments.table_experiment import TableExperiment, once
@@ -29,7 +29,7 @@ from readahead.measure.calibrate import WARM, Calibration, Trial, line, trial
 from readahead.measure.case import Case
 from readahead.measure.run import EngineSettings, Setting
 from readahead.models.estimate import Estimate
-from readahead.models.reads import Reads, Segments, block_reads, block_span
+from readahead.models.reads import Reads, Segments, block_span, native_reads
 from readahead.models.schedule import Costs
 from readahead.published import Figure, series
 from readahead.units import MB, KiB
@@ -92,6 +92,19 @@ def row_blocks(recipe: Recipe, keys: Sequence[int]) -> list[int]:
     return list(dict.fromkeys(itertools.chain.from_iterable(found)))
 
 
+def blocks_from(columns: Sequence[Segments], row: int) -> frozenset[int]:
+    """Return the blocks of a row group, the key's column first, that a scan for this row asks for ahead.
+
+    By its smallest and largest key DuckDB passes over the first segment without the row, up to a whole vector. Then it
+    asks for all the rest, and passes over further segments when they are there.
+    """
+    begin = (
+        max((start for start, _ in columns[0][:2] if start <= row), default=0) // VECTOR_ROWS * VECTOR_ROWS
+    )
+    ends = (zip(runs, [*runs[1:], (begin + 1, -1)], strict=True) for runs in columns)
+    return frozenset(block for pairs in ends for (_, block), (end, _) in pairs if end > begin and block >= 0)
+
+
 # -- a lookup, and the knobs of it -------------------------------------------------------------------------
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lookup(Case):
@@ -140,9 +153,12 @@ class Lookup(Case):
             alone, chosen = alone + row_blocks(recipe, keys), range(0)
         every = expected.blocks(recipe, recipe.columns)
         rows, there = [every[number][0] for number in chosen], [every[number][1] for number in chosen]
-        groups = block_reads(there, recipe.block_bytes, ahead=True, depth=self.engine.queue_depth)
+        if self.keys and not self.walks and recipe.effective_order == "key":  # a range of keys
+            row = keys[0] % recipe.effective_row_group_rows
+            there[0] = blocks_from(expected.segments(recipe)[chosen[0]], row)
         serial = [block_span(number, recipe.block_bytes) for number in alone]
-        return replace(Reads.of(serial, groups, rows), keys=self.keys)
+        found = native_reads(there, rows, recipe.block_bytes, depth=self.engine.queue_depth, first=serial)
+        return replace(found, keys=self.keys)
 
 
 # -- what the engine takes for it --------------------------------------------------------------------------

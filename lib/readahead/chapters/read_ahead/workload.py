@@ -11,7 +11,7 @@ from readahead.experiments.experiment import Knob, Settings, knob, powers
 from readahead.experiments.table_experiment import TableExperiment, once
 from readahead.measure.case import Case
 from readahead.measure.run import Query, Setting
-from readahead.models.reads import Reads, RowGroup, Span, block_reads
+from readahead.models.reads import Reads, RowGroup, Span, native_reads
 from readahead.models.schedule import Costs, Timeline, Window, simulate
 from readahead.units import KiB, MiB
 
@@ -55,10 +55,8 @@ class AheadCase(Case):
         recipe, columns, ahead = self.recipe, self.columns or self.recipe.columns, self.ahead != OFF
         if recipe.format == "native":
             found = expected.blocks(recipe, columns)
-            groups = block_reads(
-                [blocks for _, blocks in found], BLOCK_BYTES, ahead=ahead, depth=self.window.depth
-            )
-            return Reads.of([], groups, [rows for rows, _ in found])
+            rows, blocks = zip(*found, strict=True)
+            return native_reads(blocks, rows, BLOCK_BYTES, depth=self.window.depth, ahead=ahead)
         reads = Case.scan(self)
         if not ahead:
             shape, count = expected.shape(recipe), expected.pages(recipe)
