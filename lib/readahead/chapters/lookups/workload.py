@@ -20,7 +20,7 @@ import numpy as np
 
 from readahead.chapters.lookups import laws
 from readahead.datasets import expected, inspect, store
-from readahead.datasets.recipe import VECTOR_ROWS, Recipe
+from readahead.datasets.recipe import Recipe
 from readahead.devices import Device, device
 from readahead.experiments.experiment import EMULATED, Knob, Settings, knob, powers
 from readahead.experiments.table_experiment import TableExperiment, once
@@ -31,6 +31,7 @@ from readahead.measure.run import EngineSettings, Setting
 from readahead.models.estimate import Estimate
 from readahead.models.reads import Reads, Segments, block_span, native_reads
 from readahead.models.schedule import Costs
+from readahead.models.table_layout import VECTOR_ROWS
 from readahead.published import Figure, series
 from readahead.units import MB, KiB
 
