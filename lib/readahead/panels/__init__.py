@@ -27,20 +27,22 @@ def explore(
     address: str = "",
     *,
     measure: bool = True,
+    repeats: int = FEW,
     on_settings: Callable[[Settings], None] | None = None,
     **settings: Any,
 ) -> Any:
     """Return the panel of an experiment, to be shown by the cell; where nobody watches, print it instead.
 
-    `address` is what stands below a panel, and gives every setting. A setting that is None is left to the experiment,
-    or to the device that is given. Raises `BadValue` that names a setting which the experiment does not take.
+    There it measures `repeats` times. `address` is what stands below a panel, and gives every setting. A setting that
+    is None is left to the experiment, or to the device that is given. Raises `BadValue` that names a setting which the
+    experiment does not take.
     `on_settings` is told where the sliders rest.
     """
     from readahead.panels.state import settings_at
 
     settings = settings_at(experiment, address) if address else settings
     if by_papermill() or not _live():
-        run(experiment, measure=measure, **settings)
+        run(experiment, measure=measure, repeats=repeats, **settings)
         return None
     warm_meanwhile()
     from readahead.panels.panel import Panel  # widgets take half a second to import: only who needs it pays

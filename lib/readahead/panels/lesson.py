@@ -118,7 +118,13 @@ class Lesson:
         one is given: a text that stands below the panel of a neighbour.
         """
         given = {**self.study.base, **self._sliders(), **settings}
-        return panels.explore(self.chapter.experiment, address, on_settings=self.keep_sliders, **given)
+        return panels.explore(
+            self.chapter.experiment,
+            address,
+            repeats=self.study.repeats,
+            on_settings=self.keep_sliders,
+            **given,
+        )
 
     # -- the learner's own lines ---------------------------------------------------------------------
     def run(self, **knobs: Any) -> Run:
