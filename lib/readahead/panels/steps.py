@@ -98,11 +98,11 @@ def _drawn(steps: Steps, at: int) -> str:
             if x + wide > WIDTH:
                 x, y = 0.0, y + _ROW
             edge = 1.5 if number < len(before) and before[number] == (text, tone) else 3.5
-            line = " text-decoration='line-through'" if tone == "gone" else ""
+            looks = {"gone": " text-decoration='line-through'", "work": " font-weight='bold'"}.get(tone, "")
             parts.append(
                 f"<rect x='{x + 2:.0f}' y='{y + 2}' width='{wide - 4:.0f}' height='{_BOX - 2}' rx='3'"
                 f" stroke-width='{edge}' {_PENS[tone]}/><text x='{x + wide / 2:.0f}' y='{y + 17}' text-anchor='middle'"
-                f" fill='currentColor'{line}>{html.escape(text)}</text>"
+                f" fill='currentColor'{looks}>{html.escape(text)}</text>"
             )
             x += wide + 2
         y += _ROW
