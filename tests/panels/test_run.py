@@ -4,10 +4,12 @@ import json
 from pathlib import Path
 
 import pytest
+from toybox import CHAPTER
 
 from readahead import panels
 from readahead.errors import BadValue, DataError
 from readahead.experiments import run
+from readahead.panels.lesson import open_chapter
 
 from .toy import FERRY
 
@@ -39,6 +41,16 @@ def test_it_prints_chart_sentence_and_table_and_writes_the_result(
     panels.run(FERRY, measure=False)
     assert json.loads((tmp_path / "ferry.2.json").read_text(encoding="utf-8"))["measured"] is None
     assert sorted(path.name for path in tmp_path.iterdir()) == ["ferry.2.json", "ferry.json"]
+
+
+def test_a_lesson_s_panel_measures_as_often_as_the_lesson(
+    tmp_path: Path, shown: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("READAHEAD_OUT", str(tmp_path))
+    monkeypatch.setenv("READAHEAD_RUN", "papermill")
+    monkeypatch.setenv("READAHEAD_REPEATS", "2")
+    open_chapter(CHAPTER, reveal=True).explore()
+    assert len(json.loads((tmp_path / "toy.json").read_text(encoding="utf-8"))["measured"]["seconds"]) == 2
 
 
 def test_nothing_is_written_without_a_folder(shown: list[str], monkeypatch: pytest.MonkeyPatch) -> None:

@@ -33,8 +33,8 @@ from readahead.running import listening
 
 @pytest.fixture(scope="module")
 def study() -> Study:
-    """Return a study that measures each thing twice."""
-    return Study(EXPERIMENT, repeats=2)
+    """Return a study that measures each thing once."""
+    return Study(EXPERIMENT, repeats=1)
 
 
 @pytest.mark.parametrize("load", [GENERATED, BY_YEAR, BY_DATE, BY_QUANTITY])
