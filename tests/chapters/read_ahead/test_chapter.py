@@ -161,3 +161,19 @@ def test_the_laws_of_a_jump_and_of_a_window_meet_where_they_must() -> None:
     assert laws.asked_for(2, 128, 32) == 34
     none = laws.gain(open_s=0, waits_s=1, decode_s=0, first_s=0, ahead_s=1, hand_out_s=0)
     assert none == 1
+
+
+@pytest.mark.parametrize("query", ["scan", "two", "limit"])
+@pytest.mark.parametrize("stored", ["parquet", "native"])
+def test_without_read_ahead_every_read_is_told(stored: str, query: str) -> None:
+    settings = EXPERIMENT.settings(
+        stored=stored, read_ahead="off", query=query, latency_s=1e-4, row_group_rows=32_768
+    )
+    case = EXPERIMENT.case(settings)
+    case.build()
+    told, sample = case.scan(), case.measure(repeats=1)
+    assert (len(sample.reads), told.more_reads) == (told.count, 0)
+    if stored == "native":
+        assert sorted((read.offset, read.size_bytes) for read in sample.reads) == sorted(told.listed)
+    else:
+        assert [(read.offset, read.size_bytes) for read in sample.reads[:2]] == told.listed[:2]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from readahead.datasets import expected, store
@@ -51,18 +51,34 @@ class AheadCase(Case):
         return replace(self.engine.window, slots=min(self.engine.in_flight, most), depth=most)
 
     def scan(self) -> Reads:
-        """Return the reads: exact once the file is built. Of ten rows they are those of one window."""
+        """Return the reads: exact once the file is built. Of ten rows they are those of one window.
+
+        Without read-ahead they are those of the first vector; and a Parquet file's footer is read in two, its last 8
+        bytes first.
+        """
         recipe, columns, ahead = self.recipe, self.columns or self.recipe.columns, self.ahead != OFF
         if recipe.format == "native":
-            found = expected.blocks(recipe, columns)
-            rows, blocks = zip(*found, strict=True)
-            return native_reads(blocks, rows, BLOCK_BYTES, depth=self.window.depth, ahead=ahead)
+            return self._blocks(expected.blocks(recipe, columns), ahead=ahead)
         reads = Case.scan(self)
         if not ahead:
             shape, count = expected.shape(recipe), expected.pages(recipe)
             groups = [page_reads(group, columns, count) for group in shape.row_groups]
-            reads = Reads.of(reads.footer, groups, reads.rows)
+            end = shape.size_bytes - 8
+            footer = [(end, 8), (end - shape.footer_bytes, shape.footer_bytes)]
+            reads = Reads.of(footer, groups, reads.rows)
         return reads.first(self.window.depth) if self.limit else reads
+
+    def _blocks(self, found: Sequence[tuple[int, Collection[int]]], *, ahead: bool) -> Reads:
+        """Return the reads of a native file; how many row groups are asked for before ten rows are there, is open."""
+        if self.limit and not ahead:
+            found = [(10, {runs[0][1] for runs in expected.segments(self.recipe)[0]} - {-1})]
+        rows, blocks = zip(*found, strict=True)
+        told = native_reads(blocks, rows, BLOCK_BYTES, depth=self.window.depth, ahead=ahead)
+        if not self.limit or not ahead:
+            return told
+        most, least = told.first(self.window.depth), told.first(1)
+        moved_bytes = most.bytes_read - least.bytes_read
+        return replace(most, more_reads=most.count - least.count, moved_bytes=moved_bytes)
 
     def predict(self, costs: Costs) -> Timeline:
         """Return the schedule of the reads; ten rows are there with the first row group, and the rest is dropped."""
