@@ -190,7 +190,7 @@ def test_a_time_that_no_run_takes_counts_as_none(value: object) -> None:
 
 
 def test_a_folder_that_can_only_be_read_keeps_the_costs_in_memory(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    calibrated_as_ever: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "file").write_text("no folder", encoding="utf-8")
     monkeypatch.setenv("READAHEAD_CACHE", str(tmp_path / "file"))

@@ -11,7 +11,6 @@ from skeleton import source
 from readahead import paths
 from readahead.chapters import chapter
 from readahead.experiments.round import Study
-from readahead.measure.calibrate import Calibration
 
 
 def above(notebook: str, call: str) -> tuple[str, str]:
@@ -304,11 +303,7 @@ BUILT = {"elimination": ({"flight": "Q3.2", "load": "generated"},)}
 
 
 @pytest.mark.parametrize("topic", LAWS)
-def test_every_round_shows_a_law_that_gives_its_answer_or_a_step_of_it(
-    topic: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    # No law hangs on how busy this machine was when it was calibrated.
-    monkeypatch.setattr(Calibration, "costs", lambda self: self.typical())
+def test_every_round_shows_a_law_that_gives_its_answer_or_a_step_of_it(topic: str) -> None:
     settings, rough = LAWS[topic]
     opened = chapter(topic)
     study = Study(opened.experiment, repeats=1, **settings)

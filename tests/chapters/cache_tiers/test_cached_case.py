@@ -112,7 +112,7 @@ def test_it_can_be_cancelled_and_leaves_nothing(
     assert list(tmp_path.iterdir()) == []
 
 
-def test_the_costs_are_calibrated_and_kept() -> None:
+def test_the_costs_are_calibrated_and_kept(calibrated_as_ever: None) -> None:
     costs = CACHE.ensure()
     assert CACHE.kept() == CACHE.costs() == costs
     assert costs.query_s > 0

@@ -6,6 +6,7 @@ import random
 import re
 from dataclasses import replace
 from itertools import pairwise
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -178,13 +179,22 @@ def test_an_examination_draws_what_decides_the_hits_and_tells_them(study: Study)
     assert "hits" in EXPERIMENT.remark(study.settings(**changes), study.glance(**changes))
 
 
+def test_a_case_has_the_costs_that_were_calibrated_since_and_the_file_that_was_built_since(
+    study: Study, calibrated_as_ever: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("READAHEAD_CACHE", str(tmp_path))
+    settings = study.settings(row_group_rows=4_096)
+    before = EXPERIMENT.case(settings)
+    workload.CACHE.keep(replace(workload.CacheCosts(), row_s=1e-6))
+    assert EXPERIMENT.case(settings).cache_costs.row_s == 1e-6 != before.cache_costs.row_s
+    before.build()
+    assert EXPERIMENT.case(settings).trace.sizes != before.trace.sizes
+
+
 @pytest.mark.parametrize("name", ROUNDS)
-def test_every_round_has_its_answers(study: Study, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    never = replace(workload.CACHE, name="never run")  # typical costs, whatever this machine does meanwhile
-    monkeypatch.setattr(workload, "CACHE", never)
+def test_every_round_has_its_answers(study: Study, name: str) -> None:
     round_ = ROUNDS[name]
     modeled = round_.modeled_value(study)
-    monkeypatch.undo()
     measured = round_.measured_value(study)
     assert modeled is not None
     assert (measured is None) == (not round_.measures)

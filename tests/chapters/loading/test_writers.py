@@ -77,7 +77,7 @@ def test_a_failing_writer_is_one_clear_error(cupboard: Path, monkeypatch: pytest
     assert list(cupboard.iterdir()) == []
 
 
-def test_a_batch_and_a_row_have_a_price(cupboard: Path) -> None:
+def test_a_batch_and_a_row_have_a_price(cupboard: Path, calibrated_as_ever: None) -> None:
     costs = load_calibration(EMULATED_FILES).run()
     assert costs.batch_s > 0 and costs.row_s > 0 and 5 < costs.bytes_per_row < 60
     assert load_calibration(EMULATED_FILES).costs() == costs == load_calibration(EMULATED_FILES).ensure()

@@ -89,8 +89,8 @@ def test_past_the_step_the_index_is_left_after_the_very_key_that_was_planned(stu
     "changes", [MANY, {**MANY, "table_order": SHUFFLED}, {**MANY, "rows_per_lookup": 300}], ids=str
 )
 def test_of_parquet_the_very_reads_were_planned(study: Study, changes: dict[str, object]) -> None:
-    spans = sorted(planned(study, **changes).listed)
-    assert sorted((r.offset, r.size_bytes) for r in study.measured.sample(**changes).reads) == spans
+    seen = study.measured.sample(**changes).reads  # of a file that is built: before that it is only expected
+    assert sorted((r.offset, r.size_bytes) for r in seen) == sorted(planned(study, **changes).listed)
 
 
 def test_every_way_gives_the_same_rows(study: Study) -> None:

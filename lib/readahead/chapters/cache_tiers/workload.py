@@ -18,7 +18,7 @@ from readahead.datasets.recipe import Recipe
 from readahead.devices import Device
 from readahead.experiments.experiment import Settings
 from readahead.experiments.round import Applied
-from readahead.experiments.table_experiment import TableExperiment, once
+from readahead.experiments.table_experiment import TableExperiment
 from readahead.measure.calibrate import Calibration, line
 from readahead.measure.case import Case
 from readahead.measure.run import EngineSettings, Query, Setting, run_emulated
@@ -388,9 +388,11 @@ MOST_GROUPS = 128
 class CachedQueries(TableExperiment):
     """Scans and queries of single row groups, run after run, with a cache between the engine and the device."""
 
-    @once
     def case(self, settings: Settings) -> CachedCase:
-        """Return the case; a row group's reads are merged into one, so that it is one thing to keep."""
+        """Return the case, of the file and with the costs that are there now.
+
+        A row group's reads are merged into one, so that it is one thing to keep.
+        """
         plain, remote = super().case(settings), settings["spill"] == DISK
         skews = {UNIFORM: 0.0, ZIPF: settings["skew"], SCAN: None}
         groups = expected.shape(plain.recipe).row_groups[:MOST_GROUPS]
