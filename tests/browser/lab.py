@@ -75,12 +75,12 @@ class Lab:
         return f"http://127.0.0.1:{self.port}/lab/workspaces/w{time.time_ns()}/tree/{notebook}?token={TOKEN}"
 
     def begin(self, notebook: str, only: Sequence[str] = ()) -> None:
-        """Set a notebook to its smallest tables, and forget what was guessed before.
+        """Put a notebook back as it was, with its smallest tables, and forget what was guessed before.
 
         Of the cells that call a verb of the lesson, only those with one of these texts stay.
         """
-        path = self.root / notebook
-        told = json.loads(path.read_text(encoding="utf-8").replace('size = \\"small\\"', 'size = \\"tiny\\"'))
+        whole = (paths.NOTEBOOKS / notebook).read_text(encoding="utf-8")
+        told = json.loads(whole.replace('size = \\"small\\"', 'size = \\"tiny\\"'))
         kept = ("open_chapter(", "reveal = ", *only)
         told["cells"] = [
             cell
@@ -89,7 +89,7 @@ class Lab:
             or cell["cell_type"] != "code"
             or any(text in "".join(cell["source"]) for text in kept)
         ]
-        path.write_text(json.dumps(told), encoding="utf-8")
+        (self.root / notebook).write_text(json.dumps(told), encoding="utf-8")
         self.root.with_name("progress.json").unlink(missing_ok=True)
 
 

@@ -8,18 +8,19 @@ import pytest
 pytestmark = pytest.mark.browser
 
 
-def test_step_play_and_scrub_by_keyboard(open_notebook: Callable[..., Any]) -> None:
+def test_step_play_and_scrub_by_keyboard(running: Any, open_notebook: Callable[..., Any]) -> None:
+    running.begin("01_fragments.ipynb", only=["lesson.steps("])
     with open_notebook("01_fragments.ipynb") as guest:
         page = guest.page
-        page.locator(".jp-Notebook .jp-Cell").first.click()
-        for _ in range(6):  # down to the cell of the picture
-            page.keyboard.press("Shift+Enter")
+        guest.run_all()
+        guest.wait_for_kernel()
         page.wait_for_selector(".readahead-steps", timeout=60_000)
         picture = page.locator(".readahead-steps")
         count, says, scrub = (
             picture.locator(part) for part in (".readahead-count", ".readahead-says", "input[type=range]")
         )
         picture.scroll_into_view_if_needed()
+        guest.wait_until(count.inner_text)  # what is out of sight is not painted
         first, asked = says.inner_text(), len(guest.sent)
         assert count.inner_text().startswith("1 of ")
         assert picture.get_by_role("button").all_inner_texts() == ["Back", "Play", "Next"]
