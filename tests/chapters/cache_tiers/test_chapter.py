@@ -121,9 +121,11 @@ def test_the_givens_of_the_notebook_are_what_the_runs_do(study: Study) -> None:
 
 
 def test_the_fourth_run_finds_what_the_second_found(study: Study) -> None:
-    found = [seen(study, **again(run, TIGHT)) for run in (2, 4)]
-    assert found[0] == pytest.approx(found[1], abs=0.07)
-    assert 0.2 < found[0] < 0.8  # neither run finds all of it, so that a third could have learned more
+    told = [replayed(study, **again(run, TIGHT)) for run in (2, 4)]
+    assert told[0] == pytest.approx(told[1])
+    for found in (seen(study, **again(run, TIGHT)) for run in (2, 4)):
+        # Beside a busy core blocks are dropped later now and then, and more is found (up to 0.75); never less.
+        assert told[0] - 0.05 < found < 0.9  # no run finds all of it, so that a third could have learned more
 
 
 def test_a_break_even_counts_what_is_given_and_nothing_twice(study: Study) -> None:
