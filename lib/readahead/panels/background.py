@@ -11,6 +11,7 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
+import anywidget
 import ipywidgets as widgets
 
 from readahead.errors import Cancelled
@@ -25,6 +26,19 @@ def button(description: str, clicked: Callable[[], Any], **more: Any) -> Any:
     made = widgets.Button(description=description, **more)
     made.on_click(lambda _: clicked())
     return made
+
+
+class PrintedWidget(anywidget.AnyWidget):
+    """A widget that is its static twin for readers without a kernel."""
+
+    twin: Callable[[], str]
+    """Returns the twin as HTML, of what is shown now."""
+
+    def _repr_mimebundle_(self, **given: Any) -> Any:
+        data: Any = super()._repr_mimebundle_(**given)
+        bundle, rest = (data[0], data[1:]) if isinstance(data, tuple) else (data, None)
+        bundle = {**bundle, "text/html": self.twin()}
+        return bundle if rest is None else (bundle, *rest)
 
 
 class Worker:

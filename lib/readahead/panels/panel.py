@@ -15,14 +15,13 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import anywidget
 import numpy as np
 import traitlets
 
 from readahead import units
 from readahead.experiments.experiment import Experiment, Knob, Settings
 from readahead.experiments.run import Run
-from readahead.panels.background import Worker
+from readahead.panels.background import PrintedWidget, Worker
 from readahead.panels.markup import error_box
 from readahead.panels.state import (
     PanelState,
@@ -45,7 +44,7 @@ STEPS = 96
 """Places at which a slider without steps of its own stops."""
 
 
-class PanelWidget(anywidget.AnyWidget):
+class PanelWidget(PrintedWidget):
     """What is displayed: the panel, and for readers without a kernel the same as static HTML."""
 
     _esm = Path(__file__).with_name("panel.js")
@@ -67,13 +66,6 @@ class PanelWidget(anywidget.AnyWidget):
     auto = traitlets.Bool().tag(sync=True)
     answered = traitlets.Unicode().tag(sync=True)
     """The name of the newest message that was answered."""
-    panel: Panel
-
-    def _repr_mimebundle_(self, **given: Any) -> Any:
-        data: Any = super()._repr_mimebundle_(**given)
-        bundle, rest = (data[0], data[1:]) if isinstance(data, tuple) else (data, None)
-        bundle = {**bundle, "text/html": static_html(self.panel.state)}
-        return bundle if rest is None else (bundle, *rest)
 
 
 class Panel:
@@ -105,7 +97,7 @@ class Panel:
         self.widget = PanelWidget(
             plan={"topic": experiment.topic, "title": experiment.title, "knobs": knobs}, auto=measure
         )
-        self.widget.panel = self
+        self.widget.twin = lambda: static_html(self.state)
         self.widget.on_msg(lambda _, said, __: self.heard(said))
         self.background = Worker(self._show_status, self._show_error)
         self.draw()

@@ -8,12 +8,11 @@ from __future__ import annotations
 import html
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
-import anywidget
 import traitlets
 
 from readahead.experiments.steps import Box, Frame, Steps
+from readahead.panels.background import PrintedWidget
 from readahead.panels.markup import COLOURS, paragraphs
 
 SHOWN = 6
@@ -30,20 +29,13 @@ _PENS = {
 }
 
 
-class StepsWidget(anywidget.AnyWidget):
+class StepsWidget(PrintedWidget):
     """What is displayed, and for readers without a kernel the strip."""
 
     _esm = Path(__file__).with_name("steps.js")
     _css = Path(__file__).with_name("panel.css")
     plan = traitlets.Dict().tag(sync=True)
     """Title, words and frames; never changes."""
-    steps: Steps
-
-    def _repr_mimebundle_(self, **given: Any) -> Any:
-        data: Any = super()._repr_mimebundle_(**given)
-        bundle, rest = (data[0], data[1:]) if isinstance(data, tuple) else (data, None)
-        bundle = {**bundle, "text/html": strip(self.steps)}
-        return bundle if rest is None else (bundle, *rest)
 
 
 def widget(steps: Steps) -> StepsWidget:
@@ -57,7 +49,7 @@ def widget(steps: Steps) -> StepsWidget:
         for frame in steps.frames
     ]
     made = StepsWidget(plan={"title": steps.title, "words": dict(steps.words), "frames": frames})
-    made.steps = steps
+    made.twin = lambda: strip(steps)
     return made
 
 
