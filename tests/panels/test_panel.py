@@ -1,6 +1,7 @@
 """The panel in use, as the browser sees it: messages in, state out, from two threads at once."""
 
 import dataclasses
+import html
 import random
 import re
 import threading
@@ -290,6 +291,12 @@ def test_without_a_kernel_there_is_a_printed_twin(panel: Panel) -> None:
         and "<table" in data["text/html"]
     )
     assert static_html(panel_state(FERRY, FERRY.settings(), "latency_s")) == data["text/html"]
+
+
+def test_the_printed_twin_says_of_which_settings_it_is() -> None:
+    settings = FERRY.settings(latency_s=0.002)
+    place = re.match('<div data-panel="([^"]+)">', static_html(panel_state(FERRY, settings, "latency_s")))
+    assert place is not None and settings_at(FERRY, html.unescape(place[1])) == settings
 
 
 def test_sliders_stop_at_their_ends_and_at_round_values() -> None:

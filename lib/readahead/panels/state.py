@@ -302,7 +302,10 @@ def _run_text(state: PanelState, run: Run) -> str:
 
 
 def static_html(state: PanelState, *, is_open: bool = False) -> str:
-    """Return chart, sentence and numbers without widgets; the numbers folded unless `is_open`."""
+    """Return chart, sentence and numbers without widgets; the numbers folded unless `is_open`.
+
+    Around them stands `data-panel`, the address of the settings, by which a page finds its panels.
+    """
     lines = [Line(name="model", points=list(zip(state.xs.tolist(), state.ys.tolist(), strict=True)))]
     drawn = marks(state)
     for kind, name in _NAMES.items():
@@ -317,10 +320,11 @@ def static_html(state: PanelState, *, is_open: bool = False) -> str:
         lines=tuple(lines),
         marks={"now": state.x},
     )
+    here = html.escape(address(state.experiment, state.settings), quote=True)
     return (
-        chart(picture)
-        + f"<p style='font-size:16px;line-height:1.45;padding:2px 8px'>{html.escape(said, quote=False)}</p>"
-        + folded("The numbers", numbers_html(state), is_open=is_open)
+        f'<div data-panel="{here}">{chart(picture)}'
+        f"<p style='font-size:16px;line-height:1.45;padding:2px 8px'>{html.escape(said, quote=False)}</p>"
+        f"{folded('The numbers', numbers_html(state), is_open=is_open)}</div>"
     )
 
 
