@@ -55,7 +55,7 @@ pages: $(DEV) ## write the tables of README, INSTRUCTORS and docs/published.md a
 
 validate: $(READY) ## hold the models to measurements: make validate SEED=7 CONFIGS=24 JSON=out/validate.json
 	@mkdir -p "$(dir $(JSON))"
-	$(BIN)/python -m readahead validate --seed $(SEED) --configs $(CONFIGS) --json "$(JSON)"
+	$(BIN)/python -m tools.validate --seed $(SEED) --configs $(CONFIGS) --json "$(JSON)"
 
 clean: ## remove .venv and everything built (not what you wrote)
 	rm -rf .venv data/cache build out .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis

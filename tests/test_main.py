@@ -45,10 +45,9 @@ def unhappy(context: click.Context) -> None:
 
 @pytest.mark.parametrize(("command", "code"), [(odd, 1), (unhappy, 3)])
 def test_every_end_has_its_exit_code_and_no_traceback(
-    command: click.Command, code: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    command: click.Command, code: int, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("readahead.__main__.main", command)
-    assert run([]) == code
+    assert run([], command) == code
     said = capsys.readouterr().err
     assert "Traceback" not in said
     assert code == 3 or said.startswith("Error: /srv/locked: Permission denied")

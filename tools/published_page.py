@@ -1,16 +1,23 @@
 """The tables of docs/published.md and data/README.md: every published figure, how far the models are off, and each sum
 that does not agree.
+
+`python -m tools.published_page` prints each comparison by itself.
 """
 
 from __future__ import annotations
 
 import importlib
 import math
+from collections.abc import Iterator
+from types import ModuleType
+
+import click
 
 from readahead import published, units
-from readahead.chapters import CONTENTS, is_written
+from readahead.chapters import CONTENTS, chapter, is_written
 from readahead.experiments.residual import ROLES, Residual, Tally
 from readahead.published import Figure
+from tools.null_model import scatter
 from tools.published_checks import checks
 
 ORDER = tuple(ROLES)
@@ -25,15 +32,32 @@ def _topics() -> list[str]:
     return sorted(published.topics(), key=lambda topic: order.get(topic, len(order)))
 
 
+def _chapter(topic: str) -> ModuleType:
+    return importlib.import_module(f"readahead.chapters.{topic}.chapter")
+
+
+def _set_by_hand(topic: str) -> Iterator[str]:
+    """Yield what of a chapter's models was fitted to print, and what was chosen by looking at it."""
+    told = _chapter(topic)
+    for kind, names in (("fitted", told.FITTED), ("chosen by looking", told.CHOSEN_BY_LOOKING)):
+        if names:
+            yield f"{kind}: {', '.join(names)}"
+
+
 def tallies() -> dict[str, Tally]:
     """Return what each chapter's comparisons with print are worth."""
     found = {}
     for place in CONTENTS:
         if is_written(place.topic) and place.topic in published.topics():
-            told = importlib.import_module(f"readahead.chapters.{place.topic}.chapter")
+            told = _chapter(place.topic)
             many = len(told.FITTED) + len(told.CHOSEN_BY_LOOKING)
             found[place.topic] = Tally(residuals=tuple(told.residuals()), parameters=many)
     return found
+
+
+def _together(held: dict[str, Tally]) -> Tally:
+    every = tuple(one for tally in held.values() for one in tally.residuals)
+    return Tally(residuals=every, parameters=sum(tally.parameters for tally in held.values()))
 
 
 def _percent(share: float) -> str:
@@ -45,8 +69,8 @@ def _foretold(name: str, tally: Tally, *, null: bool = False) -> str:
     worst, within = tally.worst, f"{tally.within:.0%}" if tally.foretold else "–"
     quantiles = (_percent(tally.quantile(share)) for share in (0.5, 0.9))
     told = f"{worst.error:.1%}: {worst.name}" if worst else "–"
-    scatter = map(_percent, tally.scatter) if null else ()
-    return _line(name, len(tally.foretold), *quantiles, within, told, *scatter)
+    spread = map(_percent, scatter(tally)) if null else ()
+    return _line(name, len(tally.foretold), *quantiles, within, told, *spread)
 
 
 def _beside(name: str, tally: Tally) -> str:
@@ -63,12 +87,11 @@ def _line(*cells: object) -> str:
 def errors() -> str:
     """Return what the models are worth against print: by chapter, by author, and what could not have failed."""
     held = tallies()
-    every = tuple(one for tally in held.values() for one in tally.residuals)
-    together = Tally(residuals=every, parameters=sum(tally.parameters for tally in held.values()))
+    together = _together(held)
     titles = ("{}", "foretold", "median", "p90", "within 10 %", "worst")
     head = "|---|---:|---:|---:|---:|---|"
     by: dict[str, list[Residual]] = {}
-    for one in every:
+    for one in together.residuals:
         by.setdefault(one.figure.author, []).append(one)
     authors = [
         _foretold(name, Tally(residuals=tuple(rows), parameters=0)) for name, rows in sorted(by.items())
@@ -76,9 +99,7 @@ def errors() -> str:
     counts = ("chapter", *ORDER, "of them misprints", "fitted or chosen", "degrees of freedom")
     chosen = []
     for topic in held:
-        told = importlib.import_module(f"readahead.chapters.{topic}.chapter")
-        kinds = (("fitted", told.FITTED), ("chosen by looking", told.CHOSEN_BY_LOOKING))
-        said = "; ".join(f"{kind}: {', '.join(names)}" for kind, names in kinds if names)
+        said = "; ".join(_set_by_hand(topic))
         chosen.append(f"- {topic}: {said or 'nothing'}.")
     parts = (
         f"{_line(*titles, 'scatter', 'null model')}\n{head}---:|---:|".format("chapter"),
@@ -144,3 +165,37 @@ def figures() -> str:
             parts.append("| " + " | ".join(map(_cell, cells)) + " |")
         parts.append("")
     return "\n".join(parts)
+
+
+@click.command()
+def compare() -> None:
+    """Print each chapter's model against the published figures: what could have failed, and what is no test."""
+    held = tallies()
+    for place in CONTENTS:
+        if place.topic in held:
+            click.echo("\n".join(_compared(place.title, place.topic, held[place.topic])) + "\n")
+    ratios = {
+        told.figure for topic in held for turn in chapter(topic).rounds.values() for told in turn.beside
+    }
+    click.echo(_together(held).sentence)
+    click.echo(f"{len(ratios)} printed figures stand as ratios beside those of a run.")
+
+
+def _compared(title: str, topic: str, tally: Tally) -> Iterator[str]:
+    yield f"{title}: {len(tally.residuals)} figures, {len(tally.foretold)} foretold"
+    for one in tally.residuals:
+        pair = f"{one.model:14.6g} {one.figure.value:14.6g} {one.ratio - 1:+8.1%}"
+        yield f"  {one.name:44} {pair}  {one.role:9} {one.why}".rstrip()
+        if one.misprint:
+            mended = f"{one.figure.best:14.6g} {one.model / one.figure.best - 1:+7.1%}"
+            yield f"  {'  a misprint; corrected':44} {'':14} {mended}"
+    yield f"  {tally.sentence}"
+    model, null = scatter(tally)
+    if math.isfinite(null):
+        yield f"  Scatter {model:.1%}, of the null model {null:.1%}; {tally.free} degrees of freedom"
+    for line in _set_by_hand(topic):
+        yield f"  {line}"
+
+
+if __name__ == "__main__":
+    compare()

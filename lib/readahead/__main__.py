@@ -20,14 +20,10 @@ COMMANDS = {
     "doctor": "Check a laptop before a workshop.",
     "lab": "Open the workbook in JupyterLab.",
     "progress": "Show your progress, export it, or begin anew.",
-    "published": "Hold the models to the published figures.",
     "run": "Run a notebook from end to end, with parameters.",
     "sheet": "Run the whole workbook with a set of parameters.",
-    "validate": "Hold the models to measurements at settings drawn at random.",
 }
 """Name of the command (a function in the file of that name in `commands/`) and what `--help` says of it."""
-_FILES = dict.fromkeys(("calibrate", "published", "validate"), "models")
-"""The file of a command, if it is not the one of its own name."""
 
 
 class Commands(click.Group):
@@ -41,7 +37,7 @@ class Commands(click.Group):
         """Return one command, or None for a name that is none."""
         if cmd_name not in COMMANDS:
             return None
-        module = importlib.import_module(f"readahead.commands.{_FILES.get(cmd_name, cmd_name)}")
+        module = importlib.import_module(f"readahead.commands.{cmd_name}")
         command: click.Command = getattr(module, cmd_name)
         return command
 
@@ -57,10 +53,12 @@ def main() -> None:
     """Readahead: a workbook that teaches how storage I/O decides the throughput of a database."""
 
 
-def run(arguments: list[str] | None = None) -> int:
+def run(
+    arguments: list[str] | None = None, command: click.Command = main, name: str = "python -m readahead"
+) -> int:
     """Run one command and return its exit code: 0 well, 1 an error in words, 2 a wrong call, 130 cancelled."""
     try:
-        code = main.main(args=arguments, prog_name="python -m readahead", standalone_mode=False)
+        code = command.main(args=arguments, prog_name=name, standalone_mode=False)
     except click.exceptions.Exit as stop:
         return stop.exit_code
     except click.ClickException as error:

@@ -1,4 +1,4 @@
-"""What a comparison with print is worth: left-out fits against refitted ones, null models, and what is refused."""
+"""What a comparison with print is worth: left-out fits against refitted ones, and what is refused."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from readahead.errors import BadValue
-from readahead.experiments.residual import Residual, Tally, left_out, null_model
+from readahead.experiments.residual import Residual, Tally, left_out
 from readahead.published import Figure
 
 
@@ -41,20 +41,6 @@ def test_a_figure_that_alone_fixes_a_parameter_is_not_foretold() -> None:
     assert found[:2] == pytest.approx([1.2, 1.0], rel=1e-3)
 
 
-def test_a_null_model_takes_what_fits_the_other_figures_best() -> None:
-    line = [
-        Residual(figure(2 + 3 * x, f"t.n{x}", x_value=float(x)), 1.0, "foretold") for x in (1, 2, 5, 9, 20)
-    ]
-    assert null_model(line) == pytest.approx([2 + 3 * x for x in (1, 2, 5, 9, 20)])
-    apart = [
-        Residual(figure(value, name), 1.0, "foretold") for name, value in (("a", 1.0), ("b", 4.0), ("c", 2.0))
-    ]
-    assert null_model(apart) == pytest.approx([8**0.5, 2**0.5, 2.0])
-    given = [Residual(figure(value), 1.0, "foretold", base=base) for value, base in ((1.0, 2.0), (6.0, 10.0))]
-    assert null_model(given) == pytest.approx([1.2, 5.0])
-    assert np.isnan(null_model(apart[:1])[0])
-
-
 def test_only_what_could_have_failed_is_counted() -> None:
     rows = [
         Residual(figure(1.0, "near"), 1.05, "foretold"),
@@ -72,7 +58,7 @@ def test_only_what_could_have_failed_is_counted() -> None:
 def test_a_misprint_is_no_success_and_a_choice_is_named() -> None:
     misprint = figure(0.0004, corrected=0.0034)
     one = Residual(misprint, 0.0034, "identity")
-    assert one.error == pytest.approx(7.5) and one.corrected_ratio == pytest.approx(1)
+    assert one.error == pytest.approx(7.5) and one.model == one.figure.best
     with pytest.raises(BadValue, match="misprint"):
         Residual(misprint, 0.0034, "foretold")
     with pytest.raises(BadValue, match="nobody printed"):

@@ -22,7 +22,7 @@ FILES = dict(re.findall(r"^\*\*`([^`]+)`\*\*\n\n```\w+\n(.*?)^```$", DOCUMENT, r
 """The files of the walk, by their paths."""
 TOPIC, NOTEBOOK = "connections", "notebooks/12_connections.ipynb"
 ONE_TRY = (
-    "from readahead.__main__ import run; from readahead.experiments import validate;"
+    "from readahead.__main__ import run; from tools import validate;"
     " from readahead.measure import calibrate; calibrate.MOST_TRIES = validate.MOST_TRIES = 1"
 )
 """Beside other tests no machine is quiet: nothing is measured again because of that."""
@@ -78,7 +78,7 @@ def test_it_is_found_by_everything_that_lists_chapters(copy: Path) -> None:
     pages = [(copy / page).read_text(encoding="utf-8") for page in ("README.md", "INSTRUCTORS.md")]
     assert all("Connections: how many requests fill a link" in page for page in pages)
     assert "| connections |" in (copy / "docs" / "published.md").read_text(encoding="utf-8")
-    assert "Connections: how many requests" in python(copy, "-m", "readahead", "published")
+    assert "Connections: how many requests" in python(copy, "-m", "tools.published_page")
 
 
 def test_it_passes_what_every_chapter_must_pass(copy: Path) -> None:
@@ -94,7 +94,7 @@ def test_it_passes_what_every_chapter_must_pass(copy: Path) -> None:
     )
     of_all = ("chapters/test_chapters", "chapters/test_every_exercise", "chapters/test_scales", "chapters/test_steps",
               "house/test_topics", "notebooks/test_skeleton", "questions/test_words",
-              "commands/test_published")  # fmt: skip
+              "tools/test_published_page")  # fmt: skip
     files = [f"tests/chapters/{TOPIC}", *(f"tests/{name}.py" for name in of_all)]
     said = python(copy, "-m", "pytest", "-q", "-p", "no:cacheprovider", *files, "-k", TOPIC)
     assert int(re.findall(r"(\d+) passed", said)[0]) >= 40, said
@@ -108,5 +108,7 @@ def test_its_notebook_runs_and_its_model_is_held_to_measurements(copy: Path, tmp
     shown = json.dumps([cell.get("outputs") for cell in executed["cells"]])
     for words in ("This machine", "Amazon Web Services", "the model says", "Requests under way", "Solution"):
         assert words in shown, words
-    asked = ("validate", "--chapter", TOPIC, "--configs", "2", "--repeats", "1")
-    assert "all (2): " in python(copy, "-c", f"{ONE_TRY}; raise SystemExit(run({asked!r}))")
+    asked = ("--chapter", TOPIC, "--configs", "2", "--repeats", "1")
+    assert "all (2): " in python(
+        copy, "-c", f"{ONE_TRY}; raise SystemExit(run({asked!r}, validate.validate))"
+    )

@@ -135,7 +135,7 @@ def test_the_command_puts_this_machine_into_the_catalogue(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("READAHEAD_CACHE", str(tmp_path))
-    monkeypatch.setattr("readahead.commands.models.TABLES", {"comments_narrow": None})
+    monkeypatch.setattr("readahead.commands.calibrate.TABLES", {"comments_narrow": None})
     assert run(["calibrate", "--quick"]) == 0
     assert devices.device(devices.THIS_MACHINE).latency_s > 0
     assert "this-machine: latency" in capsys.readouterr().out

@@ -37,7 +37,7 @@ class Residual:
     why: str = ""
     """Why they are apart, or what was assumed."""
     base: float = field(default=1.0, kw_only=True)
-    """What the model was given to begin with, such as the time before. The null model is a mean of figure / base."""
+    """What the model was given to begin with, such as the time before. A null model is a mean of figure / base."""
 
     def __post_init__(self) -> None:
         require_choice("role", self.role, ROLES)
@@ -68,11 +68,6 @@ class Residual:
     def ratio(self) -> float:
         """Return the model over what was printed, misprint or not."""
         return self.model / self.figure.value
-
-    @property
-    def corrected_ratio(self) -> float:
-        """Return the model over what should have been printed; the same as `ratio` if it was."""
-        return self.model / self.figure.best
 
     @property
     def error(self) -> float:
@@ -120,50 +115,6 @@ def left_out(
     return found
 
 
-# -- what somebody would say who knows nothing but the other figures ------------------------------------------
-def null_model(residuals: Sequence[Residual]) -> list[float]:
-    """Return what the best of three null models says of each foretold figure, each time from the other figures alone.
-
-    For the figures of one column or, where there is none, of one unit: their mean, a straight line over what changes
-    from one to the next, and a straight line through the logarithms of both. The best of the three is taken for each
-    column, in favour of the null model. Not a number where a figure has no other of its kind.
-    """
-    told = [one for one in residuals if one.role == "foretold"]
-    said = np.full(len(told), np.nan)
-    series: dict[tuple[str, str, bool], list[int]] = {}
-    for n, one in enumerate(told):
-        column = one.figure.name.rpartition(".")[0] if isinstance(one.figure.x_value, float) else ""
-        series.setdefault((column, one.figure.unit, one.base != 1.0), []).append(n)
-    for (column, _, _), members in series.items():
-        base = np.array([told[n].base for n in members])
-        y = np.array([told[n].figure.value for n in members]) / base
-        x = np.array([float(told[n].figure.x_value or 0) if column else 0.0 for n in members])
-        tried = [_guess(x, y, line=line) for line in ("mean", *(("plain", "logarithms") if column else ()))]
-        tried = [guess for guess in tried if np.all(guess > 0)]
-        if tried:
-            said[members] = base * min(tried, key=lambda guess: float(np.sum(np.log(guess / y) ** 2)))
-    return said.tolist()
-
-
-def _guess(x: Array, y: Array, line: str) -> Array:
-    """Return each y as guessed from the others: by their mean (of logarithms), or by a straight line over x."""
-    few = 2 if line == "mean" else 4
-    if len(y) < few:
-        return np.full(len(y), np.nan)
-    over, of, weight = {
-        "mean": (np.zeros_like(x), np.log(y), np.ones_like(y)),
-        "plain": (x, y, 1 / y),
-        "logarithms": (np.log(np.maximum(x, 1e-300)), np.log(y), np.ones_like(y)),
-    }[line]
-    terms = np.column_stack([np.ones_like(over), over][: 1 if line == "mean" else 2])
-    guess = np.empty(len(y))
-    for n in range(len(y)):
-        rest = np.arange(len(y)) != n
-        line_of, *_ = np.linalg.lstsq(terms[rest] * weight[rest, None], of[rest] * weight[rest], rcond=None)
-        guess[n] = terms[n] @ line_of
-    return guess if line == "plain" else np.exp(guess)
-
-
 # -- the tally ------------------------------------------------------------------------------------------------
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tally:
@@ -206,22 +157,6 @@ class Tally:
     def worst(self) -> Residual | None:
         """Return the foretold figure that is farthest off."""
         return max(self.foretold, key=lambda one: one.error, default=None)
-
-    @property
-    def scatter(self) -> tuple[float, float]:
-        """Return the root mean square of log(model / print), of the model and of its null model.
-
-        Over the foretold figures for which there is a null model; not a number if there is none.
-        """
-        pairs = [
-            (one.ratio, null / one.figure.value)
-            for one, null in zip(self.foretold, null_model(self.residuals), strict=True)
-            if np.isfinite(null)
-        ]
-        if not pairs:
-            return float("nan"), float("nan")
-        model, null = np.sqrt(np.mean(np.log(np.array(pairs)) ** 2, axis=0)).tolist()
-        return model, null
 
     @property
     def sentence(self) -> str:

@@ -1,4 +1,4 @@
-"""The model against measurements: settings are drawn at random, the model answers first, then DuckDB is measured.
+"""`make validate`, the model against measurements: settings are drawn at random, the model answers, DuckDB is measured.
 
 Before and after each setting a control run, always the same, tells how steady the machine is: a setting beside which
 it strayed is measured again. Errors are summed up for all settings, and for those that the device bounds.
@@ -7,16 +7,22 @@ it strayed is measured again. Errors are summed up for all settings, and for tho
 from __future__ import annotations
 
 import functools
+import json
 import math
 import random
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from operator import itemgetter
+from pathlib import Path
 from typing import Any
 
+import click
 import numpy as np
 
-from readahead import units
+from readahead import paths, units
+from readahead.__main__ import run
+from readahead.chapters import CONTENTS, chapter, is_written
 from readahead.devices import Device
 from readahead.experiments.experiment import Experiment, Settings
 from readahead.experiments.table_experiment import DEVICE_KNOBS, TableExperiment, once
@@ -25,7 +31,7 @@ from readahead.measure.calibrate import MOST_TRIES, STRAYED, control_s
 from readahead.measure.case import Case
 from readahead.measure.sample import Sample
 from readahead.models.estimate import Estimate
-from readahead.running import quietly, tell
+from readahead.running import Event, listening, quietly, tell
 
 TABLES = {"comments_narrow": ("tiny", "small"), "comments": ("tiny",), "lineitem": ("tiny",)}
 """What is drawn from; sizes at which a run takes a fraction of a second on most devices."""
@@ -141,7 +147,7 @@ class EveryKnob(TableExperiment):
 EVERY_KNOB = EveryKnob(topic="every knob", title="Every knob", knobs=())
 
 
-def validate(asked: Experiment, *, seed: int, configs: int, repeats: int = 3) -> Iterator[Row]:
+def validated(asked: Experiment, *, seed: int, configs: int, repeats: int = 3) -> Iterator[Row]:
     """Calibrate the engine on this machine, then yield one row a setting. Raises `Cancelled` when asked to stop."""
     asked.calibrate()
     rng, done = random.Random(seed), 0
@@ -151,12 +157,12 @@ def validate(asked: Experiment, *, seed: int, configs: int, repeats: int = 3) ->
         if asked.model(settings).seconds > LONGEST_S:
             continue
         tell(done, configs, asked.describe(settings))
-        yield _row(asked, settings, repeats, controls)
+        yield _measured(asked, settings, repeats, controls)
         done += 1
     tell(configs, configs, "done")
 
 
-def _row(source: Experiment, settings: Settings, repeats: int, controls: list[float]) -> Row:
+def _measured(source: Experiment, settings: Settings, repeats: int, controls: list[float]) -> Row:
     """Measure one setting, again while the machine strays; the steadiest try counts."""
     found: list[tuple[float, float, Sample]] = []
     while not found or (min(found, key=itemgetter(0))[0] > STRAYED and len(found) < MOST_TRIES):
@@ -224,7 +230,7 @@ def _levels(errors: Sequence[float]) -> dict[str, float | int | None]:
     }
 
 
-def report(rows: Sequence[Row]) -> dict[str, object]:
+def report(rows: Sequence[Row]) -> dict[str, Any]:
     """Return what `--json` writes: the summaries and every row."""
     return {
         "all": summary(rows),
@@ -233,3 +239,88 @@ def report(rows: Sequence[Row]) -> dict[str, object]:
         "repeated": sum(row.tries > 1 for row in rows),
         "rows": [{**asdict(row), "ratio": row.ratio, "error": row.error} for row in rows],
     }
+
+
+# -- the command ------------------------------------------------------------------------------------------
+@click.command()
+@click.option("--seed", default=1, show_default=True, help="Which settings are drawn.")
+@click.option(
+    "--configs", default=24, show_default=True, type=click.IntRange(1, 10_000), help="How many settings."
+)
+@click.option("--repeats", default=3, show_default=True, type=click.IntRange(1, 100), help="Runs of each.")
+@click.option(
+    "--json", "json_path", type=click.Path(dir_okay=False, path_type=Path), help="Write all figures here too."
+)
+@click.option("--chapter", "topic", help="Draw from one chapter's knobs, such as fragments; or all of them.")
+@click.pass_context
+def validate(
+    context: click.Context, seed: int, configs: int, repeats: int, json_path: Path | None, topic: str | None
+) -> None:
+    """Draw settings, model each, measure each on the emulated device, and print how far apart they are.
+
+    Ends with 1 if model, trace and DuckDB's profile count reads, bytes or row groups differently anywhere.
+    """
+    if json_path is not None:
+        paths.require_place(json_path)
+    found, lines, differs = dict[str, dict[str, Any]](), list[str](), 0
+    for name, source in _sources(topic).items():
+        click.echo(f"Calibrating the engine on this machine, for {name} ...", err=True)
+        rows: list[Row] = []
+        click.echo(f"{name}\n{'modeled':>10} {'measured':>10} {'ratio':>6}  bound   setting")
+        with listening(_progress):
+            for row in validated(source, seed=seed, configs=configs, repeats=repeats):
+                rows.append(row)
+                differs += bool(row.differences)
+                click.echo(_shown(row))
+        found[name] = report(rows)
+        lines.append(_summary(name, rows, found[name]))
+        click.echo()
+    click.echo("\n".join(lines))
+    if json_path is not None:
+        text = json.dumps(found if topic == "all" else next(iter(found.values())), indent=1)
+        paths.write_whole(json_path, text, make_folder=True)
+    if differs:
+        click.echo(f"Model, trace and profile differ in {differs} settings: see the lines with !=.", err=True)
+        context.exit(1)
+
+
+def _sources(topic: str | None) -> dict[str, Experiment]:
+    """Return what settings are drawn from, by name."""
+    if topic is None:
+        return {EVERY_KNOB.topic: EVERY_KNOB}
+    written = [row.topic for row in CONTENTS if is_written(row.topic)] if topic == "all" else [topic]
+    return {name: chapter(name).experiment for name in written}
+
+
+def _progress(event: Event) -> None:
+    if "build" in event.note:
+        click.echo(f"  {event.note}", err=True)
+
+
+def _shown(row: Row) -> str:
+    bound = "device" if row.device_bound else "engine"
+    modeled, measured = units.text(row.modeled_s, "s"), units.text(row.measured_s, "s")
+    line = f"{modeled:>10} {measured:>10} {row.ratio:>6.3f}  {bound}  {row.case}"
+    return "\n".join([line, *(f"{'!=':>32}  {difference}" for difference in row.differences)])
+
+
+def _summary(name: str, rows: list[Row], told: dict[str, Any]) -> str:
+    parts = [f"{name}: {_line('all', told['all'])}; {_line('device-bound', told['device_bound'])}"]
+    parts.append(f"  {_line('the control run from its own median', told['machine'])};")
+    parts.append(f"  {told['repeated']} of {len(rows)} settings repeated because it strayed")
+    known = [row for row in rows if "reads" in row.modeled]
+    if known:
+        exact = sum(not row.differences for row in known)
+        parts.append(f"  model, trace and profile count alike in {exact} of {len(known)} settings")
+    return "\n".join(parts)
+
+
+def _line(name: str, errors: dict[str, Any]) -> str:
+    if not errors["n"]:
+        return f"{name}: no setting of this kind"
+    levels = " / ".join(units.text(errors[level], "1") for level in ("median", "p90", "worst"))
+    return f"{name} ({errors['n']}): {levels}"
+
+
+if __name__ == "__main__":
+    sys.exit(run(command=validate, name="python -m tools.validate"))

@@ -13,10 +13,10 @@ import pytest
 from readahead.__main__ import run
 from readahead.chapters import CONTENTS, chapter, is_written
 from readahead.errors import Cancelled
-from readahead.experiments import validate
-from readahead.experiments.validate import EVERY_KNOB, Row
 from readahead.measure.calibrate import Calibration
 from readahead.running import listening
+from tools import validate
+from tools.validate import EVERY_KNOB, Row
 
 ROW = Row(
     case="a case", modeled_s=1.1, measured_s=1.0, seconds=(1.0,), device_bound=True,
@@ -67,7 +67,8 @@ def test_the_command_writes_what_it_prints(
     """Two settings, really measured; how close they are is for `make validate` to tell, on a quiet machine."""
     monkeypatch.setattr(validate, "MOST_TRIES", 1)  # beside other tests no machine is quiet
     target = tmp_path / "deep" / "figures.json"
-    assert run(["validate", "--seed", "3", "--configs", "2", "--repeats", "1", "--json", str(target)]) == 0
+    asked = ["--seed", "3", "--configs", "2", "--repeats", "1", "--json", str(target)]
+    assert run(asked, validate.validate) == 0
     told = json.loads(target.read_text(encoding="utf-8"))
     assert told["all"]["n"] == len(told["rows"]) == 2
     assert all(row["modeled"]["reads"] == row["traced"]["reads"] for row in told["rows"])
@@ -82,7 +83,7 @@ def test_it_can_be_cancelled() -> None:
     stop = threading.Event()
     stop.set()
     with pytest.raises(Cancelled), listening(stop=stop):
-        next(validate.validate(EVERY_KNOB, seed=1, configs=1))
+        next(validate.validated(EVERY_KNOB, seed=1, configs=1))
 
 
 def test_what_is_counted_differently_is_named() -> None:
@@ -99,7 +100,7 @@ def test_a_setting_is_measured_again_while_the_machine_strays(monkeypatch: pytes
     """The control runs are given; what is measured between them is real."""
     controls = iter([*[1.0] * 5, 1.0, 1.5, 1.0, 1.3, 1.0, 1.02])
     monkeypatch.setattr(validate, "control_s", lambda: next(controls))
-    [row] = validate.validate(EVERY_KNOB, seed=3, configs=1, repeats=1)
+    [row] = validate.validated(EVERY_KNOB, seed=3, configs=1, repeats=1)
     assert (row.tries, row.control_s) == (3, 1.02)
     assert validate.report([row])["repeated"] == 1
 
@@ -118,6 +119,6 @@ def test_every_chapter_can_be_drawn_from_and_modeled(topic: str) -> None:
 
 
 def test_a_chapter_is_held_to_its_own_knobs() -> None:
-    (row,) = validate.validate(chapter("fragments").experiment, seed=4, configs=1, repeats=1)
+    (row,) = validate.validated(chapter("fragments").experiment, seed=4, configs=1, repeats=1)
     assert row.modeled_s > 0 and row.measured_s == row.seconds[0]
     assert row.modeled["reads"] == row.traced["reads"]
