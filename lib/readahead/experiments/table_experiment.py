@@ -1,7 +1,7 @@
 """The common experiment: a table, a query over it, a device. Most topics turn knobs of this one; what a topic adds is
 which knobs, with which defaults, and what was published.
 
-Knobs by these names mean the same everywhere (see `knobs`); a topic that means something else overrides `case`.
+Knobs by these names mean the same everywhere (see `knobs.yaml`); a topic that means something else overrides `case`.
 """
 
 from __future__ import annotations
@@ -14,7 +14,8 @@ from typing import Any, TypeVar
 
 from readahead.datasets.recipe import Recipe
 from readahead.devices import THIS_MACHINE, Device, calibrated, device_or_stand_in
-from readahead.experiments.experiment import DISK_COLD, DISK_WARM, EMULATED, USUAL, Experiment, Settings
+from readahead.experiments.experiment import DISK_COLD, DISK_WARM, EMULATED, Experiment, Settings
+from readahead.experiments.knobs import USUAL
 from readahead.experiments.round import Applied
 from readahead.measure.calibrate import MEMORY, Calibration, engine
 from readahead.measure.case import Case

@@ -8,76 +8,25 @@ from typing import Any
 
 import numpy as np
 
-from readahead import devices, published
+from readahead import published
 from readahead.chapters.cache_tiers import laws
 from readahead.chapters.cache_tiers.workload import DISK, DROP, SCAN, UNIFORM, ZIPF, CachedCase, CachedQueries
 from readahead.experiments.claim import Sides
-from readahead.experiments.experiment import Knob, Settings, knob, powers
+from readahead.experiments.experiment import Settings
 from readahead.experiments.figure import Axis, Line, Picture, against_print
+from readahead.experiments.knobs import knobs_of
 from readahead.experiments.residual import Residual
 from readahead.experiments.round import Applied, Round, Study, along, compared, traces
 from readahead.experiments.steps import Box, Frame, Steps
 from readahead.questions.question import Computed, Drawn
 from readahead.units import GiB, KiB, MiB
 
-
-def _price(name: str, *, kind: str = "", **limits: Any) -> Knob:
-    only = "It enters only the five-minute rule."
-    return Knob(
-        name=name, kind=kind, folded=True, help="For the five-minute rule.", idle=lambda _: only, **limits
-    )
-
-
 EXPERIMENT = CachedQueries(
     topic="cache_tiers",
     title="Cache tiers: cold, warm, and the tier between",
-    fixed={"dataset": "comments", "device": devices.device("nvme").name, "threads": 1},
-    knobs=(
-        Knob(
-            name="memory_share", label="Cache memory", kind="1", default=0.5, low=0.1, high=1.5,
-            help="Room for cached blocks, as a share of the table. What DuckDB needs itself comes on top.",
-        ),
-        Knob(
-            name="access", label="Asked for", kind="choice", default=ZIPF, choices=(UNIFORM, ZIPF, SCAN),
-            labels={UNIFORM: "any row group alike", ZIPF: "favourites", SCAN: "the whole table"},
-            help="One row group a query, at random; or all of them in one scan.",
-        ),
-        Knob(
-            name="skew", label="Skew", kind="", default=1.0, low=0.1, high=1.5,
-            help="How strong the favourites are: the k-th is asked for 1/k^skew times as often as the first.",
-            idle=lambda now: "" if now["access"] == ZIPF else "All are asked for alike: there are no favourites.",
-        ),
-        knob("latency_s", default=0.02, low=100e-6),
-        Knob(
-            name="spill", label="Tier between", kind="choice", default=DROP, choices=(DROP, DISK),
-            labels={DISK: "local disk"},
-            help="Where DuckDB puts a block that memory has no room for: nowhere, or a folder of this disk.",
-        ),
-        Knob(
-            name="run", label="Which run", kind="count", default=2, low=1, high=5, steps=(1, 2, 3, 4, 5),
-            help="The same queries have run so many times, this one included, on one connection.",
-        ),
-        knob("row_group_rows", default=4_096, high=8_192, steps=powers(2_048, 8_192)),
-        Knob(
-            name="block_bytes", label="Cache block", kind="bytes", default=1 * MiB, low=16 * KiB, high=2 * MiB,
-            steps=powers(16 * KiB, 2 * MiB), folded=True, help="A longer read is split into blocks of this size.",
-        ),
-        Knob(
-            name="queries", label="Queries a run", kind="count", default=96, low=16, high=512,
-            steps=powers(16, 512, 96, 192), folded=True, help="How many row groups one run asks for, in turn.",
-            idle=lambda now: "One query reads the whole table." if now["access"] == SCAN else "",
-        ),
-        knob("queue_depth", default=8, high=8, steps=powers(1, 8)),
-        knob("bandwidth_bytes_per_s", default=2e9),
-        knob("channels", default=64),
-        _price("dram_dollars_per_gib", label="Memory, $ a GiB", default=4.0, low=0.1, high=10_000),
-        _price("drive_dollars", label="Drive, $", default=200.0, low=1, high=100_000),
-        _price(
-            "drive_reads_per_s", label="Drive, reads of 4 KiB a second", kind="count", default=500_000, low=1, high=1e7
-        ),
-        knob("size", default="tiny"),
-    ),
-)  # fmt: skip
+    fixed={"dataset": "comments", "threads": 1},
+    knobs=knobs_of(__file__),
+)
 
 FAST_S, SLOW_S = 1e-3, 50e-3
 """Two tiers, as the third round gives them."""

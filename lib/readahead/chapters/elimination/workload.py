@@ -15,12 +15,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from readahead import devices
 from readahead.chapters.elimination.laws import groups_between, place
 from readahead.chapters.elimination.star_queries import (
     BY_DATE,
     BY_QUANTITY,
-    BY_YEAR,
     GENERATED,
     KEYS,
     LOADS,
@@ -29,7 +27,8 @@ from readahead.chapters.elimination.star_queries import (
     dimensions,
 )
 from readahead.datasets import inspect, store
-from readahead.experiments.experiment import Knob, Settings, knob, powers
+from readahead.experiments.experiment import Settings
+from readahead.experiments.knobs import knobs_of
 from readahead.experiments.table_experiment import TableExperiment, once
 from readahead.measure import calibrate
 from readahead.measure.calibrate import Calibration
@@ -277,13 +276,6 @@ class Eliminating(TableExperiment):
         """Return rows_per_s."""
         return "rows_per_s"
 
-    def disabled(self, settings: Settings) -> dict[str, str]:
-        """Say which knobs do nothing now, and why."""
-        reasons = super().disabled(settings)
-        if self.value(settings, "load") != BY_DATE:
-            reasons["disorder"] = "Rows can only come late where they are expected: load them by date."
-        return reasons
-
 
 def _flight_costs(case: Case, samples: Sequence[Sample]) -> Costs:
     base = calibrate.engine(TABLE).ensure()
@@ -300,35 +292,9 @@ def _flight_costs(case: Case, samples: Sequence[Sample]) -> Costs:
     )
 
 
-_VOLUME = devices.device("cloud-volume")
-
 EXPERIMENT = Eliminating(
     topic="elimination",
     title="Elimination: which row groups are read at all",
-    knobs=(
-        Knob(
-            name="load", label="Loaded", kind="choice", default=GENERATED,
-            choices=(GENERATED, BY_YEAR, BY_DATE, BY_QUANTITY),
-            labels={GENERATED: "generator's", BY_YEAR: "by year", BY_DATE: "by date", BY_QUANTITY: "by quantity"},
-            help="The order in which the rows were written.",
-        ),
-        Knob(
-            name="flight", label="Query", kind="choice", default="Q1.2", choices=tuple(QUERIES),
-            help="Of the Star Schema Benchmark: Q1.1 asks for a year, Q1.2 for a month, Q1.3 for a week, Q2.1 for all"
-            " days.",
-        ),
-        Knob(
-            name="disorder", label="Disorder", kind="1", default=IN_ORDER, low=IN_ORDER, high=1.0,
-            steps=(IN_ORDER, 0.01, 0.03, 0.1, 0.3, 1.0),
-            help="How late a row may come, as a share of the table, when it is loaded by date. The left end is none.",
-        ),
-        knob("row_group_rows", default=8_192, high=131_072, steps=powers(2_048, 131_072)),
-        knob("device", default=_VOLUME.name),
-        knob("latency_s", default=_VOLUME.latency_s, folded=True),
-        knob("bandwidth_bytes_per_s", default=_VOLUME.bandwidth_bytes_per_s),
-        knob("channels", default=_VOLUME.channels),
-        knob("queue_depth"),
-        knob("size", default="tiny"),
-    ),
+    knobs=knobs_of(__file__),
     fixed={"dataset": TABLE, "threads": 1},
-)  # fmt: skip
+)

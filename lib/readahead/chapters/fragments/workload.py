@@ -12,8 +12,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from readahead.devices import Device, device
-from readahead.experiments.experiment import Knob, Settings, knob, powers
+from readahead.devices import Device
+from readahead.experiments.experiment import Settings
+from readahead.experiments.knobs import knobs_of
 from readahead.experiments.table_experiment import TableExperiment
 from readahead.measure.run import Stopwatch
 from readahead.measure.sample import Sample
@@ -132,28 +133,8 @@ class Fragments(TableExperiment):
         return {**chosen, "workload": READERS, **drawn}
 
 
-_DISK = device("textbook-disk")
-
 EXPERIMENT = Fragments(
     topic="fragments",
     title="Fragments: what a seek costs",
-    knobs=(
-        knob("device", default=_DISK.name),
-        knob("fragment_bytes", default=512 * KiB),
-        knob("seek_s", default=_DISK.seek_s, folded=False),
-        knob("latency_s", default=_DISK.latency_s),
-        knob("row_group_rows", default=32_768),
-        Knob(
-            name="workload", label="Who reads", kind="choice", default=SCAN, choices=(SCAN, READERS),
-            labels={SCAN: "DuckDB scan", READERS: "plain readers"},
-        ),
-        Knob(
-            name="readers", label="Readers", kind="count", default=8, low=1, high=32, steps=powers(1, 32),
-            folded=True, help="Plain readers, each with its own part of the file.",
-        ),
-        knob("channels", default=1, label="Heads", high=32, steps=powers(1, 32)),
-        knob("bandwidth_bytes_per_s", default=_DISK.bandwidth_bytes_per_s),
-        knob("queue_depth", default=2),
-        knob("size"),
-    ),
-)  # fmt: skip
+    knobs=knobs_of(__file__),
+)

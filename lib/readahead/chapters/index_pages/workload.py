@@ -21,9 +21,10 @@ import numpy as np
 from readahead.chapters.index_pages import laws
 from readahead.chapters.index_pages.laws import DISPATCH_S, PAGE_BYTES, READER_S
 from readahead.datasets import expected, inspect, store
-from readahead.devices import Device, device
+from readahead.devices import Device
 from readahead.errors import DataError
-from readahead.experiments.experiment import Knob, Settings, knob, powers
+from readahead.experiments.experiment import Settings
+from readahead.experiments.knobs import knobs_of
 from readahead.experiments.table_experiment import TableExperiment, once
 from readahead.measure.case import Case
 from readahead.measure.run import Query, Stopwatch
@@ -417,62 +418,8 @@ class IndexPages(TableExperiment):
         return drawn | {"way": rng.choice(tuple(INDEX_WAYS)), "latency_s": rng.uniform(0.001, 0.01)}
 
 
-def _not_a_table(now: Settings) -> str:
-    return "" if now["way"] in TABLE_WAYS else "This is about a DuckDB table; an index is being read."
-
-
-def _not_an_index(now: Settings) -> str:
-    return "" if now["way"] in INDEX_WAYS else "This is about an index; a DuckDB table is being read."
-
-
-_ARRAY = device("randal-array")
-
 EXPERIMENT = IndexPages(
     topic="index_pages",
     title="Reading the index: avoiding bytes is not avoiding time",
-    knobs=(
-        knob("device", default=_ARRAY.name),
-        Knob(name="way", label="Read", kind="choice", default=LIMITED, choices=tuple(WAYS), labels=WAYS),
-        Knob(
-            name="fanout", label="Fan-out", kind="count", default=213, low=9, high=622,
-            steps=(9, 16, 32, 64, 128, 213, 404, 622), help="Leaf pages that one page above them points to.",
-            idle=lambda now: "Only the leaves are read." if now["way"] == COUNT else _not_an_index(now),
-        ),
-        knob(
-            "queue_depth", default=32, folded=False, help="Reads under way at once, where they are known beforehand.",
-            idle=lambda now: "Each page has to say where the next one lies: nobody can ask ahead."
-            if now["way"] == LIMITED else "",
-        ),
-        Knob(
-            name="read_bytes", label="Read size", kind="bytes", default=64 * KiB, low=8 * KiB, high=64 * KiB,
-            steps=powers(8 * KiB, 64 * KiB), help="How much the device is asked for when one page of 8 KB is wanted.",
-            idle=_not_an_index,
-        ),
-        knob("latency_s", default=_ARRAY.latency_s),
-        Knob(
-            name="leaf_pages", label="Leaf pages", kind="count", default=2_048, low=1_024, high=16_384,
-            steps=powers(1_024, 16_384), folded=True, help="Pages of 8 KB at the lowest level of the index.",
-            idle=_not_an_index,
-        ),
-        Knob(
-            name="sample_share", label="Sample", kind="1", default=0.1, low=0.02, high=0.5,
-            steps=(0.02, 0.05, 0.1, 0.2, 0.5), folded=True, help="Share of the DuckDB table that is drawn.",
-            idle=lambda now: "Nothing is sampled."
-            if now["way"] in (METADATA, TABLE) else _not_a_table(now),
-        ),
-        Knob(
-            name="stored", label="Format", kind="choice", default=PARQUET, folded=True,
-            choices=(PARQUET, NATIVE), labels={PARQUET: "Parquet", NATIVE: "DuckDB's own"},
-            idle=lambda now: "Row groups and their footer are those of the Parquet file."
-            if now["way"] in (METADATA, CHOSEN) else _not_a_table(now),
-        ),
-        Knob(
-            name="order", label="Rows lie", kind="choice", default=IN_ORDER, folded=True,
-            choices=(IN_ORDER, SHUFFLED), labels={IN_ORDER: "by time"}, idle=_not_a_table,
-        ),
-        knob("bandwidth_bytes_per_s", default=_ARRAY.bandwidth_bytes_per_s, folded=False),
-        knob("channels", default=_ARRAY.channels),
-        knob("threads", default=1, idle=_not_a_table),
-        knob("size", default="tiny", idle=_not_a_table),
-    ),
-)  # fmt: skip
+    knobs=knobs_of(__file__),
+)

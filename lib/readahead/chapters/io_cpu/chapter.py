@@ -30,8 +30,9 @@ from readahead.chapters.io_cpu.workload import EVERY, QUERY_1, SUM, Reports, cpu
 from readahead.datasets import store
 from readahead.datasets.recipe import Recipe
 from readahead.experiments.claim import Sides
-from readahead.experiments.experiment import DISK_COLD, DISK_WARM, Knob, knob
+from readahead.experiments.experiment import DISK_COLD, DISK_WARM
 from readahead.experiments.figure import Axis, Line, Picture, against_print
+from readahead.experiments.knobs import knobs_of
 from readahead.experiments.round import Applied, Round, Study, along, compared, traces
 from readahead.experiments.steps import Steps, scan_frames
 from readahead.measure.run import EngineSettings, Query, run_local
@@ -40,29 +41,12 @@ from readahead.questions.question import Computed, Drawn
 from readahead.storage import page_cache
 from readahead.units import GB, MB, MiB
 
-_SSD = devices.device("sata-ssd")
-
 EXPERIMENT = Reports(
     topic="io_cpu",
     title="The CPU cost of I/O: device and processor, whoever is slower",
-    knobs=(
-        knob("device", default=_SSD.name),
-        knob("bandwidth_bytes_per_s", default=_SSD.bandwidth_bytes_per_s, low=10e6, folded=False),
-        knob("threads", default=1, folded=False),
-        Knob(
-            name="report", label="Query", kind="choice", default=EVERY, choices=(EVERY, SUM, QUERY_1),
-            labels={EVERY: "every column", SUM: "one sum", QUERY_1: "Query 1"},
-            help="TPC-H's Query 1 without its filter on dates: eight aggregates of four columns, grouped by two flags.",
-        ),
-        knob("row_group_rows", default=16_384, folded=True),
-        knob("latency_s", default=_SSD.latency_s, folded=True),
-        knob("queue_depth"),
-        knob("channels", default=_SSD.channels),
-        knob("size", default="tiny"),
-        knob("where"),
-    ),
+    knobs=knobs_of(__file__),
     fixed={"dataset": "lineitem"},
-)  # fmt: skip
+)
 
 BANDWIDTHS = (50 * MB, 200 * MB, 800 * MB, 3_200 * MB)
 AMPLE, TIGHT = 1_024 * MiB, 16 * MiB

@@ -24,7 +24,8 @@ from readahead.chapters.loading.laws import LoadCosts
 from readahead.datasets import store
 from readahead.devices import Device
 from readahead.errors import DataError
-from readahead.experiments.experiment import Experiment, Knob, Settings, knob, powers
+from readahead.experiments.experiment import Experiment, Settings
+from readahead.experiments.knobs import knobs_of
 from readahead.measure.calibrate import Calibration
 from readahead.measure.run import Stopwatch, quoted
 from readahead.measure.sample import Sample
@@ -361,29 +362,8 @@ class Loading(Experiment):
         return "rows_per_s"
 
 
-def _on_this_disk(settings: Settings) -> str:
-    own = "It is this machine's own disk: its latency is what it is. Write to the emulated device to set it."
-    return "" if settings["target"] == EMULATED_FILES else own
-
-
 EXPERIMENT = Loading(
     topic="loading",
     title="Loading: writers, batches, and where they write",
-    knobs=(
-        Knob(
-            name="writers", label="Writers", kind="count", default=4, low=1, high=64, steps=powers(1, 64),
-            help="Threads that each write batch after batch.",
-        ),
-        Knob(
-            name="commit_rows", label="Rows a commit", kind="rows", default=500, low=10, high=10_000,
-            steps=(10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000),
-            help="How many rows are made safe together.",
-        ),
-        knob("latency_s", default=0.004, low=100e-6, high=0.02, label="Write latency", idle=_on_this_disk),
-        Knob(
-            name="target", label="Into", kind="choice", default=EMULATED_FILES, choices=tuple(TARGETS), labels=TARGETS
-        ),
-        knob("channels", default=16, idle=_on_this_disk),
-        knob("size", default="tiny"),
-    ),
-)  # fmt: skip
+    knobs=knobs_of(__file__),
+)

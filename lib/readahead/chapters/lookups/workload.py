@@ -22,7 +22,8 @@ from readahead.chapters.lookups import laws
 from readahead.datasets import expected, inspect, store
 from readahead.datasets.recipe import Recipe
 from readahead.devices import Device, device
-from readahead.experiments.experiment import EMULATED, Knob, Settings, knob, powers
+from readahead.experiments.experiment import EMULATED, Settings
+from readahead.experiments.knobs import knobs_of
 from readahead.experiments.table_experiment import TableExperiment, once
 from readahead.measure import calibrate
 from readahead.measure.calibrate import WARM, Calibration, Trial, line, trial
@@ -33,7 +34,7 @@ from readahead.models.reads import Reads, Segments, block_span, native_reads
 from readahead.models.schedule import Costs
 from readahead.models.table_layout import VECTOR_ROWS
 from readahead.published import Figure, series
-from readahead.units import MB, KiB
+from readahead.units import KiB
 
 NATIVE, PARQUET = "native", "parquet"
 OWN_DISK, ANY_CHANNEL = "own_disk", "any_channel"
@@ -371,68 +372,13 @@ class Lookups(TableExperiment):
 
     def disabled(self, settings: Settings) -> dict[str, str]:
         """Say which knobs do nothing now, and why."""
-        reasons = super().disabled(settings)
-        if settings["stored"] == PARQUET:
-            why = "A Parquet file has no index and no blocks; its row groups are read, many at once."
-            reasons |= {"step_rows": why, "block_bytes": why}
-        if settings["where"] != EMULATED:
-            reasons["placed"] = "On this machine's own disk blocks lie where the system put them."
-        if settings["query"] != "lookup":
-            reasons |= dict.fromkeys(("step_rows", "asked", "key_draw"), "A scan asks for every row.")
-        elif self.case(settings).by_index:
-            alone = "Through the index DuckDB asks for one block at a time, whatever could be under way."
-            reasons |= dict.fromkeys(("queue_depth", "channels", "placed"), alone)
-        return reasons
+        alone = "Through the index DuckDB asks for one block at a time, whatever could be under way."
+        idle = ("queue_depth", "channels", "placed") if self.case(settings).by_index else ()
+        return super().disabled(settings) | dict.fromkeys(idle, alone)
 
 
 EXPERIMENT = Lookups(
     topic="lookups",
     title="Lookups: 25 rows or 26",
-    knobs=(
-        knob("device", default="sas-15k-x8"),
-        knob("rows_per_lookup", default=25),
-        Knob(
-            name="step_rows", label="One by one up to", kind="rows", default=25, low=1, high=10_000,
-            steps=(1, 10, 25, 50, 100, 500, 2_048, 10_000),
-            help="index_scan_max_count: up to so many rows DuckDB fetches through its index.",
-        ),
-        knob("channels", label="Disks", high=64, steps=powers(1, 64), folded=False),
-        knob(
-            "latency_s", label="Random read", default=0.001, high=0.02,
-            help="From asking to the first byte, seek and all.",
-        ),
-        knob("queue_depth", default=32, folded=False),
-        Knob(
-            name="stored", label="Format", kind="choice", default=NATIVE, choices=(NATIVE, PARQUET),
-            labels={NATIVE: "DuckDB's own, with an index", PARQUET: "Parquet"},
-        ),
-        knob("query", default="lookup", choices=("lookup", "scan")),
-        Knob(
-            name="placed", label="Blocks", kind="choice", default=OWN_DISK, choices=(OWN_DISK, ANY_CHANNEL),
-            labels={OWN_DISK: "each on its own disk", ANY_CHANNEL: "any channel serves any"}, folded=True,
-            help="Whether a block can be had from one disk only, or from whatever is free.",
-        ),
-        Knob(
-            name="asked", label="Keys", kind="choice", default=SCATTERED, choices=(SCATTERED, UNSORTED, NEIGHBOURS),
-            labels={UNSORTED: "scattered, in no order"}, folded=True,
-            help="Which keys are asked for, and in which order.",
-        ),
-        Knob(
-            name="table_order", label="Table", kind="choice", default=SORTED, choices=(SORTED, SHUFFLED),
-            labels={SORTED: "in order of the key"}, folded=True, help="Whether rows lie in the order of their keys.",
-        ),
-        knob("row_group_rows", default=2_048, high=262_144, steps=powers(2_048, 262_144), folded=True),
-        Knob(
-            name="block_bytes", label="Block", kind="bytes", default=16 * KiB, low=16 * KiB, high=256 * KiB,
-            steps=powers(16 * KiB, 256 * KiB), folded=True, help="What is read of DuckDB's own file, never less.",
-        ),
-        knob("bandwidth_bytes_per_s", default=88.4 * MB, help="Of one disk; each has its own."),
-        Knob(
-            name="key_draw", label="Draw", kind="count", default=1, low=1, high=1_000, steps=(1, 2, 5, 10, 100, 1_000),
-            folded=True, help="Which keys are drawn.",
-        ),
-        knob("threads", default=1),
-        knob("size", default="tiny"),
-        knob("where"),
-    ),
-)  # fmt: skip
+    knobs=knobs_of(__file__),
+)

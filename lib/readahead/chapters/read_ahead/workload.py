@@ -6,14 +6,14 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from readahead.datasets import expected, store
-from readahead.devices import device
-from readahead.experiments.experiment import Knob, Settings, knob, powers
+from readahead.experiments.experiment import Settings
+from readahead.experiments.knobs import knobs_of
 from readahead.experiments.table_experiment import TableExperiment, once
 from readahead.measure.case import Case
 from readahead.measure.run import Query, Setting
 from readahead.models.reads import Reads, RowGroup, Span, native_reads
 from readahead.models.schedule import Costs, Timeline, Window, simulate
-from readahead.units import KiB, MiB
+from readahead.units import KiB
 
 ON, OFF, ALONE = "on", "off", "alone"
 PARQUET, NATIVE = "parquet", "native"
@@ -133,40 +133,8 @@ class ReadAhead(TableExperiment):
         return costs if settings["stored"] == PARQUET else replace(costs, open_s=0.0, open_group_s=0.0)
 
 
-_NETWORK = device("object-store")
-
 EXPERIMENT = ReadAhead(
     topic="read_ahead",
     title="Read-ahead: asking before you need it",
-    knobs=(
-        knob("device", default=_NETWORK.name),
-        knob(
-            "queue_depth", default=8, folded=False,
-            idle=lambda now: "Without read-ahead each worker waits for the one read it asked for."
-            if now["read_ahead"] == OFF else "",
-        ),
-        knob("latency_s", default=0.005),
-        Knob(
-            name="read_ahead", label="Read-ahead", kind="choice", default=ON, choices=(ON, OFF, ALONE),
-            labels={ALONE: "async_threads alone"},
-        ),
-        knob("row_group_rows", default=2_048),
-        Knob(
-            name="stored", label="Format", kind="choice", default=PARQUET, choices=(PARQUET, NATIVE),
-            labels={PARQUET: "Parquet", NATIVE: "DuckDB's own"},
-        ),
-        knob("query", choices=(SCAN, TWO, LIMIT), default=SCAN, labels={TWO: "two columns", LIMIT: "LIMIT 10"}),
-        Knob(
-            name="column_gap_bytes", label="Hole read through", kind="bytes", default=16 * KiB, low=1 * KiB,
-            high=4 * MiB, steps=powers(1 * KiB, 4 * MiB), folded=True,
-            help="Two wanted columns with a smaller hole between them are read as one.",
-            idle=lambda now: "Every column is read, so there is no hole to read through."
-            if now["query"] != TWO else "",
-        ),
-        knob("channels", default=128),
-        knob("bandwidth_bytes_per_s", default=_NETWORK.bandwidth_bytes_per_s),
-        knob("threads", default=1),
-        knob("size", default="tiny"),
-        knob("where"),
-    ),
-)  # fmt: skip
+    knobs=knobs_of(__file__),
+)

@@ -11,10 +11,9 @@ from readahead.chapters.row_groups import columnstore
 from readahead.chapters.row_groups.laws import Column, chunk_bytes
 from readahead.datasets import inspect, store
 from readahead.datasets.recipe import Recipe
-from readahead.devices import device
-from readahead.experiments.experiment import Settings, knob
+from readahead.experiments.experiment import Settings
+from readahead.experiments.knobs import knobs_of
 from readahead.experiments.table_experiment import TableExperiment
-from readahead.measure.run import spare_threads
 from readahead.published import Figure, figure
 
 NEAR, FAR = "nvme", "object-store"
@@ -34,32 +33,11 @@ class RowGroups(TableExperiment):
         return ((columnstore.printed("table_rows") / groups, size_bytes / elapsed.value, elapsed),)
 
 
-def _unused_compression(settings: Settings) -> str:
-    native = settings.get("format") == "native"
-    return "DuckDB's own format chooses how to pack each column by itself." if native else ""
-
-
-_START = device(NEAR)
-
 EXPERIMENT = RowGroups(
     topic="row_groups",
     title="Row groups: how many rows belong together?",
-    knobs=(
-        knob("device", default=NEAR),
-        knob("row_group_rows", default=32_768),
-        knob("latency_s", default=_START.latency_s),
-        knob("queue_depth", folded=False),
-        knob("dataset", default="comments_narrow", choices=("comments", "comments_narrow")),
-        knob("format"),
-        knob("compression", idle=_unused_compression),
-        knob("bandwidth_bytes_per_s", default=_START.bandwidth_bytes_per_s),
-        knob("channels", default=_START.channels),
-        knob("seek_s"),
-        knob("threads", default=spare_threads()),
-        knob("size", default="tiny"),
-        knob("where"),
-    ),
-)  # fmt: skip
+    knobs=knobs_of(__file__),
+)
 
 
 # -- TPC-H's order lines with and without dictionaries: by arithmetic, and as DuckDB writes them ----------------

@@ -5,13 +5,14 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-from readahead import devices, published, units
+from readahead import published, units
 from readahead.chapters.scale_out import laws
-from readahead.chapters.scale_out.cluster import LOCAL, NODE_THREADS, POLL_S
+from readahead.chapters.scale_out.cluster import NODE_THREADS, POLL_S
 from readahead.chapters.scale_out.workload import MIDDLE, ScaleOut
 from readahead.experiments.claim import Sides
-from readahead.experiments.experiment import Knob, Settings, knob, powers
+from readahead.experiments.experiment import Settings
 from readahead.experiments.figure import Axis, Line, Picture, Traces, against_print
+from readahead.experiments.knobs import knobs_of
 from readahead.experiments.residual import Residual
 from readahead.experiments.round import Applied, Round, Source, Study, along, compared
 from readahead.experiments.steps import Frame, Steps, listed, scanned, states
@@ -19,70 +20,14 @@ from readahead.measure.sample import Value
 from readahead.models.schedule import Window
 from readahead.published import Figure
 from readahead.questions.question import Computed, Drawn
-from readahead.units import GB, MB, GiB, KiB, MiB
-
-_NETWORK = devices.device("object-store")
-
-
-def unjoined(settings: Settings) -> str:
-    """Return why the knobs of a join do nothing, where nothing is joined."""
-    return "Nothing is joined." if settings["join"] == "none" else ""
-
+from readahead.units import MB, GiB, KiB, MiB
 
 EXPERIMENT = ScaleOut(
     topic="scale_out",
     title="Scale-out: more nodes",
-    knobs=(
-        Knob(
-            name="nodes", label="Nodes", kind="count", default=2, low=1, high=4,
-            steps=(1, 2, 3, 4), help="DuckDB processes, each with a part of the table.",
-        ),
-        knob("latency_s", default=0.008, high=0.03),
-        knob("queue_depth", default=1, folded=False, label="Outstanding"),
-        Knob(
-            name="slow_times", label="One slow node", kind="times", default=1.0, low=1.0, high=8.0,
-            help="How many times as long the last node's device takes to answer.",
-        ),
-        Knob(
-            name="copies", label="Copies", kind="choice", default="one", choices=("one", "two"),
-            labels={"one": "one copy", "two": "a copy on the neighbour"},
-            idle=lambda settings: "There is no neighbour." if settings["nodes"] == 1 else "",
-        ),
-        Knob(
-            name="failing", label="Nodes are", kind="choice", default="alive", choices=("alive", "killed"),
-            labels={"alive": "all alive", "killed": "one killed in the middle"},
-            idle=lambda settings: "" if unjoined(settings) else "A worker is killed in a scan, not in a join.",
-        ),
-        Knob(
-            name="join", label="Join", kind="choice", default="none", choices=("none", "limit", "pushed", "shuffled"),
-            labels={"limit": "by the limit", "pushed": "pushed down"},
-        ),
-        Knob(
-            name="small_bytes", label="Small side", kind="bytes", default=1 * MiB, low=16 * KiB, high=16 * MiB,
-            steps=powers(16 * KiB, 16 * MiB), help="The table that is joined to the large one.",
-            idle=unjoined,
-        ),
-        Knob(
-            name="limit_bytes", label="Push-down limit", kind="bytes", default=512 * KiB, low=16 * KiB, high=2 * GiB,
-            steps=powers(16 * KiB, 2 * GiB), folded=True, help="A small side up to here is sent to every node.",
-            idle=lambda now: unjoined(now) or ("" if now["join"] == "limit" else "You chose how the join is done."),
-        ),
-        Knob(
-            name="network_bytes_per_s", label="Network", kind="bytes_per_s", default=20 * MB, low=5 * MB,
-            high=10 * GB, folded=True, help="Of each node's link, and of the coordinator's.", idle=unjoined,
-        ),
-        knob("row_group_rows", default=2_048, folded=True, high=131_072, steps=powers(2_048, 131_072)),
-        knob("channels", default=128),
-        knob("bandwidth_bytes_per_s", default=_NETWORK.bandwidth_bytes_per_s),
-        knob("size", default="tiny"),
-        Knob(
-            name="scheduler", label="Cluster", kind="choice", default=LOCAL, choices=(LOCAL,), folded=True,
-            labels={LOCAL: "this machine"}, pattern=r"[\w+-]+://.+",
-            help="Two worker processes here, or the address of any other Dask scheduler, such as tcp://127.0.0.1:8786.",
-        ),
-    ),
-    fixed={"device": _NETWORK.name, "threads": 1},
-)  # fmt: skip
+    knobs=knobs_of(__file__),
+    fixed={"device": "object-store", "threads": 1},
+)
 
 # -- what MariaDB printed: ten times of one server and two, as a product of factors --------------------------
 FITTED: tuple[str, ...] = ("base", "sorted", "redundant", "two nodes cold", "two nodes warm", "cold")

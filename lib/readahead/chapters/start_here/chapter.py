@@ -7,16 +7,14 @@ from typing import Any
 
 from readahead import published
 from readahead.chapters.start_here import laws
-from readahead.devices import Device, device
-from readahead.experiments.experiment import Settings, knob
+from readahead.devices import Device
+from readahead.experiments.experiment import Settings
+from readahead.experiments.knobs import knobs_of
 from readahead.experiments.round import Applied, Round, Study
 from readahead.experiments.steps import Steps, scan_frames
 from readahead.experiments.table_experiment import TableExperiment
-from readahead.measure.run import spare_threads
 from readahead.questions.question import Computed, Drawn
 from readahead.units import KiB
-
-_DEFAULT = device("object-store")
 
 
 class StartHere(TableExperiment):
@@ -36,23 +34,7 @@ class StartHere(TableExperiment):
 EXPERIMENT = StartHere(
     topic="start_here",
     title="Where does the time go?",
-    knobs=(
-        knob("device", default=_DEFAULT.name),
-        knob("query"),
-        knob("latency_s", default=_DEFAULT.latency_s),
-        knob("row_group_rows"),
-        knob("fragment_bytes"),
-        knob("rows_per_lookup"),
-        knob("bandwidth_bytes_per_s", default=_DEFAULT.bandwidth_bytes_per_s),
-        knob("channels", default=_DEFAULT.channels),
-        knob("seek_s"),
-        knob("queue_depth"),
-        knob("threads", default=spare_threads()),
-        knob("dataset"),
-        knob("size"),
-        knob("where"),
-        knob("time_scale"),
-    ),
+    knobs=knobs_of(__file__),
 )
 
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from readahead.chapters.your_data import laws
-from readahead.chapters.your_data.workload import OURS, REGROUPED, SORTED, TODAY, YourData
+from readahead.chapters.your_data.workload import REGROUPED, SORTED, TODAY, YourData
 from readahead.experiments.claim import Sides
-from readahead.experiments.experiment import Knob, Settings, knob
+from readahead.experiments.experiment import Settings
 from readahead.experiments.figure import Axis, Line, Picture, Traces
+from readahead.experiments.knobs import knobs_of
 from readahead.experiments.round import Applied, Round, Source, Study, along, traces
 from readahead.experiments.steps import Steps, scan_frames
 from readahead.measure.sample import Value
@@ -18,36 +19,11 @@ LAYOUTS = {TODAY: "as it lies", REGROUPED: "other row groups", SORTED: "sorted b
 """How the rows may lie, in words."""
 
 
-def _no_row_groups(settings: Settings) -> str:
-    today = settings["layout"] == TODAY
-    return "The file as it lies has its own. Choose another layout to set them." if today else ""
-
-
 EXPERIMENT = YourData(
     topic="your_data",
     title="Your data: what would you change?",
-    knobs=(
-        knob("device", default="object-store"),
-        Knob(
-            name="layout", label="Layout", kind="choice", default=TODAY, choices=tuple(LAYOUTS), labels=LAYOUTS,
-        ),
-        knob("row_group_rows", default=32_768, idle=_no_row_groups),
-        Knob(
-            name="selectivity", label="Filter keeps", kind="1", default=0.1, low=0.001, high=1.0,
-            help="Share of the rows that the filter keeps.",
-        ),
-        knob("queue_depth", folded=False),
-        Knob(
-            name="path", label="Table", kind="choice", default=OURS, choices=(OURS,), labels={OURS: "our table"},
-            pattern=".+", folded=True, help="A Parquet file, a folder, a pattern, or a DuckDB database, in quotes.",
-        ),
-        Knob(
-            name="by", label="Filtered by", kind="choice", default="", choices=("",), pattern=".+", folded=True,
-            help="A column of the table, in quotes; if empty, one is chosen.",
-        ),
-        knob("size", default="tiny"),
-    ),
-)  # fmt: skip
+    knobs=knobs_of(__file__),
+)
 
 
 # -- the rounds ------------------------------------------------------------------------------------------
