@@ -7,6 +7,7 @@ when the command is called for, so that `--help` answers at once and `lab` does 
 from __future__ import annotations
 
 import importlib
+import io
 import sys
 
 import click
@@ -57,6 +58,9 @@ def run(
     arguments: list[str] | None = None, command: click.Command = main, name: str = "python -m readahead"
 ) -> int:
     """Run one command and return its exit code: 0 well, 1 an error in words, 2 a wrong call, 130 cancelled."""
+    for stream in (sys.stdout, sys.stderr):  # Windows: a file or a pipe takes the letters of one country only
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="namereplace")
     try:
         code = command.main(args=arguments, prog_name=name, standalone_mode=False)
     except click.exceptions.Exit as stop:

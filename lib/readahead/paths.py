@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import functools
 import glob
@@ -64,9 +65,19 @@ def write_whole(path: Path, text: str, *, make_folder: bool = False) -> None:
             file.write(text)
             file.flush()
             os.fsync(file.fileno())
-        beside.replace(path)
+        _replace(beside, path)
     finally:
         beside.unlink(missing_ok=True)
+
+
+def _replace(new: Path, old: Path) -> None:
+    """Rename a file over another. Windows refuses that while anybody reads the old one: wait half a second for them."""
+    for _ in range(10):
+        with contextlib.suppress(PermissionError):
+            new.replace(old)
+            return
+        time.sleep(0.05)
+    new.replace(old)
 
 
 def read_text(path: Path, most_bytes: int = 100 * 1024**2) -> str:

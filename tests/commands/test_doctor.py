@@ -44,12 +44,13 @@ def test_a_check_tells_good_from_bad(check: Callable[[], str], mark: str, word: 
     assert ("\n    → " in line) == (mark != "✓")
 
 
-def test_widgets_of_another_python_are_not_taken_for_ours(tmp_path: Path) -> None:
-    assert look("Widgets", lambda: doctor.widgets(tmp_path))[0] == "✗"
-    for name in ("@jupyter-widgets/jupyterlab-manager", "anywidget"):
-        (tmp_path / "share" / "jupyter" / "labextensions" / name).mkdir(parents=True)
-        (tmp_path / "share" / "jupyter" / "labextensions" / name / "package.json").write_text("{}")
-    assert look("Widgets", lambda: doctor.widgets(tmp_path))[0] == "✓"
+def test_widgets_are_looked_for_wherever_jupyterlab_looks(tmp_path: Path) -> None:
+    places = [str(tmp_path / "environment"), str(tmp_path / "user")]
+    assert look("Widgets", lambda: doctor.widgets(places))[0] == "✗"
+    for place, name in zip(places, ("@jupyter-widgets/jupyterlab-manager", "anywidget"), strict=True):
+        (Path(place) / name).mkdir(parents=True)
+        (Path(place) / name / "package.json").write_text("{}")
+    assert look("Widgets", lambda: doctor.widgets(places))[0] == "✓"
 
 
 def test_the_trial_goes_through_the_emulated_device() -> None:

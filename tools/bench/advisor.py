@@ -4,7 +4,6 @@ and workloads; and the seconds from a path to the advice.
 
 from __future__ import annotations
 
-import resource
 import sys
 import tempfile
 import time
@@ -12,6 +11,7 @@ from pathlib import Path
 
 import duckdb
 import numpy as np
+import psutil
 
 from readahead.advisor import advice
 from readahead.datasets.build import literal
@@ -21,6 +21,7 @@ from readahead.models import table_layout
 from readahead.models.reads import Reads
 from readahead.models.schedule import Costs
 from readahead.models.table_layout import Case, Layout, Table, Workload
+from readahead.units import MiB
 from tools.bench.figure import Figure
 
 NEAR = 1.05
@@ -142,8 +143,16 @@ def from_metadata(*, repeats: int = 5) -> list[Figure]:
                     note=f"worst {max(took):.2g} s",
                 )
             )
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
-    return [*figures, Figure(name="most memory of the process so far", value=peak / 2**20, unit="MiB")]
+    return [*figures, Figure(name="most memory of the process so far", value=_peak_bytes() / MiB, unit="MiB")]
+
+
+def _peak_bytes() -> int:
+    """Return the most memory that this process has held; three systems tell it in three ways."""
+    try:
+        import resource
+    except ImportError:  # Windows
+        return int(psutil.Process().memory_info().peak_wset)
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
 
 
 def _once(path: Path) -> float:

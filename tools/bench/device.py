@@ -12,7 +12,7 @@ from readahead.datasets import store
 from readahead.datasets.recipe import Recipe
 from readahead.devices import Device
 from readahead.measure.run import EngineSettings, Query, engine
-from readahead.storage.emulated import EmulatedFileSystem
+from readahead.storage.emulated import EmulatedFileSystem, pread_for
 from tools.bench.figure import Figure
 
 INSTANT = Device(name="instant", latency_s=0.0, bandwidth_bytes_per_s=1e15, channels=64)
@@ -63,14 +63,12 @@ def _alternate(query: Query, repeats: int) -> tuple[list[float], list[float]]:
 
 def cost_per_read(*, reads: int = 20_000) -> list[Figure]:
     """Time reads of 64 KiB through the emulated file, without delay, less the same reads of the plain file."""
-    import os
-
     path = store.path(Recipe(table="comments", size="small"))
     offsets = np.random.default_rng(1).integers(0, path.stat().st_size - READ_BYTES, reads).tolist()
     filesystem = EmulatedFileSystem(INSTANT)
     costs = []
     with filesystem.open(str(path)) as file, path.open("rb") as plain:
-        descriptor = plain.fileno()
+        pread = pread_for(plain.fileno())
         for _ in range(7):
             filesystem.fresh()
             start_s = time.perf_counter()
@@ -79,7 +77,7 @@ def cost_per_read(*, reads: int = 20_000) -> list[Figure]:
                 file.read(READ_BYTES)
             middle_s = time.perf_counter()
             for offset in offsets:
-                os.pread(descriptor, READ_BYTES, offset)
+                pread(READ_BYTES, offset)
             costs.append((2 * middle_s - start_s - time.perf_counter()) / reads)
     return [
         Figure(

@@ -10,13 +10,14 @@ import importlib.metadata
 import statistics
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import click
 import duckdb
 import psutil
 from click.exceptions import Exit
+from jupyter_core.paths import jupyter_path
 from packaging.requirements import Requirement
 
 from readahead import paths, units
@@ -118,10 +119,12 @@ def cores(count: int | None = None) -> str:
     return f"{found}."
 
 
-def widgets(prefix: Path = Path(sys.prefix)) -> str:
+def widgets(places: Sequence[str] | None = None) -> str:
     """Check that JupyterLab will find the front ends of the sliders and the charts."""
-    home = prefix / "share" / "jupyter" / "labextensions"
-    lost = [name for name in _FRONT_ENDS if not (home / name / "package.json").exists()]
+    homes = [Path(place) for place in places or jupyter_path("labextensions")]
+    lost = [
+        name for name in _FRONT_ENDS if not any((home / name / "package.json").exists() for home in homes)
+    ]
     if lost:
         fix = "Start JupyterLab by make lab, so that it is the one of .venv."
         raise Problem(f"JupyterLab would not find {', '.join(lost)}: sliders would show as text.", fix)

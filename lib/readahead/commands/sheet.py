@@ -184,7 +184,9 @@ def _one(path: Path, given: Mapping[str, Any], out: Path, *, again: bool) -> Out
     for name, value in given.items():
         command += ["-p", name, value if isinstance(value, str) else repr(value)]
     start_s = time.monotonic()
-    ended = subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, check=False)
+    ended = subprocess.run(
+        command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, errors="replace", check=False
+    )
     seconds = time.monotonic() - start_s
     outcome = _executed(copy, wanted) if ended.returncode == 0 else None
     says = ended.stderr.strip().removeprefix("Error: ") or f"It ended with exit code {ended.returncode}."

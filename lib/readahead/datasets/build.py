@@ -7,10 +7,10 @@ byte each time; a native file has the same rows in the same groups, but DuckDB g
 from __future__ import annotations
 
 import contextlib
+import importlib.metadata
 import os
 import subprocess
 import sys
-import sysconfig
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from pathlib import Path
@@ -96,16 +96,28 @@ def build(recipe: Recipe, folder: Path) -> Path:
 
 def _generate(recipe: Recipe, folder: Path) -> Path:
     """Let TPC-H's generator write the table, or those it is made from, into `folder` and return the first file."""
-    name = "tpchgen-cli.exe" if sys.platform == "win32" else "tpchgen-cli"
-    tool = Path(sysconfig.get_path("scripts")) / name
-    if not tool.exists():
-        raise DataError(f"The TPC-H generator {tool} is missing. Run make lab or make test again.")
+    tool = _generator()
     names = recipe.source.made_from or (recipe.table,)
     scale = (recipe.source.scale_factor or {})[recipe.size]
     options = [f"--scale-factor={scale}", f"--tables={','.join(names)}", f"--output-dir={folder}"]
     note = f"generating {recipe.table} at scale factor {scale}"
     run_program([tool, "parquet", "-q", *options], note, rows=recipe.rows)
     return folder / f"{names[0]}.parquet"
+
+
+def _generator() -> Path:
+    """Return the program of the package tpchgen-cli, which pip keeps elsewhere for an environment than for a user."""
+    try:
+        files = importlib.metadata.files("tpchgen-cli") or []
+    except importlib.metadata.PackageNotFoundError:
+        files = []
+    for file in files:
+        tool = Path(str(file.locate())).resolve()
+        if file.stem == "tpchgen-cli" and tool.is_file():
+            return tool
+    raise DataError(
+        "The TPC-H generator, the package tpchgen-cli, is missing. Install the workbook's packages again."
+    )
 
 
 def _check(connection: duckdb.DuckDBPyConnection, recipe: Recipe, target: Path) -> None:

@@ -129,9 +129,11 @@ def _sweep(target: Path) -> None:
 
 
 def remove_if_left(folder: Path, lock: FileLock) -> None:
-    """Remove a folder unless somebody alive holds its lock."""
-    with contextlib.suppress(Timeout, OSError), lock.acquire(timeout=0):
-        shutil.rmtree(folder)
+    """Remove a folder unless somebody alive holds its lock, which may lie in it: Windows removes no open file."""
+    with contextlib.suppress(Timeout, OSError):
+        with lock.acquire(timeout=0):
+            shutil.rmtree(folder, ignore_errors=True)
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 WORK, IN_USE = ".readahead-", "in-use.lock"

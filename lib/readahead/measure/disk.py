@@ -6,6 +6,7 @@ for latency (+ seek, if it does not continue the last) + size / channel bandwidt
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import mmap
 import os
@@ -26,7 +27,7 @@ from readahead.devices import THIS_MACHINE, Device
 from readahead.errors import DataError
 from readahead.running import carried, check, stopped, tell
 from readahead.storage import page_cache
-from readahead.storage.emulated import Descriptor
+from readahead.storage.emulated import Descriptor, pread_for
 from readahead.units import KiB, MiB
 
 BLOCKS = (4 * KiB, 16 * KiB, 64 * KiB, 256 * KiB, 1 * MiB, 8 * MiB)
@@ -222,15 +223,16 @@ class RawFile(Descriptor):
         self._mine = threading.local()
         descriptor, self.how = _open(path)
         super().__init__(descriptor)
+        self._pread = pread_for(descriptor)
 
     def read(self, offset: int, size_bytes: int) -> int:
         """Read into a buffer of the calling thread and return how many bytes came."""
+        if not hasattr(os, "preadv"):
+            return len(self._pread(size_bytes, offset))
         buffer = getattr(self._mine, "buffer", None)
         if buffer is None:
             buffer = self._mine.buffer = mmap.mmap(-1, self._largest)  # page-aligned, as O_DIRECT wants
-        if hasattr(os, "preadv"):
-            return os.preadv(self._fd, [memoryview(buffer)[:size_bytes]], offset)
-        return len(os.pread(self._fd, size_bytes, offset))
+        return os.preadv(self._fd, [memoryview(buffer)[:size_bytes]], offset)
 
     def forget(self) -> None:
         """Empty the page cache of the file where reads do go through it."""
@@ -240,16 +242,16 @@ class RawFile(Descriptor):
 
 def _open(path: Path) -> tuple[int, str]:
     """Open past the page cache if the file system has that; else empty the cache; else say that it is warm."""
-    direct = getattr(os, "O_DIRECT", 0)
-    if direct:
-        try:
-            descriptor = os.open(path, os.O_RDONLY | direct)
-            with mmap.mmap(-1, ALIGNMENT) as buffer:
-                os.preadv(descriptor, [buffer], 0)
-        except OSError:
-            pass
-        else:
-            return descriptor, "cold: reads go past the page cache (O_DIRECT)"
+    if hasattr(os, "O_DIRECT") and hasattr(os, "preadv"):
+        with contextlib.suppress(OSError):
+            descriptor = os.open(path, os.O_RDONLY | os.O_DIRECT)
+            try:
+                with mmap.mmap(-1, ALIGNMENT) as buffer:
+                    os.preadv(descriptor, [buffer], 0)
+            except OSError:
+                os.close(descriptor)
+            else:
+                return descriptor, "cold: reads go past the page cache (O_DIRECT)"
     descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_BINARY", 0))
     if page_cache.can_evict():
         return descriptor, EVICTED

@@ -48,8 +48,8 @@ def _cpu_name() -> str:
 
 def _file_system() -> str:
     """Return the type of the file system that holds the built files, such as ext4 or apfs."""
-    place = str(paths.cache_dir())
-    mounts = [m for m in psutil.disk_partitions(all=True) if place.startswith(m.mountpoint)]
+    place = paths.cache_dir()
+    mounts = [m for m in psutil.disk_partitions(all=True) if place.is_relative_to(m.mountpoint)]
     return max(mounts, key=lambda mount: len(mount.mountpoint)).fstype if mounts else "unknown"
 
 

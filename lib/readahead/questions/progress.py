@@ -54,7 +54,7 @@ def by_papermill() -> bool:
         return said == "papermill"
     try:
         parent = psutil.Process().parent()
-        names = [Path(word).name for word in parent.cmdline()[:4]] if parent else []
+        names = [Path(word).stem for word in parent.cmdline()[:4]] if parent else []
     except psutil.Error:
         return False
     return any(name in ("papermill", "jupyter-nbconvert", "nbconvert", "jupyter-execute") for name in names)

@@ -209,7 +209,7 @@ class EmulatedFile(Descriptor):
         self.size = os.fstat(self._fd).st_size
         self._mine = threading.local()
         self._last = 0
-        self._pread = _pread_for(self._fd)
+        self._pread = pread_for(self._fd)
 
     def seek(self, offset: int, whence: int = 0) -> int:
         """Set this thread's position."""
@@ -235,7 +235,7 @@ class EmulatedFile(Descriptor):
         return data
 
 
-def _pread_for(fd: int) -> Callable[[int, int], bytes]:
+def pread_for(fd: int) -> Callable[[int, int], bytes]:
     """Return a positioned read of `fd`: the system's own, or on Windows a locked seek and read."""
     if hasattr(os, "pread"):
         return lambda size, offset: os.pread(fd, size, offset)
