@@ -212,7 +212,7 @@ def test_the_table_says_what_the_traces_show() -> None:
     assert alone[:2] == ("alone", "10") and together[:2] == ("together", "10")
     assert TWO.head.index("most in flight") == 4
     assert (alone[4], together[4]) == ("1", "10")
-    assert TWO.sentence in drawing_html(TWO) and "together" in drawing_html(TWO, is_open=True)
+    assert TWO.sentence in drawing_html(TWO) and "together" in drawing_html(TWO)
 
 
 def test_a_long_trace_is_thinned_in_the_chart_and_whole_in_the_table() -> None:

@@ -56,8 +56,10 @@ class Residual:
     @property
     def name(self) -> str:
         """Return the figure's name in words, with the number of nodes where its system tells it."""
-        nodes = re.search(r"\b\d+ nodes?\b", self.figure.system)
-        return self.figure.name.replace("_", " ") + (f", {nodes[0]}" if nodes else "")
+        quantity, *of = self.figure.name.split(".")
+        quantity = re.sub("_per_s$", " a second", quantity).removesuffix("_s").replace("_", " ")
+        of += re.findall(r"\b\d+ nodes?\b", self.figure.system)[:1]
+        return f"{quantity}: {', '.join(of)}" if of else quantity
 
     @property
     def misprint(self) -> bool:

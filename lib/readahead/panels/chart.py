@@ -101,9 +101,9 @@ def chart(drawing: Drawing) -> str:
     return _rendered(drawing.sentence, _draw_picture, drawing)
 
 
-def drawing_html(drawing: Drawing, *, is_open: bool = False) -> str:
-    """Return a drawing as HTML: title, sentence, chart, and the table, folded unless `is_open`."""
-    numbers = folded("The numbers", table(drawing.head, drawing.rows), is_open=is_open)
+def drawing_html(drawing: Drawing) -> str:
+    """Return a drawing as HTML: title, sentence, chart, and the table, folded."""
+    numbers = folded("The numbers", table(drawing.head, drawing.rows))
     title = drawing.title if drawing.title.endswith("?") else f"{drawing.title}."
     return paragraphs(f"**{title}** {drawing.sentence}") + chart(drawing) + numbers
 

@@ -95,7 +95,7 @@ class Lesson:
 
     def figure(self, name: str) -> None:
         """Draw one of the chapter's figures, with its sentence and its table."""
-        self._show("figure", name, FigureView(self.chapter.figure(name), self.study, is_open=self.is_open))
+        self._show("figure", name, FigureView(self.chapter.figure(name), self.study))
 
     def steps(self, name: str) -> None:
         """Show one of the chapter's mechanisms step by step; where nobody watches, some of its steps."""

@@ -91,12 +91,12 @@ class ClaimView(_ComputedView):
 class FigureView(_ComputedView):
     """One of a chapter's figures, with its sentence and its table."""
 
-    def __init__(self, paint: Paint, study: Study, *, is_open: bool = False) -> None:
-        self._paint, self._study, self._is_open = paint, study, is_open
+    def __init__(self, paint: Paint, study: Study) -> None:
+        self._paint, self._study = paint, study
 
     def html(self) -> str:
         """Compute the figure and return it."""
-        return drawing_html(self._paint(self._study), is_open=self._is_open)
+        return drawing_html(self._paint(self._study))
 
 
 # -- an exercise ------------------------------------------------------------------------------------
