@@ -22,7 +22,7 @@ import numpy as np
 
 from readahead import paths, units
 from readahead.__main__ import run
-from readahead.chapters import CONTENTS, chapter, is_written
+from readahead.chapters import CONTENTS, chapter
 from readahead.devices import Device
 from readahead.experiments.experiment import Experiment, Settings
 from readahead.experiments.table_experiment import DEVICE_KNOBS, TableExperiment, once
@@ -288,7 +288,7 @@ def _sources(topic: str | None) -> dict[str, Experiment]:
     """Return what settings are drawn from, by name."""
     if topic is None:
         return {EVERY_KNOB.topic: EVERY_KNOB}
-    written = [row.topic for row in CONTENTS if is_written(row.topic)] if topic == "all" else [topic]
+    written = [row.topic for row in CONTENTS] if topic == "all" else [topic]
     return {name: chapter(name).experiment for name in written}
 
 

@@ -1,11 +1,12 @@
 """The table of contents and the notebooks, files and ids that hang on it."""
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from toybox import CHAPTER
 
-from readahead.chapters import CONTENTS, chapter, is_written, place
+from readahead.chapters import CONTENTS, Place, chapter, contents, place
 from readahead.errors import BadValue
 
 
@@ -21,13 +22,14 @@ def test_a_title_is_the_notebook_s_first_heading() -> None:
 
 
 @pytest.mark.parametrize("row", CONTENTS, ids=lambda row: row.topic)
-def test_a_written_topic_opens_and_another_says_that_it_is_not(row: object) -> None:
-    topic = row.topic  # type: ignore[attr-defined]
-    if is_written(topic):
-        assert chapter(topic).experiment.topic == topic
-    else:
-        with pytest.raises(BadValue, match="not written yet"):
-            chapter(topic)
+def test_a_topic_opens(row: Place) -> None:
+    assert chapter(row.topic).experiment.topic == row.topic
+
+
+def test_a_copy_of_a_notebook_is_no_chapter(tmp_path: Path) -> None:
+    for name in ("03_row_groups.ipynb", "03_row_groups-Copy1.ipynb"):
+        (tmp_path / name).write_text("{}", encoding="utf-8")
+    assert contents(tmp_path) == (place("row_groups"),)
 
 
 def test_an_unknown_name_is_answered_with_the_known_ones() -> None:

@@ -152,8 +152,8 @@ class TableExperiment(Experiment):
         for one in self.calibrations(settings):
             one.ensure()
         if where == EMULATED:
-            return case.measure(repeats=repeats, facts=settings)
-        return case.measure_here(cold=where == DISK_COLD, repeats=repeats, facts=settings)
+            return case.measure(repeats=repeats)
+        return case.measure_here(cold=where == DISK_COLD, repeats=repeats)
 
     def law(self, settings: Settings) -> Applied:
         """Return the law of a query's time with the numbers of its reads, its device and its engine."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -95,7 +94,7 @@ class Case:
         )
 
     # -- what DuckDB does ----------------------------------------------------------------------------
-    def measure(self, *, repeats: int = 3, facts: Mapping[str, object] | None = None) -> Sample:
+    def measure(self, *, repeats: int = 3) -> Sample:
         """Run it on the emulated device. Raises `Cancelled` when asked to stop."""
         self.build()
         return run_emulated(
@@ -105,15 +104,12 @@ class Case:
             fragment_bytes=self.fragment_bytes,
             time_scale=self.time_scale,
             repeats=repeats,
-            facts=facts,
         )
 
-    def measure_here(
-        self, *, cold: bool, repeats: int = 3, facts: Mapping[str, object] | None = None
-    ) -> Sample:
+    def measure_here(self, *, cold: bool, repeats: int = 3) -> Sample:
         """Run it on this machine's own disk, with the page cache emptied first if `cold`."""
         self.build()
-        return run_local(self.query(), self.engine, cold=cold, repeats=repeats, facts=facts)
+        return run_local(self.query(), self.engine, cold=cold, repeats=repeats)
 
 
 _ANY_DEVICE = Device(name="any", latency_s=0.0, bandwidth_bytes_per_s=1e12)

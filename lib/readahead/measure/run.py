@@ -225,7 +225,6 @@ def run_emulated(
     time_scale: float = 1.0,
     repeats: int = 3,
     warm_ups: int = WARM_UPS,
-    facts: Mapping[str, object] | None = None,
 ) -> Sample:
     """Measure a query on an emulated device, after `warm_ups` untimed runs without delays that warm everything else.
 
@@ -233,8 +232,7 @@ def run_emulated(
     """
     kind = RemoteFileSystem if query.remote else EmulatedFileSystem
     filesystem = kind(device, fragment_bytes=fragment_bytes, time_scale=time_scale)
-    found = _run(query, settings, repeats, device.name, filesystem, warm_ups=warm_ups)
-    return replace(found, settings=dict(facts or {}))
+    return _run(query, settings, repeats, device.name, filesystem, warm_ups=warm_ups)
 
 
 def run_local(
@@ -243,7 +241,6 @@ def run_local(
     *,
     cold: bool = True,
     repeats: int = 3,
-    facts: Mapping[str, object] | None = None,
 ) -> Sample:
     """Measure a query on this machine's own disk.
 
@@ -254,7 +251,7 @@ def run_local(
         page_cache.require_evict()
     where = "this disk, cold" if cold else "this disk, warm"
     found = _run(query, settings, repeats, where, warm_ups=1, cold=cold)
-    return replace(found, where=where, settings=dict(facts or {}))
+    return replace(found, where=where)
 
 
 def _run(

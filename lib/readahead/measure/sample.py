@@ -97,7 +97,6 @@ class Sample:
     where: str
     """'emulated device', 'this disk, cold' or 'this disk, warm'."""
     machine: Machine = field(default_factory=this_machine)
-    settings: Mapping[str, object] = field(default_factory=dict)
     answer: tuple[object, ...] = ()
     """The first row that the query returned: two samples of one query must agree on it."""
     sql: str = ""

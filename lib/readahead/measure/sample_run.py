@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import glob
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -170,7 +170,6 @@ class TableSample:
     here: bool
     """Whether it is measured on this machine's own disk, and not on an emulated device."""
     repeats: int
-    facts: Mapping[str, object]
 
     def write(self, layout: Layout) -> Path:
         """Return a file of the same rows in another layout, written anew."""
@@ -191,10 +190,9 @@ class TableSample:
                 "A column is called '{table}', which stands for the file here. Rename it in a copy."
             )
         query = Query(sql=f"SELECT bit_xor(hash({listed})), count(*) FROM {{table}}{clause}", path=path)
-        often, facts = self.repeats, self.facts
         if self.here:
-            return run_local(query, self.settings, cold=cold, repeats=often, facts=facts)
-        return run_emulated(query, device, self.settings, repeats=often, facts=facts)
+            return run_local(query, self.settings, cold=cold, repeats=self.repeats)
+        return run_emulated(query, device, self.settings, repeats=self.repeats)
 
     def calibrate(self) -> dict[bool, Costs]:
         """Return what the engine takes for a row group of which every row is wanted (True), and for one from which the
@@ -237,7 +235,6 @@ def sample_of(
     *,
     here: bool = False,
     repeats: int = 5,
-    facts: Mapping[str, object] | None = None,
 ) -> Iterator[TableSample]:
     """Write a bounded sample of a table as it lies, and remove it with all that was made of it.
 
@@ -252,5 +249,5 @@ def sample_of(
         middle = replace(workload, place=0.5)
         yield TableSample(
             lies=lies, workload=middle, clause=clause(lies, middle), settings=settings, here=here,
-            repeats=repeats, facts=facts or {},
+            repeats=repeats,
         )  # fmt: skip

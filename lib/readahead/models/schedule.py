@@ -97,7 +97,6 @@ class Timeline:
     """The last row is decoded, and the answer given."""
     reads: int
     bytes_read: int
-    seeks: int
     decode_s: float
     """Processor time of all decoding, over all threads."""
     path_s: Mapping[str, float]
@@ -129,14 +128,14 @@ def simulate(
     require_range("fragment_bytes", fragment_bytes, low=0, advice="Give 0 for a file in one piece.")
     state = state_of(device, fragment_bytes, len(reads.footer) + len(reads.spans) + len(reads.probes))
     reads_s, groups_s = np.empty((len(reads.spans), 2)), np.empty((len(reads.rows), 2))
-    opened_s, path, seeks, counts = _scan(
+    opened_s, path, counts = _scan(
         state,
         (reads.footer, reads.spans, reads.ends, reads.rows, reads.probes, reads_s, groups_s),
         (window.slots, window.depth, window.threads),
         _Costs(*map(float, _numbers(costs))),
         reads.keys,
     )
-    groups, rows, size = map(int, counts)
+    seeks, groups, rows, size = map(int, counts)
     data = reads.count - len(reads.footer)
     skipped = len(reads.rows) - groups
     work_s = groups * costs.group_s + rows * costs.row_s + skipped * costs.skip_group_s
@@ -149,11 +148,10 @@ def simulate(
         finished_s=end_s + costs.close_s,
         reads=reads.count,
         bytes_read=sum(reads.footer[:, 1].tolist()) + size,
-        seeks=int(seeks[0]),
         decode_s=work_s,
         path_s=dict(zip(TERMS, path_s, strict=True)),
         busy_s={
-            "seek": seeks[1] * device.seek_s / beside,
+            "seek": seeks * device.seek_s / beside,
             "latency": data * device.latency_s / beside,
             "transfer": size * max(state.link_byte_s, state.byte_s / beside),
             "cpu": work_s / window.threads,
@@ -189,29 +187,29 @@ def _rows(count: int, first: Moment) -> Moment:
 
 
 @compiled
-def _open(device: DeviceState, footer: Ints, groups: int, costs: Any, keys: int) -> tuple[float, int]:
-    """Return when the file is open, its footer read one read after the other and parsed, and the seeks of that."""
-    now_s, seeks = costs.plan_s + keys * costs.plan_key_s, 0
+def _open(device: DeviceState, footer: Ints, groups: int, costs: Any, keys: int) -> float:
+    """Return when the file is open, its footer read one read after the other and parsed."""
+    now_s = costs.plan_s + keys * costs.plan_key_s
     for at in range(len(footer)):
-        due_s, moves = book_at(device, now_s, footer[at, 0], footer[at, 1])
-        now_s, seeks = due_s + costs.read_s, seeks + moves
+        due_s, _ = book_at(device, now_s, footer[at, 0], footer[at, 1])
+        now_s = due_s + costs.read_s
     device.free[:, 1:] = 0.0  # what was spent on opening is a term of its own
     device.link[1:] = 0.0
-    return now_s + costs.open_s + groups * costs.open_group_s + keys * costs.open_key_s, seeks
+    return float(now_s + costs.open_s + groups * costs.open_group_s + keys * costs.open_key_s)
 
 
 @compiled
 def _scan(
     device: DeviceState, reads: Any, window: tuple[int, int, int], costs: Any, keys: int
-) -> tuple[float, Moment, tuple[int, int], tuple[int, int, int]]:
+) -> tuple[float, Moment, tuple[int, int, int, int]]:
     """Return when the file was open, the end as a moment, and what was counted.
 
-    Counted are (seeks, those after the opening) and (row groups read, their rows, bytes) after the opening. When each
-    read and each row group began and ended is written into the last two arrays of `reads`.
+    Counted after the opening are seeks, row groups read, their rows and their bytes. When each read and each row group
+    began and ended is written into the last two arrays of `reads`.
     """
     footer, spans, ends, rows, probes, reads_s, groups_s = reads
     slot_count, depth, threads = window
-    opened_s, opening_seeks = _open(device, footer, len(rows), costs, keys)
+    opened_s = _open(device, footer, len(rows), costs, keys)
     issue = np.zeros(CPU + 1)
     issue[TIME] = opened_s
     slots, slot_order = _rows(slot_count, issue), np.arange(slot_count)
@@ -259,4 +257,4 @@ def _scan(
         wait(end, worker)
         requeue(place_order, places)
         requeue(worker_order, workers)
-    return opened_s, end, (opening_seeks + seeks, seeks), (groups, group_rows, size)
+    return opened_s, end, (seeks, groups, group_rows, size)

@@ -63,9 +63,10 @@ def test_the_givens_of_the_notebook_are_those_of_the_runs(study: Study) -> None:
 
 @pytest.mark.parametrize("nodes", [1, 2, 4])
 def test_each_node_reads_its_own_part_and_the_sums_are_the_same(study: Study, nodes: int) -> None:
-    sample = study.sample(**{**NEAR, "nodes": nodes})
+    changes = {**NEAR, "nodes": nodes}
+    sample = study.sample(**changes)
     assert sample.answer == study.sample(**{**NEAR, "nodes": 1}).answer
-    planned = [part.plan().listed for part in EXPERIMENT.parts(sample.settings)]
+    planned = [part.plan().listed for part in EXPERIMENT.parts(study.settings(**changes))]
     for node, spans in enumerate(planned):
         reads = [read for read in sample.reads if read.thread // NODE_THREADS == node]
         assert sorted((read.offset, read.size_bytes) for read in reads) == sorted(spans)

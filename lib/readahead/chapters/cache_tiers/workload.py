@@ -288,7 +288,7 @@ class CachedCase(Case):
             "parquet_metadata_cache": True,
         }
 
-    def measure(self, *, repeats: int = 3, facts: Mapping[str, object] | None = None) -> Sample:
+    def measure(self, *, repeats: int = 3) -> Sample:
         """Run the queries on one connection, without delays until it is this run, and then `repeats` times.
 
         Each of several first runs begins with an empty cache. The folder for evicted blocks is removed in any case.
@@ -296,9 +296,7 @@ class CachedCase(Case):
         self.build()
         with store.work_folder("spill") as folder:
             engine = replace(self.engine, more=self.settings(str(folder)))
-            return run_emulated(
-                self.query(), self.device, engine, repeats=repeats, warm_ups=self.run - 1, facts=facts
-            )
+            return run_emulated(self.query(), self.device, engine, repeats=repeats, warm_ups=self.run - 1)
 
 
 # -- how DuckDB's own part is calibrated ------------------------------------------------------------------

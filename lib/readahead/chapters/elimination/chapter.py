@@ -107,7 +107,7 @@ def in_folders(study: Study, *, named: bool) -> Sample:
         query = Query(
             sql=sql + (" AND year = 1993" if named else ""), path=files[0], setup=case.query().setup
         )
-        return run_emulated(query, case.device, case.engine, repeats=study.repeats, facts=settings)
+        return run_emulated(query, case.device, case.engine, repeats=study.repeats)
 
 
 def folder_ratio(study: Study) -> float:

@@ -6,7 +6,6 @@ Plain readers are threads, each reading its own part of the file in a row, with 
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -71,7 +70,7 @@ class Readers:
         seek_s = max(0.0, self.seconds - transfer_s - latency_s)
         return Estimate(terms_s={"seek": seek_s, "latency": latency_s, "transfer": transfer_s})
 
-    def measure(self, path: Path, *, repeats: int = 3, facts: Mapping[str, object] | None = None) -> Sample:
+    def measure(self, path: Path, *, repeats: int = 3) -> Sample:
         """Measure how long threads take for the first bytes of a file. Raises `Cancelled` when asked to stop."""
         filesystem = EmulatedFileSystem(self.device)
         watch, threads = Stopwatch(filesystem), ThreadPoolExecutor(self.readers, "readahead-reader")
@@ -86,7 +85,7 @@ class Readers:
             for _ in turns(repeats, f" with {self.readers} readers"):
                 with watch.repeat():
                     list(threads.map(carried(read_part), range(self.readers)))
-        return watch.sample(settings=dict(facts or {}))
+        return watch.sample()
 
 
 class Fragments(TableExperiment):
@@ -118,7 +117,7 @@ class Fragments(TableExperiment):
             return super().measure(settings, repeats)
         size = "small" if settings["size"] == "tiny" else settings["size"]
         path = self.case({**settings, "size": size}).build()
-        return self.readers(settings).measure(path, repeats=repeats, facts=settings)
+        return self.readers(settings).measure(path, repeats=repeats)
 
     def work(self, settings: Settings) -> float:
         """Return the bytes that are read."""

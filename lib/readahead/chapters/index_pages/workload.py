@@ -10,7 +10,6 @@ from __future__ import annotations
 import functools
 import random
 import threading
-from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -139,7 +138,7 @@ class Inspection:
         names = {"transfer": "transfer", "seek": "seek", "latency": "latency", "engine": "readers"}
         return Estimate(terms_s={said: chain.terms_s[n] + rest.terms_s[n] for n, said in names.items()})
 
-    def measure(self, *, repeats: int = 3, facts: Mapping[str, object] | None = None) -> Sample:
+    def measure(self, *, repeats: int = 3) -> Sample:
         """Measure how long it takes on the emulated device; the answer is what `_inspect` returns.
 
         Raises `Cancelled` when asked to stop, `DataError` if there is no room; the file is removed in any case.
@@ -157,7 +156,7 @@ class Inspection:
                 for _ in turns(repeats, f": {INDEX_WAYS[self.way]}"):
                     with watch.repeat():
                         answer = self._inspect(file, pool)
-        return watch.sample(answer=answer, settings=dict(facts or {}))
+        return watch.sample(answer=answer)
 
     def _inspect(self, file: EmulatedFile, pool: ThreadPoolExecutor) -> tuple[object, ...]:
         """Return the leaf pages counted, and the share in use of those that were read, if any was."""
@@ -404,7 +403,7 @@ class IndexPages(TableExperiment):
     def measure(self, settings: Settings, repeats: int = 3) -> Sample:
         """Let plain readers inspect the index, or DuckDB the table, on the emulated device."""
         if settings["way"] in INDEX_WAYS:
-            return self.inspection(settings).measure(repeats=repeats, facts=settings)
+            return self.inspection(settings).measure(repeats=repeats)
         return super().measure(settings, repeats)
 
     def work(self, settings: Settings) -> float:

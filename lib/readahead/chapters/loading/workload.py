@@ -8,7 +8,7 @@ import random
 import subprocess
 import sys
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
@@ -117,7 +117,6 @@ def run_writers(
     commit_rows: int,
     rows: int,
     repeats: int = 3,
-    facts: Mapping[str, object] | None = None,
 ) -> Sample:
     """Measure how long `writers` take to have `rows` rows written for good, in batches of `commit_rows`.
 
@@ -144,7 +143,7 @@ def run_writers(
                 connection.unregister_filesystem(PROTOCOL)
                 connection.close()
     where = "emulated device" if target == EMULATED_FILES else "this disk"
-    return watch.sample(bytes_read=0, where=where, settings=dict(facts or {}), answer=(found,), wrote=True)
+    return watch.sample(bytes_read=0, where=where, answer=(found,), wrote=True)
 
 
 def _load(
@@ -342,7 +341,6 @@ class Loading(Experiment):
             commit_rows=settings["commit_rows"],
             rows=self.rows(settings),
             repeats=repeats,
-            facts=settings,
         )
 
     def calibrations(self, settings: Settings) -> Sequence[Calibration[Any]]:

@@ -160,7 +160,6 @@ class ScaleOut(TableExperiment):
             profile={"row_groups": told["row_groups_scanned"], "row_groups_total": told["row_groups_total"]},
             answer=answer,
             machine=this_machine(),
-            settings=dict(settings),
         )
 
     def draw(self, rng: random.Random) -> dict[str, Any]:

@@ -111,7 +111,7 @@ class YourData(Experiment):
         """Write the sample in this layout, read it on the emulated device, and remove it."""
         seen, case = self.survey(settings), self.case(settings)
         engine = EngineSettings(threads=case.threads, queue_depth=case.queue_depth)
-        with sample_run.sample_of(seen, case.workload, engine, repeats=repeats, facts=settings) as sample:
+        with sample_run.sample_of(seen, case.workload, engine, repeats=repeats) as sample:
             key = (seen.asked, seen.by, settings["selectivity"])
             if key not in _costs:
                 _costs[key] = sample.calibrate()
