@@ -18,7 +18,7 @@ from readahead.chapters import CONTENTS, chapter, place
 from readahead.errors import BadValue, DataError
 from readahead.experiments.figure import Axis, Line, Picture
 from readahead.panels.chart import chart, drawing_html
-from readahead.panels.markup import bullets, paragraphs, show, table
+from readahead.panels.markup import paragraphs, plain, show, table
 from readahead.questions.answers import LEAST_AMOUNT
 from readahead.questions.progress import Facts, read_result
 from readahead.questions.question import SURE, Outcome
@@ -248,7 +248,7 @@ class ClassView:
         self._names = list(results.books) if names else [f"Learner {n}" for n in range(1, count + 1)]
         self._are_named = names
         said = f"**{count} result{'s' if count != 1 else ''}** read, {len(results.skipped)} files skipped."
-        show(paragraphs(said) + bullets(results.skipped))
+        show(paragraphs(said) + "".join(map(plain, results.skipped)))
 
     def devices(self) -> None:
         """Show the machines of the class."""

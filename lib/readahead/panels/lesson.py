@@ -37,7 +37,7 @@ from readahead.measure.sample import FEW, this_machine
 from readahead.models.schedule import warm_meanwhile
 from readahead.panels import steps
 from readahead.panels.class_view import guesses_html
-from readahead.panels.markup import COLOURS, box, paragraphs, show, table
+from readahead.panels.markup import COLOURS, box, paragraphs, plain, show, table
 from readahead.panels.predictions import PredictionView, RevealView
 from readahead.panels.views import ClaimView, ExerciseView, FigureView
 from readahead.published import Figure, figures
@@ -186,7 +186,7 @@ class Lesson:
         """Show what the progress file has to say since the last time (damaged, cannot be written)."""
         new, self._noticed = self.progress.notices[self._noticed :], len(self.progress.notices)
         for notice in new:
-            show(box("!", "About your progress file.", paragraphs(notice), COLOURS["guess"]))
+            show(box("!", "About your progress file.", plain(notice), COLOURS["guess"]))
 
     # -- inside ------------------------------------------------------------------------------------
     def _sliders(self) -> dict[str, Any]:
@@ -327,7 +327,7 @@ def letter(lesson: Lesson) -> None:
         for name, gain, seconds, bottleneck in ways
     ]
     show(
-        paragraphs(f"**What lies at {Path(seen.asked).name}.**")
+        plain(f"What lies at {Path(seen.asked).name}.")
         + table(("What", "Seen"), advice.findings(seen))
         + paragraphs(
             f"**On {told.case.device.name}.** The bottleneck is {advice.REMEDY[told.today.bottleneck]}."

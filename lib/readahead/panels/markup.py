@@ -6,6 +6,7 @@ import html
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any
+from xml.etree import ElementTree as ET
 
 from readahead.errors import ReadaheadError
 
@@ -47,9 +48,19 @@ def formula(latex: str) -> str:
 
 
 def _mathml(latex: str, display: str) -> str:
-    from latex2mathml.converter import convert
+    """Return LaTeX as MathML, escaped: the package undoes its escaping, and a text in a formula could be a script."""
+    from latex2mathml.converter import convert_to_element
 
-    return str(convert(latex, display=display))
+    root = convert_to_element(latex, display=display)
+    for element in root.iter():  # the package writes its signs as entities
+        element.text = html.unescape(element.text or "")
+        element.attrib.pop("href", None)
+    return str(ET.tostring(root, encoding="unicode"))
+
+
+def plain(text: str) -> str:
+    """Return text as HTML, escaped and nothing else: what others wrote, such as a name, gives no orders."""
+    return f"<p style='margin:.3em 0;white-space:pre-wrap'>{html.escape(text.strip())}</p>"
 
 
 def code(text: str) -> str:
@@ -81,7 +92,7 @@ def box(mark: str, title: str, body: str, colour: str) -> str:
 def error_box(error: BaseException) -> str:
     """Return an error as a box: our own as they are, others with their type."""
     text = str(error) if isinstance(error, ReadaheadError) else f"{type(error).__name__}: {error}"
-    return box("✗", "That did not work.", paragraphs(text), COLOURS["guess"])
+    return box("✗", "That did not work.", plain(text), COLOURS["guess"])
 
 
 def bullets(items: Sequence[str]) -> str:
