@@ -218,6 +218,24 @@ def test_a_query_can_be_called_off(cluster: Cluster) -> None:
     assert merged(cluster.run(answer, parts(2))) == whole()
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows cannot stop a process")
+def test_neither_a_worker_that_hangs_nor_a_scheduler_that_dies_is_waited_for(cluster: Cluster) -> None:
+    slow = parts(2, device=DEVICE.but(latency_s=0.5))
+    warm(cluster, slow)
+    hanging = psutil.Process(cluster._client.run(os.getpid)[cluster.addresses[0]])
+    stop = threading.Event()
+    hanging.suspend()
+    threading.Timer(0.3, stop.set).start()
+    with pytest.raises(Cancelled), listening(stop=stop):
+        cluster.run(answer, slow)
+    hanging.resume()
+    found = psutil.Process().children()
+    dying = next(one for one in found if any("dask_scheduler" in word for word in one.cmdline()))
+    threading.Timer(0.3, dying.kill).start()
+    with pytest.raises(DataError, match=r"scheduler of the cluster \(tcp:.*\) went away"):
+        cluster.run(answer, slow)
+
+
 def test_nobody_at_an_address_is_said_in_words(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
         "readahead.chapters.scale_out.cluster.START_S", 2.0
@@ -232,6 +250,9 @@ def test_a_local_cluster_leaves_no_process_behind() -> None:
     before = {child.pid for child in psutil.Process().children(recursive=True)}
     with contextlib.closing(Cluster(LOCAL).open()) as own:
         assert len(own.addresses) == 2
+        assert (
+            own._client.cluster.scheduler.worker_ttl == 30
+        )  # a worker that hangs is replaced, not waited for
         asked = own._client.run(dask.config.get, "distributed.worker.profile.enabled")
         assert list(asked.values()) == [
             False,

@@ -19,6 +19,7 @@ import statistics
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import CancelledError
 from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
@@ -47,15 +48,18 @@ LOCAL_WORKERS: dict[str, Any] = {
     "memory_limit": 0,
     "silence_logs": logging.CRITICAL,
 }
-NO_PROFILER = {"distributed.worker.profile.enabled": False}
-"""Dask's profiler walks over all threads a hundred times a second; Python 3.11 may stand still over that when one of
-DuckDB's threads begins or ends at that moment."""
+CONFIG = {"distributed.worker.profile.enabled": False, "distributed.scheduler.worker-ttl": "30 s"}
+"""Of a cluster that is started here. Dask's profiler walks over all threads a hundred times a second; Python 3.11 may
+stand still over that when one of DuckDB's threads begins or ends at that moment. A worker that is silent for 30 s
+counts as dead and is started anew; Dask's own limit, which holds on other schedulers, is five minutes."""
 POLL_S = 0.1
 """How often the coordinator looks whether all workers are still there, or somebody cancelled."""
 START_S = 30.0
-"""How long to wait for workers."""
+"""How long to wait for workers, and for a scheduler that does not answer."""
 Sent = tuple[str, Any]
 """The worker's address, and the future of what it was asked."""
+STOP_S = 5.0
+"""How long to wait until all workers have ended what is called off."""
 ROUNDS = 9
 """Empty queries with which a cluster is calibrated."""
 Columns = Mapping[str, np.ndarray]
@@ -230,7 +234,7 @@ class Cluster:
                 if self._client is None:
                     tell(0, 1, "starting the cluster")
                     at, options = (None, LOCAL_WORKERS) if self.scheduler == LOCAL else (self.scheduler, {})
-                    with dask.config.set(NO_PROFILER):  # what the workers start with
+                    with dask.config.set(CONFIG):  # what the workers start with
                         self._client = distributed.Client(
                             at, timeout=START_S, set_as_default=False, **options
                         )
@@ -275,7 +279,8 @@ class Cluster:
     def addresses(self) -> list[str]:
         """Return the workers that are alive, always in the same order."""
         # not `scheduler_info`: what it returns is replaced by totals, without any worker, every few seconds
-        known = self._client.sync(self._client.scheduler.identity, n_workers=-1)["workers"]
+        ask = self._client.scheduler.identity
+        known = self._client.sync(ask, n_workers=-1, callback_timeout=START_S)["workers"]
         self.workers = max(self.workers, len(known))
         return sorted(known, key=lambda address: (str(known[address]["name"]).zfill(8), address))
 
@@ -316,6 +321,7 @@ class Cluster:
         """Return the results of calls. `again` sends one whose worker died to another.
 
         What still runs is told to end when a worker dies and there is no `again` (`DataError`), or when told to stop.
+        Raises `DataError` too if the scheduler goes away, or does not answer for half a minute.
         """
         from distributed import wait
 
@@ -332,12 +338,17 @@ class Cluster:
                         sent[at] = again(at)
                 with contextlib.suppress(TimeoutError), self._client.as_current():
                     wait([sent[at][1] for at in waiting], timeout=POLL_S)
+            return [future.result() for _, future in sent]
         except ReadaheadError:
-            self._client.cancel([future for _, future in sent], force=True)
-            with contextlib.suppress(Exception):  # a worker that died meanwhile has nothing to call off
-                self._client.run(stop_all)
+            with contextlib.suppress(Exception):  # a worker that died or hangs has nothing to call off
+                self._client.cancel([future for _, future in sent], force=True)
+                self._client.sync(self._client._run, stop_all, callback_timeout=STOP_S)
             raise
-        return [future.result() for _, future in sent]
+        except (OSError, CancelledError) as error:
+            raise DataError(
+                f"The scheduler of the cluster ({self.scheduler}) went away or does not answer:"
+                f" {type(error).__name__}. What it ran is lost; ask again once it is back."
+            ) from error
 
 
 @functools.cache
