@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import threading
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -18,6 +19,7 @@ from readahead.measure.run import EngineSettings, Query, engine, run_emulated, r
 from readahead.models.reads import FOOTER_GUESS_HIGH, FOOTER_GUESS_LOW
 from readahead.models.schedule import Costs
 from readahead.running import Event, listening
+from readahead.storage import emulated
 from readahead.storage.emulated import EmulatedFileSystem
 
 QUICK = Device(name="quick", latency_s=0.0005, bandwidth_bytes_per_s=1e10, channels=64)
@@ -137,6 +139,19 @@ def test_a_damaged_file_is_told_in_words(tmp_path: Path) -> None:
     path.write_bytes(b"PAR1 this is no parquet file PAR1")
     with pytest.raises(DataError, match="DuckDB could not run the query on .*broken.parquet"):
         run_emulated(Query(sql="SELECT count(*) FROM {table}", path=path), QUICK, EngineSettings())
+
+
+def test_a_device_that_fails_is_told_in_one_line(case: Case, monkeypatch: pytest.MonkeyPatch) -> None:
+    def failing(_fd: int) -> Callable[[int, int], bytes]:
+        def read(_size: int, _offset: int) -> bytes:
+            raise OSError(5, "Input/output error")
+
+        return read
+
+    monkeypatch.setattr(emulated, "_pread_for", failing)
+    with pytest.raises(DataError, match=r"Input/output error\. Check the disk") as told:
+        case.measure()
+    assert "Traceback" not in str(told.value) and "\n" not in str(told.value)
 
 
 def test_too_little_memory_is_told_with_the_limit(case: Case) -> None:

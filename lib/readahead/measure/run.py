@@ -4,6 +4,7 @@ everything seen in a `Sample`."""
 from __future__ import annotations
 
 import json
+import re
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
@@ -302,9 +303,12 @@ def _explained(error: duckdb.Error, query: Query, settings: EngineSettings) -> E
             f"memory_limit={settings.more.get('memory_limit', 'as it is')} must hold what DuckDB itself needs to read"
             f" {query.path.name}: {str(error).splitlines()[0]} Give more memory, or smaller row groups."
         )
+    lines = str(error).splitlines()
+    raised = [line for line in lines if re.match(r"\w+: ", line)]  # by the device, below a traceback
+    said = (raised or lines)[0].rstrip(".")
     return DataError(
-        f"DuckDB could not run the query on {query.path}: {error}."
-        " Delete the file so that it is built again, or give another."
+        f"DuckDB could not run the query on {query.path}: {said}."
+        " Check the disk. A table that the workbook built may be deleted: it is built again."
     )
 
 
