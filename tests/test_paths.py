@@ -11,6 +11,7 @@ import pytest
 
 from readahead import paths
 from readahead.commands import doctor
+from readahead.models import queue
 
 
 def test_an_unknown_user_s_home_stays_as_it_is_written(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -68,6 +69,23 @@ def test_nobody_else_s_folder_is_worked_in(tmp_path: Path) -> None:
     taken.chmod(0o777)
     paths._own_folder.cache_clear()
     assert paths._own_folder(tmp_path) == taken and taken.stat().st_mode & 0o777 == 0o700
+
+
+@pytest.mark.skipif(not hasattr(os, "getuid"), reason="folders have no owners here")
+def test_compiled_code_lies_where_nobody_else_can_write_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shared = tmp_path / "shared"
+    shared.mkdir()
+    shared.chmod(0o777)
+    monkeypatch.setenv("READAHEAD_CACHE", str(shared))
+    own = paths.own_dir()
+    assert own.parent == shared and own.stat().st_mode & 0o777 == 0o700
+    assert queue._folder().is_relative_to(own)
+    blocked = tmp_path / "file"
+    blocked.write_text("x", encoding="utf-8")
+    monkeypatch.setenv("READAHEAD_CACHE", str(blocked))
+    assert paths.own_dir().parent == blocked  # whoever writes there is told so
 
 
 def test_a_place_for_the_results_is_asked_for_beforehand(tmp_path: Path) -> None:

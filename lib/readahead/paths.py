@@ -139,7 +139,7 @@ def kept(read: Callable[[*Asked], Answer]) -> Callable[[*Asked], Answer]:
 @kept
 def read_json(path: Path | str) -> Any:
     """Return what a JSON file holds. Raises OSError if the file cannot be read, ValueError if it is not JSON."""
-    return json.loads(Path(path).read_text(encoding="utf-8"))
+    return json.loads(read_text(Path(path)))
 
 
 def work_dir() -> Path:
@@ -150,17 +150,31 @@ def work_dir() -> Path:
     whoever writes there is told so.
     """
     place = cache_dir()
+    return place if _is_writable(place) else own_dir()
+
+
+def own_dir() -> Path:
+    """Return a folder that nobody else can write, for compiled code, which is run when it is read.
+
+    In the cache, where others may write beside it; where that may only be read, among the temporary files.
+    """
+    place = cache_dir()
+    return _own_folder(place if _is_writable(place) else Path(tempfile.gettempdir()).resolve())
+
+
+def _is_writable(place: Path) -> bool:
+    """Return whether a folder, or the one in which it would be made, can be written; also if it is no folder."""
     there = next(folder for folder in (place, *place.parents) if folder.exists())
-    if not there.is_dir() or os.access(there, os.W_OK | os.X_OK):
-        return place
-    return _own_folder(Path(tempfile.gettempdir()).resolve())
+    return not there.is_dir() or os.access(there, os.W_OK | os.X_OK)
 
 
 @functools.cache
 def _own_folder(parent: Path) -> Path:
-    """Make a folder that is ours alone in one where everybody may write: compiled code is loaded from it."""
+    """Make a folder that is ours alone in one where others may write."""
     user = os.getuid() if hasattr(os, "getuid") else 0  # where there are no numbers, the parent is one's own
     place = parent / f"readahead-{user}"
+    with contextlib.suppress(OSError):
+        parent.mkdir(parents=True, exist_ok=True)
     while True:
         try:
             place.mkdir(mode=0o700)

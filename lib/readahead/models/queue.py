@@ -32,7 +32,7 @@ def _folder() -> Path:
     digest = hashlib.sha256()
     for source in sorted(Path(__file__).parent.glob("*.py")):
         digest.update(source.read_bytes())
-    return paths.work_dir() / "compiled" / digest.hexdigest()[:12]
+    return paths.own_dir() / "compiled" / digest.hexdigest()[:12]
 
 
 os.environ.setdefault("NUMBA_CACHE_DIR", str(_folder()))
