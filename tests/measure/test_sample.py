@@ -39,6 +39,10 @@ def test_too_few_and_too_far_apart_are_told_with_numbers_and_advice() -> None:
     assert "measure again when it is quiet" in wild[0]
 
 
+def test_a_run_too_fast_to_tell_says_so() -> None:
+    assert "too fast to tell" in replace(SAMPLE, seconds=(0.008,) * 5).warnings()[0]
+
+
 def test_slow_motion_with_a_busy_processor_is_doubted() -> None:
     busy = replace(SAMPLE, time_scale=10.0, cpu_s=(0.5,) * 5)
     assert "its share is understated" in busy.warnings()[-1]

@@ -26,6 +26,7 @@ from readahead.panels.state import (
     numbers_html,
     panel_state,
     reads,
+    sentence,
     settings_at,
     static_html,
     term_key,
@@ -433,3 +434,14 @@ def test_an_address_opens_the_panel_there_and_a_wrong_one_is_told(panel: Panel) 
     ):
         with pytest.raises(BadValue, match=told):
             settings_at(FERRY, wrong)
+
+
+@pytest.mark.parametrize(
+    ("took_s", "says"),
+    [(0.010, "too fast to tell on this machine"), (0.100, "times the time that the model says|longer than")],
+)
+def test_below_twenty_milliseconds_the_sentence_does_not_judge_the_model(took_s: float, says: str) -> None:
+    settings = FERRY.turned(device="bridge")
+    sample = dataclasses.replace(FERRY.measure(settings), seconds=(took_s,) * 3)
+    state = panel_state(FERRY, settings, "piece_bytes", [Run(FERRY, settings, sample)])
+    assert state.estimate.seconds < took_s / 2 and re.search(says, sentence(state))

@@ -75,6 +75,8 @@ FEW = 5
 """Repeats below which no claim is printed."""
 MANY = 50
 """Repeats above which repeating is no advice."""
+TOO_FAST_S = 0.02
+"""Below this the time that the system takes to wake a thread counts, which no model of ours tells."""
 UNSTEADY = 0.10
 """Half-width of the interval, as a share of the median, above which a result carries a warning."""
 
@@ -153,6 +155,11 @@ class Sample:
             cure = f"or repeat about {more} times" if more <= MANY else "and measure again when it is quiet"
             said.append(
                 f"The median is only known within ±{units.text(width, '1', 2)}: close other programs, {cure}."
+            )
+        if self.median_s < TOO_FAST_S:
+            said.append(
+                f"A run below {units.text(TOO_FAST_S, 's')} is too fast to tell on this machine whether the model is"
+                " right: waking a thread counts in it."
             )
         if self.time_scale > 1 and np.median(self.cpu_s) > 0.3 * self.median_s * self.time_scale:
             said.append(

@@ -21,7 +21,7 @@ from readahead.errors import BadValue
 from readahead.experiments.experiment import Experiment, Knob, Settings
 from readahead.experiments.figure import Axis, Line, Picture
 from readahead.experiments.run import Run
-from readahead.measure.sample import Value, exactly
+from readahead.measure.sample import TOO_FAST_S, Value, exactly
 from readahead.models.estimate import Estimate
 from readahead.panels.chart import CYCLE, chart, tick_texts, ticks
 from readahead.panels.markup import bullets, folded, table
@@ -162,6 +162,8 @@ def _measured(state: PanelState, run: Run) -> str:
     gap = run.seconds.median / state.estimate.seconds - 1
     if abs(gap) < 0.02:
         return f"{said}, as the model says"
+    if run.seconds.median < TOO_FAST_S:
+        return f"{said}: too fast to tell on this machine whether the model is right"
     if abs(gap) < 1:
         longer = "longer" if gap > 0 else "less time"
         return f"{said}: it took {_percent(abs(gap))} {longer} than the model says"
