@@ -61,7 +61,7 @@ class Ferry(Experiment):
                 seconds.append(time.perf_counter() - start_s)
         return Sample(
             seconds=tuple(seconds), cpu_s=(0.0,) * repeats, reads=trace.reads(start_s=start_s), bytes_read=FILE,
-            row_groups_scanned=1, row_groups_total=1, where="ferry", machine=this_machine(), settings=dict(settings),
+            row_groups_scanned=1, row_groups_total=1, where="ferry", machine=this_machine(),
         )  # fmt: skip
 
     def _cross(self, path: Path, settings: Settings, trace: Trace) -> None:

@@ -60,7 +60,6 @@ class Well(Experiment):
             row_groups_total=1,
             where="toy well",
             machine=this_machine(),
-            settings=dict(settings),
         )
 
     def work(self, settings: Settings) -> float:
