@@ -6,6 +6,7 @@ command line and a panel can all show it as it is.
 
 from __future__ import annotations
 
+import difflib
 import math
 import sys
 import unicodedata
@@ -62,6 +63,12 @@ def require_repeats(repeats: int) -> int:
     """Return how often something is measured. Raises `BadValue` unless it is a whole number from 1 to 100."""
     require_range("repeats", repeats, low=1, high=100, whole=True)
     return int(repeats)
+
+
+def did_you_mean(said: object, known: Iterable[str]) -> str:
+    """Return the question whether the nearest of the known names was meant; nothing if none is near."""
+    near = difflib.get_close_matches(str(said), list(known), n=1)
+    return f" Did you mean {near[0]}?" if near else ""
 
 
 def require_choice(name: str, value: object, choices: Iterable[object], *, advice: str = "") -> None:

@@ -50,6 +50,6 @@ def test_the_three_accounts_agree_and_stand_side_by_side(run: Run) -> None:
 
 
 def test_what_stands_folded_names_the_knobs_that_differ(run: Run) -> None:
-    text = folds(None, [run], {**run.settings, "row_group_rows": 122_880}, "s")
+    text = folds([run], {**run.settings, "row_group_rows": 122_880})
     assert "row group 8,192 rows" in text and "The reads" in text and "The law" not in text
-    assert folds(None, [], {}, "s") == ""
+    assert folds([], {}) == ""

@@ -13,7 +13,7 @@ from toybox import CHAPTER
 
 from readahead import paths
 from readahead.chapters import CONTENTS, chapter
-from readahead.panels.lesson import published_table
+from readahead.panels.published_table import published_table
 
 NOTEBOOKS = sorted(paths.NOTEBOOKS.glob("[0-9][0-9]_*.ipynb"))
 TOY = json.loads((Path(__file__).parents[1] / "toybox" / "90_toy.ipynb").read_text(encoding="utf-8"))

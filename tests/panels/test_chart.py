@@ -249,7 +249,7 @@ def test_residuals_have_a_dot_and_a_percentage_for_every_figure_but_for_arithmet
     assert {"−50.0 %", "+0.0 %", "+5.0 %", "half", "exact (fitted)", "near (assumed)"} <= set(texts(root))
     assert "One printed figure" in proof.sentence and "50.0%" in proof.sentence and "half" in proof.sentence
     assert "1 identity" in proof.sentence and "sum" not in texts(root)
-    assert proof.rows[0] == ("half", "1", "0.5", "0.500", "foretold", "")
+    assert proof.rows[0] == ("half", "1 s", "500 ms", "0.500", "foretold", "")
     with pytest.raises(BadValue, match="above 0"):
         told("none", 0.0, 1.0)
 
@@ -265,4 +265,4 @@ def test_a_formula_in_a_sentence_is_drawn_and_two_prices_are_not() -> None:
 
 
 def test_numbers_against_print_are_written_out() -> None:
-    assert against_print([told("pages", 21_334.0, 20_000.0)], ()).rows[0][1:3] == ("20,000", "21,330")
+    assert against_print([told("pages", 21_334.0, 20_000.0)], ()).rows[0][1:3] == ("20,000 s", "21,300 s")

@@ -4,7 +4,6 @@ test all talk to it this way, so that there is one panel and many experiments.
 
 from __future__ import annotations
 
-import difflib
 import math
 import random
 import re
@@ -16,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from readahead import units
-from readahead.errors import BadValue, require_choice, require_range
+from readahead.errors import BadValue, did_you_mean, require_choice, require_range
 from readahead.measure.calibrate import Calibration
 from readahead.measure.sample import Sample
 from readahead.models.estimate import Estimate
@@ -107,8 +106,7 @@ class Experiment(ABC):
         """Return one knob. Raises `BadValue` for a name that is none."""
         known = {knob.name: knob for knob in self.knobs}
         if name not in known:
-            near = difflib.get_close_matches(name, known, n=1)
-            meant = f" Did you mean {near[0]}?" if near else ""
+            meant = did_you_mean(name, known)
             raise BadValue(f"{name!r} is not a knob of {self.topic!r}. It has: {', '.join(known)}.{meant}")
         return known[name]
 

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field, replace
 from readahead import units
 from readahead.errors import BadValue, require_choice
 from readahead.experiments.residual import Residual, Tally
+from readahead.published import Figure
 from readahead.storage.trace import Read, in_flight
 
 SAID = 16
@@ -184,14 +185,19 @@ class Proof:
         return [
             (
                 one.name,
-                units.text(one.figure.value, "", 6),
-                units.text(one.model, "", 4),
+                units.text(one.figure.value, _kind(one.figure), 4),
+                units.text(one.model, _kind(one.figure)),
                 f"{one.ratio:.3f}",
                 one.role,
                 one.why,
             )
             for one in self.residuals
         ]
+
+
+def _kind(figure: Figure) -> str:
+    """Return how a figure is written: with the unit if it has one of ours, and else as a plain number."""
+    return figure.unit if figure.unit in ("s", "bytes", "bytes_per_s", "rows_per_s") else ""
 
 
 Drawing = Picture | Traces | Proof

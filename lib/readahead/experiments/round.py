@@ -11,6 +11,7 @@ measurement is made once for a set of settings and kept, so that claims and figu
 
 from __future__ import annotations
 
+import dis
 import inspect
 import re
 import textwrap
@@ -19,6 +20,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from types import CodeType
 from typing import Any
 
 from readahead.errors import BadValue, require_repeats
@@ -56,18 +58,27 @@ class Applied:
 
     @property
     def call(self) -> str:
-        """Return the call as a learner can type it: `laws.distinct(row_groups=128, keys=100)`."""
+        """Return the call as a learner can type it: `distinct(row_groups=128, keys=100)`."""
         given = [f"{name}={_plain(value)}" for name, value in self.arguments.items()]
         line = ", ".join(given)
         if len(line) > LINE:
             line = "\n" + textwrap.indent(",\n".join(given), "    ") + ",\n"
-        return f"laws.{self.function.__name__}({line})"
+        return f"{self.function.__name__}({line})"
+
+    @property
+    def imports(self) -> str:
+        """Return the lines that make the functions of the call known where this workbook is installed."""
+        return "\n".join(f"from {one.__module__} import {one.__name__}" for one in self._functions())
 
     @property
     def source(self) -> str:
-        """Return the function's own lines, docstring and all, and those of the laws among its arguments."""
-        inner = [value.source for value in self.arguments.values() if isinstance(value, Applied)]
-        return "\n\n\n".join(dict.fromkeys([inspect.getsource(self.function).rstrip(), *inner]))
+        """Return the functions of the call and all that they use, which run without this workbook."""
+        return alone(self._functions())
+
+    def _functions(self) -> list[Callable[..., Any]]:
+        """Return the function, and those of the laws among its arguments."""
+        inner = [value._functions() for value in self.arguments.values() if isinstance(value, Applied)]
+        return list(dict.fromkeys([self.function, *(one for some in inner for one in some)]))
 
     @property
     def fact(self) -> str:
@@ -103,6 +114,45 @@ def _plain(value: Any) -> str:
     if isinstance(value, float):
         return re.sub(r"e\+?(-?)0*", r"e\1", f"{value:.6g}")
     return repr(value)
+
+
+def alone(functions: Sequence[Callable[..., Any]]) -> str:
+    """Return Python that runs by itself: functions, those of ours that they call, their constants and imports."""
+    imports = dict.fromkeys(["from __future__ import annotations"])
+    constants: dict[str, None] = {}
+    sources: dict[Callable[..., Any], str] = {}
+    waiting = list(functions)
+    while waiting:
+        function = inspect.unwrap(waiting.pop(0))
+        if function in sources:
+            continue
+        sources[function] = inspect.getsource(function).rstrip()
+        known = function.__globals__
+        for name in _names(compile(f"{next(iter(imports))}\n{sources[function]}", "", "exec")):
+            found = known.get(name)
+            home = getattr(found, "__module__", "") or ""
+            if name not in known:
+                continue  # a builtin
+            if inspect.ismodule(found):
+                imports[f"import {found.__name__}" + (f" as {name}" if name != found.__name__ else "")] = None
+            elif inspect.isclass(found) or home == "readahead.errors":
+                imports[f"from {home} import {name}"] = None
+            elif callable(found):
+                waiting.append(found)
+            else:
+                constants[f"{name} = {_plain(found)}"] = None
+    return "\n\n\n".join(
+        part for part in ("\n".join(imports), "\n".join(constants), *sources.values()) if part
+    )
+
+
+def _names(lines: CodeType) -> Iterator[str]:
+    """Return the names that lines of Python look up outside of themselves."""
+    for step in dis.get_instructions(lines):
+        if step.opname in ("LOAD_GLOBAL", "LOAD_NAME"):
+            yield step.argval
+        elif isinstance(step.argval, CodeType):
+            yield from _names(step.argval)
 
 
 class Source(ABC):
@@ -281,6 +331,8 @@ class Round:
     law: Callable[[Study], Applied] | None = None
     """The law that the answer comes from, with this run's numbers put in; gets the study. It is the model where that is
     not asked otherwise."""
+    model_also: str = "follows each read from when it is asked for to when it is there"
+    """What the model does besides, for where its number is another than that of the law."""
 
     def __post_init__(self) -> None:
         sources = (self.ask, self.model, self.law, self.measured)

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from readahead import paths, units
-from readahead.errors import DataError
+from readahead.errors import BadValue, DataError
 from readahead.experiments.experiment import Experiment, Settings
 from readahead.measure.run import set_statements
 from readahead.measure.sample import Sample, Value, seconds, this_machine
@@ -70,8 +70,7 @@ class Run:
         """Return the reads of the last run: offset, size_bytes, thread, and when each was submitted, due and done, in
         seconds from the start of the query. Empty where the system gives no trace.
         """
-        import pandas as pd
-
+        pd = with_plain_numbers()
         columns = [field.name for field in fields(Read)]
         return pd.DataFrame([asdict(read) for read in self.sample.reads], columns=columns)
 
@@ -106,26 +105,40 @@ class Run:
         return re.sub(f"'(?:{PROTOCOL}|{REMOTE_PROTOCOL})://", "'", text)
 
 
-def sweep(study: Study, knob: str, values: Iterable[float], **changes: Any) -> pd.DataFrame:
-    """Return a row for each value of one knob: modeled, measured and its interval, and what was published there.
-
-    Throughputs in the experiment's unit, which stands in `attrs["unit"]`. Raises `BadValue` as the panel does, and
-    `Cancelled` when asked to stop.
-    """
+def with_plain_numbers() -> Any:
+    """Return pandas, which is imported here at the earliest, told to write numbers without an exponent."""
     import pandas as pd
 
+    pd.set_option("display.float_format", lambda number: units.text(number, "", 4))
+    return pd
+
+
+def sweep(
+    study: Study, knob: str, values: Iterable[float], *, measure: bool = True, **changes: Any
+) -> pd.DataFrame:
+    """Return a row for each value of one knob: modeled, measured and its interval, and what was published there.
+
+    Throughputs in the experiment's unit, which stands in `attrs["unit"]`; without `measure` none yet. Raises `BadValue`
+    as the panel does, and `Cancelled` when asked to stop.
+    """
+    pd = with_plain_numbers()
+    if isinstance(values, str) or not isinstance(values, Iterable):
+        raise BadValue(
+            f"values={values!r} must be several values of {knob}. Give a list, such as [1, 10, 100]."
+        )
     experiment, rows = study.experiment, []
     settings = [
         study.settings(**{**changes, knob: value}) for value in values
     ]  # all are checked before any is run
-    for number, one in enumerate(settings):
+    for number, one in enumerate(settings if measure else ()):
         tell(number, len(settings), f"{experiment.knob(knob).label}: {experiment.knob(knob).text(one[knob])}")
         with quietly():
             seen = Run(experiment, one, study.sample(**one)).throughput
         printed = {x: y for x, y, _ in experiment.published(one, knob)}
         modeled = experiment.throughput(one, experiment.model(one).seconds)
-        rows.append((one[knob], modeled, seen.median, seen.low, seen.high, printed.get(one[knob])))
+        rows.append((one[knob], modeled, seen.median, seen.low, seen.high, printed.get(one[knob], math.nan)))
     tell(len(settings), len(settings), "done")
+    rows = rows or [(one[knob], *[math.nan] * 5) for one in settings]
     table = pd.DataFrame(rows, columns=[knob, "modeled", "measured", "low", "high", "published"])
     table.attrs["unit"] = experiment.unit(study.settings(**changes))
     return table

@@ -149,7 +149,8 @@ class Sample:
         low, high = self.interval_s()
         width = (high - low) / 2 / self.median_s if self.median_s else 0.0
         if len(self.seconds) < FEW:
-            said.append(f"Measured {len(self.seconds)} times: for a claim, repeat at least {FEW} times.")
+            often = "once" if len(self.seconds) == 1 else f"{len(self.seconds)} times"
+            said.append(f"Measured {often}: for a claim, repeat at least {FEW} times.")
         elif width > UNSTEADY:
             more = int(np.ceil(len(self.seconds) * (width / UNSTEADY) ** 2))
             cure = f"or repeat about {more} times" if more <= MANY else "and measure again when it is quiet"

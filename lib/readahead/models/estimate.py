@@ -42,9 +42,11 @@ class Estimate:
         return self.terms_s.get(term, 0.0) / self.seconds if self.seconds else 0.0
 
     def __str__(self) -> str:
-        """Write it for people: the whole, its terms, and what happens meanwhile, as far as they are above nothing."""
+        """Write it for people: the whole, its terms, and what happens meanwhile, as far as they take a nanosecond."""
         told, hidden = (
-            ", ".join(f"{name} {units.text(seconds, 's')}" for name, seconds in terms.items() if seconds > 0)
+            ", ".join(
+                f"{name} {units.text(seconds, 's')}" for name, seconds in terms.items() if seconds >= 1e-9
+            )
             for terms in (self.terms_s, self.overlapped_s)
         )
         return f"{units.text(self.seconds, 's')}: {told}" + (f"; meanwhile {hidden}" if hidden else "")

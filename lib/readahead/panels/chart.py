@@ -269,11 +269,13 @@ def _draw_strip(figure: Any, marks: Sequence[Mark], kind: str) -> float:
     axes = figure.add_subplot()
     values = [n for mark in marks for n in (mark.value, mark.low, mark.high) if n is not None and n > 0]
     _prepare(axes, "x", Axis(label="", kind=kind), values)
+    if kind == "1" and max(values) <= 1:
+        axes.set_xlim(right=1)  # no share is more than the whole
     for row, mark in enumerate(marks):
         if mark.low is not None and mark.high is not None and mark.high > mark.low:
             low = max(mark.low, min(values))
             axes.hlines(row, low, mark.high, color=COLOURS[mark.source], linewidth=3)
-        axes.plot(max(mark.value, min(values)), row, **_mark(mark.source))
+        axes.plot(max(mark.value, min(values)), row, clip_on=False, **_mark(mark.source))
     words = [f"{mark.name}: {units.text(mark.value, kind)}" for mark in marks]
     axes.set_yticks(range(len(marks)), words)
     axes.set_ylim(len(marks) - 0.5, -0.5)

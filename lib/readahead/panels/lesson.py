@@ -15,34 +15,36 @@ HTML, and the learner's progress file is not written.
 
 from __future__ import annotations
 
-import html
 import importlib
+import inspect
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
-import pandas as pd
 from IPython import display as ipython
 from tqdm.auto import tqdm
 
 from readahead import panels, units
 from readahead.chapters import Chapter, chapter
-from readahead.errors import BadValue, ReadaheadError, require_repeats
+from readahead.errors import BadValue, ReadaheadError, did_you_mean, require_repeats
 from readahead.experiments.round import Study
 from readahead.experiments.run import Run, sweep
 from readahead.measure.sample import FEW, this_machine
 from readahead.models.schedule import warm_meanwhile
 from readahead.panels import steps
-from readahead.panels.class_view import guesses_html
 from readahead.panels.markup import COLOURS, box, paragraphs, plain, show, table
 from readahead.panels.predictions import PredictionView, RevealView
 from readahead.panels.views import ClaimView, ExerciseView, FigureView
-from readahead.published import Figure, figures
 from readahead.questions.progress import Progress, by_papermill
 from readahead.running import Event, listening
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from readahead.panels.published_table import PublishedTable
 
 display: Callable[[Any], None] = ipython.display
 
@@ -108,6 +110,8 @@ class Lesson:
 
     def guesses(self) -> None:
         """Show whether the learner's guesses are getting better, over all chapters."""
+        from readahead.panels.class_view import guesses_html  # it brings pandas, half a second
+
         self.say_notices()
         show(guesses_html(self.progress.read()))
 
@@ -137,9 +141,25 @@ class Lesson:
             return Run(self.chapter.experiment, settings, self.study.sample(**knobs))
 
     def sweep(self, knob: str, values: Iterable[float], **knobs: Any) -> pd.DataFrame:
-        """Run the query at several values of one knob, and return a table of modeled, measured and published."""
+        """Run the query at several values of one knob, and return a table of modeled, measured and published.
+
+        The table stays empty while the answer above it is not shown, so that all cells can be run without a wait.
+        """
+        may = self._may_be_shown()
+        if not may:
+            show(
+                paragraphs(
+                    "Not run yet: it takes a while, and would give the answer above away."
+                    " Show that answer first, then run this cell again."
+                )
+            )
         with self._told_of():
-            return sweep(self.study, knob, values, **knobs)
+            return sweep(self.study, knob, values, measure=may, **knobs)
+
+    def _may_be_shown(self) -> bool:
+        """Return whether the answer to the prediction above is shown already, or there is none."""
+        above = self.views.get(("reveal", self._last))
+        return self.is_open or above is None or above.is_open
 
     def calibrate(self) -> None:
         """Calibrate anew what this chapter's model takes from this machine. Close other programs first."""
@@ -152,9 +172,9 @@ class Lesson:
         show(paragraphs(" ".join(experiment.doubts(settings)) or steady))
 
     @property
-    def laws(self) -> Any:
-        """Return the chapter's laws: a module of short functions, to be called and read."""
-        return importlib.import_module(f"readahead.chapters.{self._topic}.laws")
+    def laws(self) -> Laws:
+        """Return the chapter's laws: short functions, to be called and read."""
+        return Laws(self._topic)
 
     def published(self, table: str, *, topic: str = "") -> PublishedTable:
         """Return a published table: a DataFrame in SI units, shown as it was printed, with its source.
@@ -162,6 +182,8 @@ class Lesson:
         It is one of this chapter, or of another `topic`. Raises `BadValue` for a name that is none, with the names
         there are.
         """
+        from readahead.panels.published_table import published_table
+
         return published_table(topic or self._topic, table)
 
     @contextmanager
@@ -210,10 +232,9 @@ class Lesson:
             show(text, self._told(name, view) if kind == "claim" else None)
             return
         display(view.widget)
-        above = self.views.get(("reveal", self._last))
-        if kind in ("claim", "figure") and above is not None and not above.is_open:
+        if kind in ("claim", "figure") and not self._may_be_shown():
             view.wait()  # it would give the answer above it away
-            above.on_opened.append(view.start)
+            self.views["reveal", self._last].on_opened.append(view.start)
         elif kind in ("reveal", "claim", "figure"):
             view.start()
 
@@ -222,6 +243,27 @@ class Lesson:
         found, says = view.finding, self.chapter.question("claim", name)
         assert found is not None
         return {"readahead": {"claim": name, "says": says, "verdict": found.verdict, "seen": found.says}}
+
+
+class Laws:
+    """The functions of a chapter's `laws.py`."""
+
+    def __init__(self, topic: str) -> None:
+        self._topic, self._module = topic, importlib.import_module(f"readahead.chapters.{topic}.laws")
+
+    def __dir__(self) -> list[str]:
+        """Return the names of the functions, which Tab completes."""
+        functions = inspect.getmembers(self._module, inspect.isfunction)
+        return [name for name, one in functions if one.__module__ != "readahead.errors"]
+
+    def __getattr__(self, name: str) -> Any:
+        """Return a function. Raises `AttributeError` for a name that is none, with the nearest that is one."""
+        if name.startswith("_") or not hasattr(self._module, name):
+            meant = did_you_mean(name, dir(self))
+            raise AttributeError(
+                f"{name!r} is no law of {self._topic!r}. Its laws: {', '.join(dir(self))}.{meant}"
+            )
+        return getattr(self._module, name)
 
 
 def _texts(settings: Mapping[str, Any]) -> dict[str, str]:
@@ -264,47 +306,7 @@ def open_chapter(
     return lesson
 
 
-# -- tables that a lesson shows -----------------------------------------------------------------------
-class PublishedTable(pd.DataFrame):  # type: ignore[misc]
-    """A table of published figures; a part of it, or a sum, is a plain DataFrame again."""
-
-    _metadata: ClassVar[list[str]] = ["printed", "source"]
-
-    @property
-    def _constructor(self) -> Any:
-        return pd.DataFrame
-
-    def _repr_html_(self) -> str:
-        """Return the table as it was printed, and below it where it stands."""
-        return f"{self.printed.to_html(na_rep='')}<p><small>{html.escape(self.source)}</small></p>"
-
-
-def published_table(topic: str, table: str) -> PublishedTable:
-    """Return the figures that stood in one table, a row for each x and a column for each series.
-
-    Raises `BadValue` for a table that the topic does not have.
-    """
-    every = [one for one in figures(topic) if one.table]
-    found = [one for one in every if one.table == table]
-    if not found:
-        known = ", ".join(dict.fromkeys(one.table for one in every)) or "none"
-        raise BadValue(f"{table!r} is no published table of {topic!r}. Its tables: {known}.")
-    cells: dict[tuple[Any, str], Figure] = {}
-    for one in found:  # two figures of one series at one x each have a column of their own
-        series = one.name.rpartition(".")[0] or one.name
-        cells[one.x_value, one.name if (one.x_value, series) in cells else series] = one
-    rows, columns = (list(dict.fromkeys(cell[side] for cell in cells)) for side in (0, 1))
-    if all(isinstance(row, float) and row.is_integer() for row in rows):
-        rows = [int(row) for row in rows]
-    index = pd.Index(rows, name=found[0].x_name)
-    numbers = PublishedTable(index=index, columns=columns, dtype=float)
-    printed = pd.DataFrame(index=index, columns=columns, dtype=object)
-    for (row, column), one in cells.items():
-        numbers.loc[row, column], printed.loc[row, column] = one.value, one.printed
-    numbers.printed, numbers.source = printed, found[0].source
-    return numbers
-
-
+# -- what a lesson shows ------------------------------------------------------------------------------
 def letter(lesson: Lesson) -> None:
     """Show the advisor's report on the table, the device and the filter that a lesson was opened with.
 

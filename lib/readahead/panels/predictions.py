@@ -351,8 +351,20 @@ class RevealView:
 
     def _folds(self, noted: Mapping[str, Any]) -> str:
         """Return the law, the query and the reads below the answer."""
-        law = self._turn.law(self._study) if self._turn.law is not None else None
-        return folds(law, self._study.runs(noted), self._study.base, self._asked.prediction.kind)
+        kind, law = self._asked.prediction.kind, ""
+        if self._turn.law is not None:
+            applied, modeled = self._turn.law(self._study), self._turn.modeled_value(self._study)
+            law = law_fold(applied, kind, self._apart(applied, modeled, kind))
+        return law + folds(self._study.runs(noted), self._study.base)
+
+    def _apart(self, law: Applied, modeled: Value | None, kind: str) -> str:
+        """Return a sentence with both numbers where the model says another one than the law."""
+        told = [
+            units.text(number, kind) for number in (law.result, modeled.median if modeled else law.result)
+        ]
+        if told[0] == told[1]:
+            return ""
+        return f"The law alone gives {told[0]}; the model, which {self._turn.model_also}, says {told[1]}."
 
     def _show(self, measured: Value | None, at: str = "", noted: Mapping[str, Any] | None = None) -> None:
         """Show everything that will ever be known, and keep the truth that the guess is scored by."""
@@ -427,10 +439,10 @@ def ratios(beside: Sequence[Ratio], measured: Sequence[float], differs: str) -> 
 
 
 # -- what lies folded below it ----------------------------------------------------------------------
-def folds(law: Applied | None, runs: Sequence[Run], base: Mapping[str, Any], kind: str) -> str:
-    """Return the folds of one answer: those that there is something to say of. `kind` is that of the answer."""
+def folds(runs: Sequence[Run], base: Mapping[str, Any]) -> str:
+    """Return the folds of the runs of one answer: those that there is something to say of."""
     shown = [run for run in runs if run.sql][:MOST_RUNS]
-    parts = [law_fold(law, kind)] if law is not None else []
+    parts = []
     if shown:
         parts.append(folded("The query", "".join(_query(run, base) for run in shown)))
     read = tuple((_name(run, base), run.sample.reads) for run in shown if run.sample.reads)
@@ -441,13 +453,18 @@ def folds(law: Applied | None, runs: Sequence[Run], base: Mapping[str, Any], kin
     return "".join(parts)
 
 
-def law_fold(law: Applied, kind: str) -> str:
-    """Return the law: formula, symbols, source, the call with this run's numbers, and the function itself."""
+def law_fold(law: Applied, kind: str, apart: str = "") -> str:
+    """Return the law: formula, symbols, source, the call with this run's numbers, its result, and the functions.
+
+    `kind` is that of the answer, and `apart` how the result differs from it.
+    """
     cited = f"Source: {law.cited}" if law.cited else ""
-    result = f"{law.call}\n# {law.result:.6g}: {units.text(law.result, kind)}"
-    own = folded("The function", code(law.source))
+    result = f"{law.imports}\n\n{law.call}\n# {law.result:.6g}: {units.text(law.result, kind)}"
+    place = paragraphs("These lines can stand in place of the import above.")
+    own = folded("The function", place + code(law.source))
     words = "".join(paragraphs(part) for part in (law.symbols, cited) if part)
-    return folded("The law", paragraphs(law.fact) + formula(law.formula) + words + code(result) + own)
+    said = paragraphs(apart) if apart else ""
+    return folded("The law", paragraphs(law.fact) + formula(law.formula) + words + code(result) + said + own)
 
 
 def _name(run: Run, base: Mapping[str, Any]) -> str:

@@ -12,6 +12,7 @@ from readahead.chapters.loading import laws
 from readahead.chapters.loading.laws import LoadCosts
 from readahead.devices import Device
 from readahead.errors import BadValue
+from readahead.measure import scalability
 
 SLOW = Device(name="slow", latency_s=0.004, bandwidth_bytes_per_s=1e8, channels=16)
 COSTS = LoadCosts(batch_s=1e-3, row_s=3e-7, bytes_per_row=13.0)
@@ -79,6 +80,7 @@ def test_the_universal_scalability_law_has_its_peak_where_it_says() -> None:
     peak = laws.peak(0.05, 0.002)
     assert laws.capacity(peak, 0.05, 0.002) > max(laws.capacity(peak * by, 0.05, 0.002) for by in (0.9, 1.1))
     assert laws.capacity(16, 1.0, 0.0) == 1 and laws.capacity(16, 0.0, 0.0) == 16
+    assert laws.capacity(9, 0.05, 0.002) == pytest.approx(float(scalability.capacity(9, 0.05, 0.002)))
 
 
 def test_sixteen_writers_gain_until_something_is_used_up() -> None:

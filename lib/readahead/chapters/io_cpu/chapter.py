@@ -151,6 +151,7 @@ ROUNDS = {
             from_disk_s=printed("cpu_per_page_s.disk.r10"),
             in_memory_s=printed("cpu_per_page_s.memory.r10"),
         ),
+        model_also="is fitted to all lines of both columns",
     ),
     "rows158": Round(
         law=lambda _: extrapolated().law(158), published=(figure("cpu_per_page_s.memory.r158"),)

@@ -81,7 +81,7 @@ def capacity(writers: float, contention: float, crosstalk: float) -> float:
     Source: N. J. Gunther, A simple capacity model of massively parallel transaction systems, 1993; with b = 0 it is
     Amdahl's law, 1967.
     """
-    return float(scalability.capacity(writers, contention, crosstalk))
+    return writers / (1 + contention * (writers - 1) + crosstalk * writers * (writers - 1))
 
 
 def peak(contention: float, crosstalk: float) -> float:

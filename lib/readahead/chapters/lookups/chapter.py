@@ -339,7 +339,12 @@ ROUNDS = {
         measured=lambda study: groups_hit(study, DISTINCT_KEYS),
         law=lambda study: Applied(laws.distinct, places=row_groups(study), rows=DISTINCT_KEYS),
     ),
-    "break_even": Round(model=break_even, measured=measured_break_even, law=_worth_looking_up),
+    "break_even": Round(
+        model=break_even,
+        measured=measured_break_even,
+        law=_worth_looking_up,
+        model_also="knows which rows share a read",
+    ),
 }
 
 

@@ -153,12 +153,17 @@ ROUNDS = {
         model=lambda _: modeled_bytes(NONE) / modeled_bytes(None),
         measured=lambda _: written_bytes(NONE) / written_bytes(None),
         law=dictionary_law,
+        model_also="counts each row group of the file by itself",
     ),
     "near": Round(
         ask=against_one_each(SMALL_ROWS, NEAR), law=lambda study: size_law(study, NEAR, SMALL_ROWS)
     ),
     "far": Round(ask=against_one_each(SMALL_ROWS, FAR), law=lambda study: size_law(study, FAR, SMALL_ROWS)),
-    "moves": Round(model=lambda study: latency_moves(), law=_growth_law),
+    "moves": Round(
+        model=lambda study: latency_moves(),
+        law=_growth_law,
+        model_also="follows the reads of scans in forty sizes and takes the smallest good one",
+    ),
     "too_large": Round(
         ask=against_one_each(LARGE_ROWS, FAR), law=lambda study: size_law(study, FAR, LARGE_ROWS)
     ),

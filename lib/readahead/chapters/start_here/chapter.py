@@ -70,6 +70,7 @@ ROUNDS = {
         model=lambda study: EXPERIMENT.counts(study.settings(**TEN_ROWS))["bytes_read"],
         measured=lambda study: float(study.sample(**TEN_ROWS).bytes_read),
         law=lookup_law,
+        model_also="has the very keys of this run and the length of each row group",
     ),
 }
 THOUSAND: dict[str, Any] = {
