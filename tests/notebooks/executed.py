@@ -67,11 +67,11 @@ def odd_answers(notebook: Any, opened: Chapter) -> tuple[list[str], set[str]]:
 
 
 # -- numbers ---------------------------------------------------------------------------------------
-MOST_DIGITS = 5
+MOST_DIGITS = 6
 ODD = {
     "an exponent": re.compile(r"(?<![\w.-])\d(?:\.\d+)?e[+-]?\d+"),
     "nothing of a large unit": re.compile(r"(?<![\d.,])0(?:\.0*)? (?:[KMGT]iB|[kMGT]B(?:/s)?|[kMG] rows/s)"),
-    "too large a unit": re.compile(r"(?<![\d.,])0\.0{4,}\d"),
+    "too large a unit": re.compile(r"(?<![\d.,])0\.(?:0{6,}\d|0{3,}\d+ ?(?:s|ms|[kKMGT]i?B)\b)"),
     "a share beyond the whole": re.compile(
         r"(?<![\d.,+±])(?<!strayed by )(?<!off by )(?:1(?!00 ?%)\d\d|[2-9]\d\d|\d{4,})(?:\.\d+)? ?%"
     ),

@@ -72,7 +72,7 @@ class Run:
         """
         pd = with_plain_numbers()
         columns = [field.name for field in fields(Read)]
-        return pd.DataFrame([asdict(read) for read in self.sample.reads], columns=columns)
+        return pd.DataFrame([asdict(read) for read in self.sample.reads], columns=columns).round(6)
 
     def _repr_html_(self) -> str:
         """Return a compact card: what Jupyter shows for a run that ends a cell."""
