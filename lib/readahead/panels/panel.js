@@ -11,7 +11,8 @@
 /** @typedef {{low: number, high: number, log: boolean, places: number[], texts: string[], label: string}} Axis */
 /** @typedef {{name: string, label: string, help: string, folded: boolean, choices?: [string, string][],
  *    stops?: number[], texts?: string[]}} Knob */
-/** @typedef {{text: string, why: string, off: boolean, stop?: number, choice?: string}} Shown */
+/** @typedef {{text: string, why: string, off: boolean, stop?: number, choice?: string, stops?: number[],
+ *    texts?: string[]}} Shown with stops where they are others than those of the plan */
 /** @typedef {{kind: "measured" | "faded" | "published", x: number, y: number, low?: number, high?: number,
  *    text: string}} Mark */
 /** @typedef {{x: Float32Array | number[], y: Float32Array | number[], texts: string[]}} Line */
@@ -250,7 +251,7 @@ class Reads {
   constructor() {
     this.title = make("h3");
     this.svg = make("svg:svg", { role: "img", "aria-label": "The reads of the newest measurement, over time." });
-    this.element = make("div", {}, this.title, this.svg);
+    this.element = make("div", { class: "readahead-reads" }, this.title, this.svg);
     /** @type {any} */ this.drawn = {};
   }
 
@@ -362,7 +363,7 @@ function control(knob, turned) {
       why.textContent = shown.why;
     } };
   }
-  const { stops = [], texts = [] } = knob;
+  let { stops = [], texts = [] } = knob;
   let typing = false;
   const range = make("input", { ...common, type: "range", min: 0, max: stops.length - 1, step: 1, oninput: () => {
     const stop = Number(range.value);
@@ -381,6 +382,8 @@ function control(knob, turned) {
   });
   element.append(range, text, why);
   return { element, show: (/** @type {Shown} */ shown) => {
+    if (shown.stops && shown.texts) ({ stops, texts } = shown);
+    range.max = String(stops.length - 1);
     range.value = String(shown.stop);
     range.setAttribute("aria-valuetext", shown.text);
     if (!typing) text.value = shown.text;

@@ -283,10 +283,14 @@ def marks(state: PanelState) -> list[dict[str, Any]]:
         place = {"x": float(run.settings[state.knob.name]), "y": value.median}
         ends = {"low": value.low, "high": value.high}
         found.append({"kind": kind, **place, **ends, "text": _run_text(state, run)})
-    for x, y, figure in state.published:
-        where = f"{figure.source}\n{figure.system}\n{figure.device}"
-        found.append({"kind": "published", "x": x, "y": y, "text": f"Published: {state.y_text(y)}\n{where}"})
+    found += [published_mark(x, y, figure, state.unit) for x, y, figure in state.published]
     return sorted(found, key=lambda mark: ("faded", "published", "measured").index(mark["kind"]))
+
+
+def published_mark(x: float, y: float, figure: Figure, unit: str) -> dict[str, Any]:
+    """Return a published point, with everything about it."""
+    where = f"{figure.source}\n{figure.system}\n{figure.device}"
+    return {"kind": "published", "x": x, "y": y, "text": f"Published: {units.text(y, unit)}\n{where}"}
 
 
 def _run_text(state: PanelState, run: Run) -> str:
@@ -361,25 +365,30 @@ def axis(low: float, high: float, kind: str, label: str = "", *, log: bool = Fal
 
 def _axes(state: PanelState, terms: Sequence[dict[str, Any]], pinned: PanelState | None) -> dict[str, Any]:
     """Return the axes of the curve and of the terms."""
-    knob, air = state.knob, (state.knob.high / state.knob.low) ** 0.02
-    label = f"{knob.label} (rows)" if knob.kind == "rows" else knob.label
-    whole = max(term["start"] + term["length"] for term in terms) * 1.02
-    return {
-        "x": axis(knob.low / air, knob.high * air, knob.kind, label, log=True),
-        "y": axis(*_y_ends(state, pinned), state.unit, _UNIT_WORDS.get(state.unit, "Throughput"), log=True),
-        "terms": axis(0.0, float(f"{whole:.4g}"), "s"),
-    }
-
-
-def _y_ends(state: PanelState, pinned: PanelState | None) -> tuple[float, float]:
-    """Return whole ends for the y axis, so that it stands still while a slider moves."""
     lines = [one.ys for one in (state, pinned) if one is not None]
     every = [state.y, *(float(end) for ys in lines for end in (ys.min(), ys.max()))]
     every += [end for run in state.runs for end in (run.throughput.low, run.throughput.high)]
     every += [y for _, y, _ in state.published]
-    low = 10 ** (math.floor(math.log10(min(every) / 1.3) * 4) / 4)
-    high = 10 ** (math.ceil(math.log10(max(every) * 1.3) * 4) / 4)
-    return (low, high) if high / low >= 10 else (high / 10, high)
+    whole = max(term["start"] + term["length"] for term in terms) * 1.02
+    return {
+        "x": x_axis(state.knob),
+        "y": y_axis(min(every), max(every), state.unit),
+        "terms": axis(0.0, float(f"{whole:.4g}"), "s"),
+    }
+
+
+def x_axis(knob: Knob) -> dict[str, Any]:
+    """Return the axis along a knob."""
+    air = (knob.high / knob.low) ** 0.02
+    label = f"{knob.label} (rows)" if knob.kind == "rows" else knob.label
+    return axis(knob.low / air, knob.high * air, knob.kind, label, log=True)
+
+
+def y_axis(least: float, most: float, unit: str) -> dict[str, Any]:
+    """Return the axis of throughputs, with whole ends, so that it stands still while a slider moves."""
+    low = 10 ** (math.floor(math.log10(least / 1.3) * 4) / 4)
+    high = 10 ** (math.ceil(math.log10(most * 1.3) * 4) / 4)
+    return axis(min(low, high / 10), high, unit, _UNIT_WORDS.get(unit, "Throughput"), log=True)
 
 
 def _line(state: PanelState) -> dict[str, Any]:
