@@ -9,7 +9,6 @@ from __future__ import annotations
 import importlib
 import math
 from collections.abc import Iterator
-from types import ModuleType
 
 import click
 
@@ -32,32 +31,25 @@ def _topics() -> list[str]:
     return sorted(published.topics(), key=lambda topic: order.get(topic, len(order)))
 
 
-def _chapter(topic: str) -> ModuleType:
-    return importlib.import_module(f"readahead.chapters.{topic}.chapter")
-
-
-def _set_by_hand(topic: str) -> Iterator[str]:
+def _set_by_hand(tally: Tally) -> Iterator[str]:
     """Yield what of a chapter's models was fitted to print, and what was chosen by looking at it."""
-    told = _chapter(topic)
-    for kind, names in (("fitted", told.FITTED), ("chosen by looking", told.CHOSEN_BY_LOOKING)):
+    for kind, names in (("fitted", tally.fitted), ("chosen by looking", tally.chosen)):
         if names:
             yield f"{kind}: {', '.join(names)}"
 
 
 def tallies() -> dict[str, Tally]:
     """Return what each chapter's comparisons with print are worth."""
-    found = {}
-    for place in CONTENTS:
-        if place.topic in published.topics():
-            told = _chapter(place.topic)
-            many = len(told.FITTED) + len(told.CHOSEN_BY_LOOKING)
-            found[place.topic] = Tally(residuals=tuple(told.residuals()), parameters=many)
-    return found
+    held = [row.topic for row in CONTENTS if row.topic in published.topics()]
+    return {
+        topic: importlib.import_module(f"readahead.chapters.{topic}.chapter").in_print() for topic in held
+    }
 
 
 def _together(held: dict[str, Tally]) -> Tally:
     every = tuple(one for tally in held.values() for one in tally.residuals)
-    return Tally(residuals=every, parameters=sum(tally.parameters for tally in held.values()))
+    set_by_hand = tuple(name for tally in held.values() for name in (*tally.fitted, *tally.chosen))
+    return Tally(residuals=every, fitted=set_by_hand)
 
 
 def _percent(share: float) -> str:
@@ -93,13 +85,11 @@ def errors() -> str:
     by: dict[str, list[Residual]] = {}
     for one in together.residuals:
         by.setdefault(one.figure.author, []).append(one)
-    authors = [
-        _foretold(name, Tally(residuals=tuple(rows), parameters=0)) for name, rows in sorted(by.items())
-    ]
+    authors = [_foretold(name, Tally(residuals=tuple(rows))) for name, rows in sorted(by.items())]
     counts = ("chapter", *ORDER, "of them misprints", "fitted or chosen", "degrees of freedom")
     chosen = []
-    for topic in held:
-        said = "; ".join(_set_by_hand(topic))
+    for topic, tally in held.items():
+        said = "; ".join(_set_by_hand(tally))
         chosen.append(f"- {topic}: {said or 'nothing'}.")
     parts = (
         f"{_line(*titles, 'scatter', 'null model')}\n{head}---:|---:|".format("chapter"),
@@ -173,7 +163,7 @@ def compare() -> None:
     held = tallies()
     for place in CONTENTS:
         if place.topic in held:
-            click.echo("\n".join(_compared(place.title, place.topic, held[place.topic])) + "\n")
+            click.echo("\n".join(_compared(place.title, held[place.topic])) + "\n")
     ratios = {
         told.figure for topic in held for turn in chapter(topic).rounds.values() for told in turn.beside
     }
@@ -181,7 +171,7 @@ def compare() -> None:
     click.echo(f"{len(ratios)} printed figures stand as ratios beside those of a run.")
 
 
-def _compared(title: str, topic: str, tally: Tally) -> Iterator[str]:
+def _compared(title: str, tally: Tally) -> Iterator[str]:
     yield f"{title}: {len(tally.residuals)} figures, {len(tally.foretold)} foretold"
     for one in tally.residuals:
         pair = f"{one.model:14.6g} {one.figure.value:14.6g} {one.ratio - 1:+8.1%}"
@@ -193,7 +183,7 @@ def _compared(title: str, topic: str, tally: Tally) -> Iterator[str]:
     model, null = scatter(tally)
     if math.isfinite(null):
         yield f"  Scatter {model:.1%}, of the null model {null:.1%}; {tally.free} degrees of freedom"
-    for line in _set_by_hand(topic):
+    for line in _set_by_hand(tally):
         yield f"  {line}"
 
 

@@ -15,6 +15,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import yaml
+
 from readahead import paths
 from readahead.errors import BadValue, DataError, require_choice
 
@@ -210,6 +212,12 @@ def figure(topic: str, name: str, folder: Path | None = None) -> Figure:
     )
 
 
+def named(topic: str, name: str, folder: Path | None = None) -> Figure:
+    """Return one figure of a topic, or of another one that the name begins with: `topic:figure`."""
+    there, _, own = name.rpartition(":")
+    return figure(there or topic, own, folder)
+
+
 def best(topic: str, name: str) -> float:
     """Return the value of one figure, corrected where it is a misprint."""
     return figure(topic, name).best
@@ -236,19 +244,22 @@ def ratios(topic: str, name: str, folder: Path | None = None) -> tuple[Ratio, ..
 
     A figure of another topic is named `topic:figure`. Raises `BadValue` for a figure that is none.
     """
-
-    def find(told: str) -> Figure:
-        there, _, own = told.rpartition(":")
-        return figure(there or topic, own, folder)
-
     lines = _beside((folder or FOLDER) / "beside.csv")
     return tuple(
         Ratio(
             says=line["says"],
-            figure=find(line["figure"]),
-            over=find(line["over"]) if line["over"] else None,
+            figure=named(topic, line["figure"], folder),
+            over=named(topic, line["over"], folder) if line["over"] else None,
             asked=line["asked"],
         )
         for line in lines
         if (line["topic"], line["round"]) == (topic, name)
     )
+
+
+def read_yaml(path: Path) -> Any:
+    """Return what a YAML file holds. Raises `DataError` that names the file."""
+    try:
+        return yaml.load(path.read_text(encoding="utf-8"), getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+        raise DataError(f"{path} cannot be read: {error}. Mend it, or take it from git again.") from error

@@ -27,27 +27,20 @@ NOTHING_TO_HOLD_IT_TO = {"fragments", "read_ahead", "index_pages", "cache_tiers"
 """Chapters with no two foretold figures of one kind, so that no null model can be made."""
 
 
-def told(topic: str):  # type: ignore[no-untyped-def]
-    """The chapter's module."""
-    return importlib.import_module(f"readahead.chapters.{topic}.chapter")
-
-
 def held(topic: str) -> list[Residual]:
     """A chapter's comparisons."""
-    return list(told(topic).residuals())
+    return list(tally(topic).residuals)
 
 
 def tally(topic: str) -> Tally:
     """What a chapter's comparisons are worth."""
-    module = told(topic)
-    many = len(module.FITTED) + len(module.CHOSEN_BY_LOOKING)
-    return Tally(residuals=tuple(held(topic)), parameters=many)
+    found: Tally = importlib.import_module(f"readahead.chapters.{topic}.chapter").in_print()
+    return found
 
 
 @pytest.mark.parametrize("topic", TOPICS)
 def test_what_was_fitted_or_chosen_is_named_and_leaves_degrees_of_freedom(topic: str) -> None:
-    module = told(topic)
-    names = [*module.FITTED, *module.CHOSEN_BY_LOOKING]
+    names = [*tally(topic).fitted, *tally(topic).chosen]
     assert len(set(names)) == len(names) and all(isinstance(name, str) and name for name in names)
     assert tally(topic).free >= bool(tally(topic).foretold)
 

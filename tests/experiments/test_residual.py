@@ -48,11 +48,11 @@ def test_only_what_could_have_failed_is_counted() -> None:
         Residual(figure(1.0, "set"), 9.0, "fitted"),
         Residual(figure(1.0, "sum"), 9.0, "identity"),
     ]
-    tally = Tally(residuals=tuple(rows), parameters=1)
+    tally = Tally(residuals=tuple(rows), fitted=("a rate",))
     assert tally.quantile(0.5) == pytest.approx(0.125)  # the middle of two, and not the upper one
     assert tally.within == 0.5 and tally.worst is rows[1] and tally.free == 2
     assert "2 printed figures" in tally.sentence and "20%" in tally.sentence
-    assert Tally(residuals=tuple(rows[2:]), parameters=0).worst is None
+    assert Tally(residuals=tuple(rows[2:])).worst is None
 
 
 def test_a_misprint_is_no_success_and_a_choice_is_named() -> None:

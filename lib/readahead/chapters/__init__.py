@@ -18,7 +18,7 @@ from readahead import paths, published
 from readahead.errors import BadValue, DataError
 from readahead.experiments.claim import Claim
 from readahead.experiments.experiment import Experiment
-from readahead.experiments.figure import Drawing, captioned
+from readahead.experiments.figure import Drawing, against_print, captioned
 from readahead.experiments.round import Round, Study
 from readahead.experiments.steps import Steps
 from readahead.questions import words
@@ -152,7 +152,7 @@ def chapter(topic: str) -> Chapter:
             name: replace(one, beside=published.ratios(topic, name), analogues=analogues)
             for name, one in told.ROUNDS.items()
         },
-        figures=getattr(told, "FIGURES", {}),
+        figures=_printed(told) | getattr(told, "FIGURES", {}),
         steps=getattr(told, "STEPS", {}),
         predictions=words.predictions(entries["predictions"], told.ROUNDS),
         claims=words.claims(entries["claims"], getattr(told, "CLAIMS", {})),
@@ -160,6 +160,11 @@ def chapter(topic: str) -> Chapter:
         captions=entries["figures"],
         agendas=entries["agendas"],
     )
+
+
+def _printed(told: Any) -> dict[str, Paint]:
+    """Return the figure of what the chapter's models say of print, if they say anything."""
+    return {"printed": lambda _: against_print(told.in_print())} if hasattr(told, "in_print") else {}
 
 
 @functools.cache

@@ -223,12 +223,11 @@ def captioned(drawing: Drawing, words: Mapping[str, str]) -> Drawing:
     return drawing
 
 
-def against_print(residuals: Sequence[Residual], parameters: Sequence[str]) -> Proof:
-    """Return the proof sheet of a chapter; `parameters` name what was fitted or chosen by looking.
+def against_print(tally: Tally) -> Proof:
+    """Return the proof sheet of a chapter.
 
     Arithmetic over other printed figures is counted and not drawn: it says nothing of the model, and among it are the
     misprints, which are left to be found.
     """
-    shown = tuple(one for one in residuals if one.role != "identity" and not one.misprint)
-    tally = Tally(residuals=tuple(residuals), parameters=len(parameters))
+    shown = tuple(one for one in tally.residuals if one.role != "identity" and not one.misprint)
     return Proof(title="Model against print", sentence=tally.sentence, residuals=shown)

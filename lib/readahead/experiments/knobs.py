@@ -12,14 +12,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from readahead.datasets.recipe import COMPRESSIONS, FORMATS, SIZES
 from readahead.datasets.tables import TABLES
 from readahead.devices import THIS_MACHINE, catalogue, device
 from readahead.errors import DataError
 from readahead.experiments.experiment import Knob, Settings
 from readahead.measure.run import spare_threads
+from readahead.published import read_yaml
 from readahead.units import SCALES
 
 DOUBLINGS = "doublings"
@@ -50,12 +49,11 @@ def _shared() -> Mapping[str, Knob]:
 
 def _read(path: Path, known: Mapping[str, Knob]) -> tuple[Knob, ...]:
     found: list[Knob] = []
-    name = "the file"
+    told, name = read_yaml(path), "the file"
     try:
-        told = yaml.load(path.read_text(encoding="utf-8"), getattr(yaml, "CSafeLoader", yaml.SafeLoader))
         for name, fields in told.items():
             found.append(_knob(name, fields, known))
-    except (OSError, yaml.YAMLError, TypeError, ValueError, AttributeError, LookupError) as error:
+    except (TypeError, ValueError, AttributeError, LookupError) as error:
         raise DataError(
             f"{path}, {name}: {error!r}. Mend it as in the files of other chapters, or take it from git again."
         ) from error

@@ -5,15 +5,20 @@ Only a figure that could have come out otherwise is a test of a model. The other
 
 from __future__ import annotations
 
+import fnmatch
+import functools
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from readahead import published
 from readahead.errors import BadValue, require_choice
-from readahead.published import Figure
+from readahead.published import Figure, read_yaml
 
 Array = NDArray[np.float64]
 ROLES = {
@@ -123,8 +128,15 @@ class Tally:
     """What some comparisons with print are worth together. Errors are those of the foretold figures alone."""
 
     residuals: tuple[Residual, ...]
-    parameters: int
-    """What was fitted, and what was chosen by looking at the figures."""
+    fitted: tuple[str, ...] = ()
+    """What was fitted to figures."""
+    chosen: tuple[str, ...] = ()
+    """What was chosen by looking at them."""
+
+    @property
+    def parameters(self) -> int:
+        """Return how much was fitted or chosen."""
+        return len(self.fitted) + len(self.chosen)
 
     @property
     def foretold(self) -> list[Residual]:
@@ -178,3 +190,40 @@ class Tally:
             f" nine of ten by at most {self.quantile(0.9):.1%}, {self.within:.0%} lie within 10 %, and farthest off, by"
             f" {worst.error:.0%}, is {worst.name}.{beside}{free}"
         )
+
+
+# -- what a chapter says of its comparisons --------------------------------------------------------------------
+def tally(chapter: str, models: Mapping[str, float], bases: Mapping[str, float] | None = None) -> Tally:
+    """Return printed figures, by name, beside what the models of a chapter's file say of them.
+
+    `print.yaml` beside that file tells the role of each, and why one is far off: the first name that fits counts, and *
+    is for any letters. A figure of another topic is named `topic:figure`.
+    """
+    told, topic = _told(chapter), Path(chapter).parent.name
+
+    def of(field: str, name: str, usual: str) -> str:
+        fits = (said for like, said in told.get(field, {}).items() if fnmatch.fnmatchcase(name, like))
+        return str(next(fits, usual))
+
+    found = (
+        Residual(
+            published.named(topic, name),
+            float(model),
+            of("roles", name, "identity"),
+            of("why", name, ""),
+            base=(bases or {}).get(name, 1.0),
+        )
+        for name, model in models.items()
+    )
+    chosen = tuple(told.get("chosen_by_looking", ()))
+    return Tally(residuals=tuple(found), fitted=tuple(told.get("fitted", ())), chosen=chosen)
+
+
+def fitted(chapter: str) -> Mapping[str, float]:
+    """Return the numbers that were fitted to print, by name, as `print.yaml` beside a chapter's file has them."""
+    return dict(_told(chapter)["fitted"])
+
+
+@functools.cache
+def _told(chapter: str) -> Mapping[str, Any]:
+    return dict(read_yaml(Path(chapter).with_name("print.yaml")))

@@ -15,11 +15,10 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from readahead.errors import BadValue, DataError
 from readahead.experiments.claim import Claim, Reason, Sides
 from readahead.experiments.round import Round
+from readahead.published import read_yaml
 from readahead.questions.answers import Amount, Choice, Order, Several, Shape
 from readahead.questions.question import Computed, Exercise, Misconception, Prediction, numbers_of
 
@@ -32,10 +31,7 @@ def load(path: Path) -> dict[str, Entries]:
 
     Raises `DataError` that names the file, the id and the field.
     """
-    try:
-        told = yaml.load(path.read_text(encoding="utf-8"), getattr(yaml, "CSafeLoader", yaml.SafeLoader))
-    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
-        raise DataError(f"{path} cannot be read: {error}. Mend it, or take it from git again.") from error
+    told = read_yaml(path)
     faults = sorted(_validator().iter_errors(told), key=lambda fault: list(map(str, fault.absolute_path)))
     if faults:
         where = ".".join(map(str, faults[0].absolute_path)) or "the file"

@@ -21,8 +21,8 @@ from readahead.chapters.elimination.chapter import (
     ROUNDS,
     SMALL,
     in_folders,
+    in_print,
     load_s,
-    residuals,
     thirteen,
 )
 from readahead.chapters.elimination.star_queries import BY_DATE, BY_QUANTITY, BY_YEAR, GENERATED, QUERIES
@@ -147,7 +147,7 @@ def test_a_load_can_be_cancelled_and_leaves_nothing() -> None:
 
 
 def test_print_is_met_where_the_queries_are_weighed() -> None:
-    rows = residuals()
+    rows = in_print().residuals
     assert len(rows) == 4
     assert all(one.error < 0.06 for one in rows if "1 node" in one.name)
     assert all(one.error < 0.15 for one in rows)

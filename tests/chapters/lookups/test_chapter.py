@@ -23,8 +23,8 @@ from readahead.chapters.lookups.chapter import (
     break_even,
     by_index,
     groups_hit,
+    in_print,
     printed,
-    residuals,
     wait_s,
 )
 from readahead.chapters.lookups.workload import (
@@ -184,7 +184,7 @@ def test_a_lookup_stops_when_told() -> None:
 
 
 def test_print_is_held_with_degrees_of_freedom() -> None:
-    assert sum(one.role == "foretold" for one in residuals()) > 80
+    assert sum(one.role == "foretold" for one in in_print().residuals) > 80
     points = EXPERIMENT.published(EXPERIMENT.settings(), "rows_per_lookup")
     assert len(points) == 11
     assert not EXPERIMENT.published(EXPERIMENT.settings(query="scan"), "rows_per_lookup")

@@ -9,22 +9,19 @@ import pytest
 
 from readahead.chapters.lookups import chapter
 from readahead.chapters.lookups.chapter import (
-    CHOSEN_BY_LOOKING,
     FITTED,
     RATES,
     ROWS,
-    SERVICE_S,
-    WARM,
     columns,
+    in_print,
     printed,
-    residuals,
     told_from_others,
 )
 
 
 def errors() -> dict[str, float]:
     """Return the relative error of every figure that could have failed."""
-    return {one.figure.name: one.error for one in residuals() if one.role == "foretold"}
+    return {one.figure.name: one.error for one in in_print().residuals if one.role == "foretold"}
 
 
 def rate_misses(fit: Mapping[str, float]) -> float:
@@ -44,7 +41,7 @@ def test_the_rates_are_met_and_what_is_not_is_named() -> None:
 
 
 def test_a_rate_that_is_missed_counts_once() -> None:
-    told = {one.figure.name: one for one in residuals()}
+    told = {one.figure.name: one for one in in_print().residuals}
     for page in ("8k", "64k"):
         rows, reads = told[f"disk_{page}_rows_per_s.n1000"], told[f"disk_{page}_reads_per_s.n1000"]
         assert rows.error > 0.1 > reads.error and rows.base == 1
@@ -62,13 +59,13 @@ def test_a_figure_is_foretold_from_the_other_rows_of_the_tables() -> None:
 
 def test_the_text_is_met_too() -> None:
     starts = ("duration", "read_l", "query")
-    told = [one.error for one in residuals() if one.figure.name.startswith(starts)]
+    told = [one.error for one in in_print().residuals if one.figure.name.startswith(starts)]
     assert len(told) == 6
     assert max(told) <= 0.1
 
 
 def test_many_more_figures_than_numbers_were_fitted() -> None:
-    assert len(errors()) > 3 * (len(FITTED) + len(CHOSEN_BY_LOOKING))
+    assert len(errors()) > 3 * in_print().parameters
 
 
 @pytest.mark.parametrize("name", ["gain", "leap"])
@@ -86,4 +83,4 @@ def test_no_other_service_time_fits_better(name: str, by: float) -> None:
 def test_one_row_more_is_four_times_as_fast() -> None:
     below, above = (columns(rows)["disk_8k_rows_per_s"] for rows in (25, 26))
     assert 3.5 < above / below < 5
-    assert chapter.mean_latency_s(26) > 2 * SERVICE_S[WARM]
+    assert chapter.mean_latency_s(26) > 2 * FITTED["service_s.8k"]

@@ -14,7 +14,7 @@ from readahead.chapters.read_ahead.chapter import (
     LIMIT_DEPTH,
     ROUNDS,
     holed,
-    residuals,
+    in_print,
     sheas_device,
     switched,
 )
@@ -32,7 +32,7 @@ def study() -> Study:
 
 
 def test_the_printed_figures_agree_but_for_the_named_one() -> None:
-    errors = {one.figure.name: one.error for one in residuals()}
+    errors = {one.figure.name: one.error for one in in_print().residuals}
     assert float(np.median(list(errors.values()))) <= 0.03
     assert {name for name, error in errors.items() if error > 0.1} == {
         "readahead_pages_per_s.on",
@@ -40,7 +40,7 @@ def test_the_printed_figures_agree_but_for_the_named_one() -> None:
         "slowdown_factor",
         "scan_bytes_per_s.on_low",
     }
-    assert not any(one.role == "foretold" for one in residuals())
+    assert not any(one.role == "foretold" for one in in_print().residuals)
 
 
 def test_a_scan_without_locks_is_asked_before_it_is_told() -> None:

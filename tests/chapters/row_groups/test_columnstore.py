@@ -50,7 +50,9 @@ def test_a_scan_lies_between_full_overlap_and_taking_turns(cpu: float, seek_s: f
 
 
 def test_the_model_keeps_to_what_was_published() -> None:
-    errors = {one.figure.name: one.error for one in columnstore.residuals() if one.role == "foretold"}
+    errors = {
+        one.figure.name: one.error for one in columnstore.in_print().residuals if one.role == "foretold"
+    }
     assert len(errors) == 6
     assert np.median(list(errors.values())) <= 0.08
     assert {name for name, error in errors.items() if error > 0.1} == {"row_group_bytes_factor"}

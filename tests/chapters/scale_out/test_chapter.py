@@ -14,8 +14,8 @@ from readahead.chapters.scale_out.chapter import (
     JOINED,
     LARGE_SMALL,
     NEAR,
+    NOT_FITTED,
     SMALL_SMALL,
-    UNEXPLAINED,
     outstanding,
     product,
     totals,
@@ -37,7 +37,7 @@ def study() -> Iterator[Study]:
 def test_eight_of_the_printed_times_are_one_product_and_find_the_two_that_are_not() -> None:
     errors = {name: time.value / product(name).result for name, time in totals().items()}
     assert len(errors) == 10
-    odd = [errors.pop(name) for name in UNEXPLAINED]
+    odd = [errors.pop(name) for name in NOT_FITTED]
     assert all(1.2 < excess < 1.26 for excess in odd)
     assert all(abs(error - 1) <= 0.03 for error in errors.values())
 

@@ -13,9 +13,9 @@ from readahead.chapters.cache_tiers import laws
 from readahead.chapters.cache_tiers.workload import DISK, DROP, SCAN, UNIFORM, ZIPF, CachedCase, CachedQueries
 from readahead.experiments.claim import Sides
 from readahead.experiments.experiment import Settings
-from readahead.experiments.figure import Axis, Line, Picture, against_print
+from readahead.experiments.figure import Axis, Line, Picture
 from readahead.experiments.knobs import knobs_of
-from readahead.experiments.residual import Residual
+from readahead.experiments.residual import Tally, tally
 from readahead.experiments.round import Applied, Round, Study, along, compared, traces
 from readahead.experiments.steps import Box, Frame, Steps
 from readahead.questions.question import Computed, Drawn
@@ -237,41 +237,31 @@ FIGURES = {
         study, runs={"blocks of 1 MiB": blocks(1 * MiB), "blocks of 16 KiB": blocks(16 * KiB)}
     ),
     "price": _break_even,
-    "printed": lambda _: against_print(residuals(), (*FITTED, *CHOSEN_BY_LOOKING)),
 }
 
 
 # -- what others printed ---------------------------------------------------------------------------------
-FITTED: tuple[str, ...] = ()
-CHOSEN_BY_LOOKING: tuple[str, ...] = ("two of the three drives are memory, the third is storage",)
-
-
-def residuals() -> list[Residual]:
+def in_print() -> Tally:
     """Return every printed figure that a law of this chapter meets; one of them could have failed.
 
     A load that is read from storage cold and from memory warm has the ratio of the two, whatever it reads: the unsorted
     load's on two nodes foretells the warm time of the redundant one. The other times are held to a model in the
     chapters on elimination and on scale-out, and count there.
     """
-    figure, two_nodes = (partial(published.figure, topic) for topic in ("cache_tiers", "scale_out"))
-    memory = figure("imdt_bytes").value + figure("dram_bytes").value
-    drives = (figure("optane_drives").value - 1) * figure("optane_drive_bytes").value
-    combined, dedicated = (
-        memory * figure(f"block_cache_share.{use}").value for use in ("combined", "dedicated")
-    )
-    worked_out = {
+    printed = partial(published.best, "cache_tiers")
+    loads = ("cold.unsorted", "warm.unsorted", "cold.redundant")
+    cold_s, warm_s, again_s = (published.best("scale_out", f"total_s.{load}") for load in loads)
+    memory, again = printed("imdt_bytes") + printed("dram_bytes"), "scale_out:total_s.warm.redundant"
+    combined, dedicated = (memory * printed(f"block_cache_share.{use}") for use in ("combined", "dedicated"))
+    models = {
+        again: again_s * warm_s / cold_s,
+        "imdt_bytes": (printed("optane_drives") - 1) * printed("optane_drive_bytes"),
         "memory_bytes": memory,
         "block_cache_bytes.one_node": combined,
         "block_cache_bytes.two_nodes": 2 * combined,
         "block_cache_bytes.dedicated": 2 * dedicated,
     }
-    loads = ("cold.unsorted", "warm.unsorted", "cold.redundant")
-    cold_s, warm_s, again_s = (two_nodes(f"total_s.{load}").value for load in loads)
-    return [
-        Residual(two_nodes("total_s.warm.redundant"), again_s * warm_s / cold_s, "foretold", base=again_s),
-        Residual(figure("imdt_bytes"), drives, "assumed", "that two of the three drives are memory"),
-        *(Residual(figure(name), model, "identity") for name, model in worked_out.items()),
-    ]
+    return tally(__file__, models, {again: again_s})
 
 
 # -- answers of exercises, and the two sides of each claim ---------------------------------------------------

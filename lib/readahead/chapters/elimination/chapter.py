@@ -25,8 +25,8 @@ from readahead.datasets import store
 from readahead.datasets.build import literal, run_statement
 from readahead.experiments.claim import Sides
 from readahead.experiments.experiment import Settings
-from readahead.experiments.figure import Axis, Line, Picture, Traces, against_print
-from readahead.experiments.residual import Residual
+from readahead.experiments.figure import Axis, Line, Picture, Traces
+from readahead.experiments.residual import Tally, tally
 from readahead.experiments.round import Applied, Round, Study, along, compared, traces
 from readahead.experiments.steps import Frame, Steps
 from readahead.measure.run import Query, quoted, run_emulated
@@ -204,12 +204,6 @@ ANALOGUES = {"by_year": lambda study, _: total_s(study, BY_YEAR) / total_s(study
 
 
 # -- in print --------------------------------------------------------------------------------------------
-FITTED: tuple[str, ...] = ()
-CHOSEN_BY_LOOKING: tuple[str, ...] = (
-    "Q1.1 takes the middle of its first and last repeat, and the twelve others the rest alike",
-)
-
-
 def left(load: str) -> float:
     """Return what the thirteen together take of their time unsorted: Q1.1 weighs as printed, the others alike.
 
@@ -221,21 +215,13 @@ def left(load: str) -> float:
     return float(np.average(shares(load), weights=[q11_s, *[others_s] * (len(QUERIES) - 1)]))
 
 
-def residuals() -> list[Residual]:
+def in_print() -> Tally:
     """Return MariaDB's four times by year, foretold from the unsorted ones and the years that each query asks for."""
-    found = []
-    for topic in ("elimination", "scale_out"):
-        for state in ("cold", "warm"):
-            unsorted_s = published.figure(topic, f"total_s.{state}.unsorted").value
-            told = published.figure(topic, f"total_s.{state}.sorted")
-            why = UNEXPLAINED if topic == "scale_out" else ""
-            found.append(Residual(told, unsorted_s * left(BY_YEAR), "foretold", why, base=unsorted_s))
-    return found
-
-
-UNEXPLAINED = (
-    "unexplained: on two nodes sorting spares less when warm, and more when cold, which may be an anomaly"
-)
+    states = [
+        f"{topic}:total_s.{state}" for topic in ("elimination", "scale_out") for state in ("cold", "warm")
+    ]
+    bases = {f"{one}.sorted": published.named("elimination", f"{one}.unsorted").value for one in states}
+    return tally(__file__, {name: base * left(BY_YEAR) for name, base in bases.items()}, bases)
 
 
 # -- the figures -----------------------------------------------------------------------------------------
@@ -317,7 +303,6 @@ FIGURES = {
     "flights": _flights,
     "sizes": _sizes,
     "reads": _reads,
-    "printed": lambda _: against_print(residuals(), (*FITTED, *CHOSEN_BY_LOOKING)),
 }
 
 

@@ -10,8 +10,8 @@ from readahead.chapters.fragments import laws
 from readahead.chapters.fragments.workload import EXPERIMENT, READERS, REQUEST_BYTES, SHARED_BYTES
 from readahead.devices import device
 from readahead.experiments.claim import Sides
-from readahead.experiments.figure import Axis, Line, Picture, against_print
-from readahead.experiments.residual import Residual
+from readahead.experiments.figure import Axis, Line, Picture
+from readahead.experiments.residual import Tally, tally
 from readahead.experiments.round import Applied, Round, Study, along, compared, traces
 from readahead.experiments.steps import Frame, Steps
 from readahead.measure.sample import Value
@@ -192,60 +192,32 @@ FIGURES = {
         },
     ),
     "no_arm": lambda study: traces(study, runs={"pieces of 64 KB": FLASH, "one piece": FLASH_WHOLE}),
-    "printed": lambda _: against_print(residuals(), (*FITTED, *CHOSEN_BY_LOOKING)),
 }
 
 
 # -- in print --------------------------------------------------------------------------------------------
-FITTED: tuple[str, ...] = ("the USB disk's bandwidth", "the USB disk's seek")
-"""Two figures of its benchmark fix them."""
-CHOSEN_BY_LOOKING: tuple[str, ...] = ()
-
-
-def residuals() -> list[Residual]:
+def in_print() -> Tally:
     """Return every printed figure that a law of this chapter meets.
 
     Three of the comment's figures follow from its own others. Only the scan of the table in fragments of 225 pages
     could have failed, and it does: with the drive's seek, such fragments cost little.
     """
-    seek_s, hole = figure("seek_s").value, figure("seek_costs_bytes").value
-    fragment, pages, drive = (
-        figure("fragment_bytes").value,
-        figure("fragment_pages").value,
-        device("usb-disk"),
-    )
-    usb = {
-        "seek_s": drive.seek_s + drive.latency_s,
-        "bandwidth_bytes_per_s": drive.channel_bandwidth_bytes_per_s,
-    }
+    seek_s, drive = figure("seek_s").value, device("usb-disk")
+    own = {"seek_s": seek_s, "bandwidth_bytes_per_s": figure("seek_costs_bytes").value / seek_s}
+    rate = drive.channel_bandwidth_bytes_per_s
+    usb = {"seek_s": drive.seek_s + drive.latency_s, "bandwidth_bytes_per_s": rate}
     small = figure("drive_4k_read_bytes").value
-    scan = usb["bandwidth_bytes_per_s"] * laws.yield_share(BEFORE_BYTES, **usb)
     share = figure("rowstore_scan_bytes_per_s").value / figure("drive_sequential_bytes_per_s").value
-    return [
-        Residual(figure("rowstore_scan_bytes_per_s"), scan, "foretold", NOT_THE_FRAGMENTS),
-        Residual(figure("drive_sequential_bytes_per_s"), usb["bandwidth_bytes_per_s"], "fitted"),
-        Residual(
-            figure("drive_4k_bytes_per_s"),
-            small / (usb["seek_s"] + small / usb["bandwidth_bytes_per_s"]),
-            "fitted",
-        ),
-        Residual(
-            figure("yield_share"),
-            laws.yield_share(fragment, seek_s=seek_s, bandwidth_bytes_per_s=hole / seek_s),
-            "identity",
-        ),
-        Residual(figure("fragment_bytes"), pages * PAGE_BYTES, "identity"),
-        Residual(figure("speed_share_guess.low"), share, "identity", "a guess; the two rates make a quarter"),
-        Residual(
-            figure("speed_share_guess.high"), share, "identity", "a guess; the two rates make a quarter"
-        ),
-    ]
-
-
-NOT_THE_FRAGMENTS = (
-    "unexplained by fragments: each read of 64 pages seems to have cost a seek of its own, and the processor took 19 of"
-    " the 32 s; a rebuild to 1,767 pages a fragment changed little"
-)
+    models = {
+        "rowstore_scan_bytes_per_s": rate * laws.yield_share(BEFORE_BYTES, **usb),
+        "drive_sequential_bytes_per_s": rate,
+        "drive_4k_bytes_per_s": small / (usb["seek_s"] + small / rate),
+        "yield_share": laws.yield_share(figure("fragment_bytes").value, **own),
+        "fragment_bytes": figure("fragment_pages").value * PAGE_BYTES,
+        "speed_share_guess.low": share,
+        "speed_share_guess.high": share,
+    }
+    return tally(__file__, models)
 
 
 def _arm(study: Study) -> Steps:

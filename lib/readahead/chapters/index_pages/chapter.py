@@ -22,8 +22,8 @@ from readahead.chapters.index_pages.workload import (
 )
 from readahead.experiments.claim import Sides
 from readahead.experiments.experiment import Settings
-from readahead.experiments.figure import Axis, Line, Picture, against_print
-from readahead.experiments.residual import Residual
+from readahead.experiments.figure import Axis, Line, Picture
+from readahead.experiments.residual import Tally, tally
 from readahead.experiments.round import Applied, Round, Study, along, compared, traces
 from readahead.experiments.steps import Frame, Steps, listed
 from readahead.questions.question import Computed, Drawn
@@ -158,30 +158,25 @@ ANALOGUES = {
 
 
 # -- in print --------------------------------------------------------------------------------------------
-FITTED_TO = ("elapsed_s.limited", "elapsed_s.sampled", "elapsed_s.detailed")
-FITTED: tuple[str, ...] = (
-    "seconds of a linked read",
-    "seconds of a sampled page",
-    "bytes a second of all leaves",
-)
-"""Each is fitted to one of the three times."""
-CHOSEN_BY_LOOKING: tuple[str, ...] = (
-    "a key of 800 characters that may be null",
-    "a key of 8 bytes that may not",
-)
-"""So the first of his entries fits; the other fits neither way."""
+KEY_BYTES = {"wide": printed("key_bytes.wide"), "bigint": BIGINT_BYTES}
 
 
-def residuals() -> list[Residual]:
+def in_print() -> Tally:
     """Return every printed figure that the model of his times or of his pages meets.
 
     Reads of 64 KB are Chang's, who saw them on another machine: that they give this one's bytes a second is foretold.
     """
-    limited_s, detailed_s = printed("elapsed_s.limited"), printed("elapsed_s.detailed")
+    times = {f"elapsed_s.{way}": printed(f"elapsed_s.{way}") for way in ("limited", "sampled", "detailed")}
+    limited_s, detailed_s = times["elapsed_s.limited"], times["elapsed_s.detailed"]
     read_s = limited_s / UPPER
-    wide, narrow = (laws.fanout(printed(f"entry_bytes.{key}")) for key in ("wide", "bigint"))
-    entry = {key: laws.entry_bytes(size, nullable=key == "wide") for key, size in KEY_BYTES.items()}
-    worked_out = {
+    wide, narrow = (laws.fanout(printed(f"entry_bytes.{key}")) for key in KEY_BYTES)
+    models = {
+        "elapsed_s.count": detailed_s - limited_s,
+        "bytes_per_s.limited": READ_BYTES / read_s,
+        "entry_bytes.bigint": laws.entry_bytes(KEY_BYTES["bigint"], nullable=False),
+        "entry_bytes.wide": laws.entry_bytes(KEY_BYTES["wide"], nullable=True),
+        **times,
+        "read_latency_s.limited": read_s,
         "pages_per_s.limited": READ_BYTES / PAGE_BYTES / read_s,
         "detailed_to_limited_factor": detailed_s / limited_s,
         "count_slower_share": printed("elapsed_s.count") / detailed_s - 1,
@@ -196,24 +191,7 @@ def residuals() -> list[Residual]:
         "sampled_share": 1 / printed("sampled_every_pages"),
         "reads_in_flight.limited": printed("pages_per_s.limited") * PAGE_BYTES / READ_BYTES * read_s,
     }
-    whole_s = detailed_s - limited_s
-    return [
-        Residual(figure("elapsed_s.count"), whole_s, "foretold", SLOWER_PREFETCH),
-        Residual(figure("bytes_per_s.limited"), READ_BYTES / read_s, "foretold"),
-        Residual(figure("entry_bytes.bigint"), entry["bigint"], "assumed", AN_INT),
-        Residual(figure("entry_bytes.wide"), entry["wide"], "assumed", "that the key may be null"),
-        *(Residual(figure(name), printed(name), "fitted") for name in FITTED_TO),
-        Residual(figure("read_latency_s.limited"), read_s, "identity", NO_STEADY_LATENCY),
-        *(Residual(figure(name), float(value), "identity") for name, value in worked_out.items()),
-    ]
-
-
-KEY_BYTES = {"wide": printed("key_bytes.wide"), "bigint": BIGINT_BYTES}
-SLOWER_PREFETCH = (
-    "the same pages by the usual read-ahead and not that of DBCC, as he says; the model has one for both"
-)
-AN_INT = "that the key has 8 bytes and may not be null, which makes 17; 13 bytes are the entry of an int"
-NO_STEADY_LATENCY = "his pages and seconds do not agree with a steady latency as printed"
+    return tally(__file__, models)
 
 
 # -- the figures -----------------------------------------------------------------------------------------
@@ -323,7 +301,6 @@ FIGURES = {
     ),
     "answers": _answers,
     "sure": _sure,
-    "printed": lambda _: against_print(residuals(), (*FITTED, *CHOSEN_BY_LOOKING)),
 }
 
 

@@ -13,8 +13,6 @@ from readahead import devices
 from readahead.chapters.io_cpu import laws
 from readahead.chapters.io_cpu.laws import PAGE_BYTES
 from readahead.chapters.io_cpu.page_costs import (
-    CHOSEN_BY_LOOKING,
-    FITTED,
     ROWS,
     aggregated,
     column,
@@ -22,16 +20,16 @@ from readahead.chapters.io_cpu.page_costs import (
     extrapolated,
     figure,
     printed,
-    residuals,
     scanned,
     sigma,
 )
+from readahead.chapters.io_cpu.page_costs import in_print as in_print  # noqa: PLC0414 (what the chapter offers)
 from readahead.chapters.io_cpu.workload import EVERY, QUERY_1, SUM, Reports, cpu_more, cpu_value
 from readahead.datasets import store
 from readahead.datasets.recipe import Recipe
 from readahead.experiments.claim import Sides
 from readahead.experiments.experiment import DISK_COLD, DISK_WARM
-from readahead.experiments.figure import Axis, Line, Picture, against_print
+from readahead.experiments.figure import Axis, Line, Picture
 from readahead.experiments.knobs import knobs_of
 from readahead.experiments.round import Applied, Round, Study, along, compared, traces
 from readahead.experiments.steps import Steps, scan_frames
@@ -307,7 +305,6 @@ FIGURES = {
     "waiting": lambda study: traces(
         study, runs={"50 MB/s": on_bandwidth(50 * MB, EVERY), "5 GB/s": on_bandwidth(5 * GB, EVERY)}
     ),
-    "printed": lambda _: against_print(residuals(), (*FITTED, *CHOSEN_BY_LOOKING)),
 }
 
 

@@ -17,7 +17,7 @@ from readahead import published
 from readahead.chapters.io_cpu import laws
 from readahead.chapters.io_cpu.laws import PAGE_BYTES
 from readahead.errors import BadValue
-from readahead.experiments.residual import Residual
+from readahead.experiments.residual import Tally, tally
 from readahead.experiments.round import Applied
 
 ROWS = (1, 2, 5, 10, 20, 40, 80, 158, 323)
@@ -113,14 +113,6 @@ def sigma() -> float:
     return laws.contention(middle, int(printed("scaling_cores")))
 
 
-_SCAN = ("page_s", "row_s", "touch_s", "touched_rows", "load_s")
-FITTED: tuple[str, ...] = (
-    *(f"{name} of the scan" for name in _SCAN),
-    *(f"{name} of the aggregate" for name in _SCAN[:4]),
-)
-CHOSEN_BY_LOOKING: tuple[str, ...] = ("the aggregate is fitted without its page of 323 rows",)
-
-
 @functools.cache
 def without(rows: int) -> tuple[PageCosts, PageCosts]:
     """Return the costs of scan and aggregate, fitted to all pages but those of so many rows."""
@@ -129,19 +121,18 @@ def without(rows: int) -> tuple[PageCosts, PageCosts]:
     return fit(rest, column("memory", rest), column("disk", rest)), fit(usual, column("aggregate", usual))
 
 
-def residuals() -> list[Residual]:
+def in_print() -> Tally:
     """Return every printed figure of processor time, each row of the table as foretold by the other rows."""
-    found = []
+    models = {}
     for name, count in itertools.product(("memory", "disk", "aggregate"), ROWS):
-        costs, why = without(count)[name == "aggregate"], FAR_OFF.get((name, count), "")
-        model = float(costs.cpu_s(count, loaded=name == "disk"))
-        found.append(Residual(figure(f"cpu_per_page_s.{name}.r{count}"), model, "foretold", why))
+        costs = without(count)[name == "aggregate"]
+        models[f"cpu_per_page_s.{name}.r{count}"] = float(costs.cpu_s(count, loaded=name == "disk"))
     few, many = (printed(f"cpu_per_page_s.disk.r{count}") for count in (ROWS[0], ROWS[-1]))
     loads = [disk - memory for disk, memory in zip(column("disk"), column("memory"), strict=True)]
     rows = (25, 30, 100, 1000)
     lookup_s, *batched_s = (published.best("lookups", f"cpu_per_row_s.disk_8k.n{n}") for n in rows)
     q1_bytes = (printed("q1_bytes.low") + printed("q1_bytes.high")) / 2
-    worked_out = {
+    models |= {
         "load_cpu_per_page_s.low": min(loads),
         "load_cpu_per_page_s.high": max(loads),
         "scan_bytes_per_core_s.low": PAGE_BYTES / many,
@@ -151,15 +142,10 @@ def residuals() -> list[Residual]:
         "q1_bytes_per_cpu_s": q1_bytes / printed("q1_cpu_s"),
         "row_bytes.r1": PAGE_SPACE_BYTES / ROWS[0],
         "row_bytes.r323": PAGE_SPACE_BYTES / ROWS[-1],
+        "evict_cpu_per_page_s": evicting_s(),
     }
-    found += [Residual(figure(name), model, "identity") for name, model in worked_out.items()]
-    return [*found, Residual(figure("evict_cpu_per_page_s"), evicting_s(), "identity", EVICTED)]
+    return tally(__file__, models)
 
 
 PAGE_SPACE_BYTES = 8_096
 """What a page has room for, without its header (P. Randal, Inside sys.dm_db_index_physical_stats)."""
-EVICTED = "18 of 20 pages were read and evicted; about 8 µs a page, he says, and just over 3"
-FAR_OFF = {
-    ("aggregate", 20): "here the line bends, which the pages around it do not show",
-    ("aggregate", 323): "unexplained: more than any law of the other eight gives, and he does not say why",
-}

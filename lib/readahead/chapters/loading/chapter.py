@@ -20,8 +20,8 @@ from readahead.chapters.loading.workload import (
 )
 from readahead.experiments.claim import Sides
 from readahead.experiments.experiment import Settings
-from readahead.experiments.figure import Axis, Line, Picture, against_print
-from readahead.experiments.residual import Residual
+from readahead.experiments.figure import Axis, Line, Picture
+from readahead.experiments.residual import Tally, tally
 from readahead.experiments.round import Applied, Round, Study, along, compared, traces
 from readahead.experiments.steps import Frame, Steps, listed
 from readahead.measure import scalability
@@ -121,33 +121,24 @@ ANALOGUES = {
 
 
 # -- in print --------------------------------------------------------------------------------------------
-FITTED: tuple[str, ...] = ("the one time that stands for all six",)
-CHOSEN_BY_LOOKING: tuple[str, ...] = ()
-
-
-def residuals() -> list[Residual]:
+def in_print() -> Tally:
     """Return every printed figure that a model of this chapter meets.
 
     One constant stands for six network set-ups: each time is foretold by the mean of the other five, which is the null
     model itself, and that is what the chapter says of them. Two nodes that load their own parts should take half.
     """
-    figure = functools.partial(published.figure, "loading")
-    times = [figure(f"elapsed_s.{name}") for name in ("best_before", *TESTS)]
-    mean_s = [float(np.mean([other.best for other in times if other != one])) for one in times]
-    central_s, ports = figure("cpimport_s.mode1").value, figure("switch_ports").value
-    return [
-        *(Residual(one, mean, "foretold") for one, mean in zip(times, mean_s, strict=True)),
-        Residual(figure("cpimport_s.mode2"), central_s / 2, "foretold", MORE_THAN_TWICE, base=central_s),
-        Residual(figure("share_per_connection"), 1 / figure("connections").value, "identity"),
-        Residual(figure("data_file_bytes"), figure("table_bytes").value, "identity"),
-        Residual(figure("ethernet_bytes_per_s"), 1e9 / 8, "identity", "bits, printed as bytes"),
-        Residual(figure("switch_bytes_per_s"), ports * 2 * 1e9 / 8, "identity", "bits, printed as bytes"),
-    ]
-
-
-MORE_THAN_TWICE = (
-    "unexplained: more than twice as fast on two nodes, so the one place that loaded was a limit too"
-)
+    printed = functools.partial(published.best, "loading")
+    times = {name: printed(name) for name in ("elapsed_s.best_before", *(f"elapsed_s.{n}" for n in TESTS))}
+    means = {one: float(np.mean([times[name] for name in times if name != one])) for one in times}
+    central_s = printed("cpimport_s.mode1")
+    worked_out = {
+        "cpimport_s.mode2": central_s / 2,
+        "share_per_connection": 1 / printed("connections"),
+        "data_file_bytes": printed("table_bytes"),
+        "ethernet_bytes_per_s": 1e9 / 8,
+        "switch_bytes_per_s": printed("switch_ports") * 2 * 1e9 / 8,
+    }
+    return tally(__file__, means | worked_out, {"cpimport_s.mode2": central_s})
 
 
 # -- the figures -----------------------------------------------------------------------------------------
@@ -307,7 +298,6 @@ FIGURES = {
     "writes": lambda study: traces(study, runs={"1 writer": {"writers": 1}, "16 writers": {"writers": 16}}),
     "law": _law,
     "durability": _durability,
-    "printed": lambda _: against_print(residuals(), (*FITTED, *CHOSEN_BY_LOOKING)),
 }
 
 

@@ -15,7 +15,7 @@ from readahead.chapters.lookups.workload import EXPERIMENT, PARQUET, SHUFFLED, S
 from readahead.experiments.claim import Sides
 from readahead.experiments.experiment import Settings
 from readahead.experiments.figure import Axis, Line, Picture
-from readahead.experiments.residual import FAR, Residual, Tally, left_out
+from readahead.experiments.residual import Tally, fitted, left_out, tally
 from readahead.experiments.round import Analogue, Applied, Round, Source, Study, along, compared, traces
 from readahead.experiments.steps import Box, Frame, Steps
 from readahead.measure.sample import Sample, Value
@@ -25,49 +25,19 @@ from readahead.units import KiB
 
 # -- Chang's eight disks, in print -------------------------------------------------------------------------
 # J. Chang's tables of key lookups ("IO Cost Structure", 2010), and the law that was fitted to them. Every constant was
-# fitted by least squares of logarithms; the two steps, the place of the leap and the row of 26, which is a mean of its
-# neighbours, were read off his tables. All are counted in `FITTED`.
+# in `print.yaml`.
 printed = functools.partial(best, "lookups")
 ROWS = (10, 20, 25, 26, 30, 50, 100, 300, 1_000, 3_000, 10_000)
 """The rows a query fetches in his tables."""
 DISKS = 8
 WARM, COLD = "8k", "64k"
 """His two columns: a warm cache, which reads a page of 8 KB, and a cold one, which reads 64 KB for it."""
-SERVICE_S = {WARM: 4.20e-3, COLD: 4.71e-3}
-"""A read that is alone on its disk."""
 STEP_ROWS = {WARM: 25, COLD: 24}
 """The most rows that are fetched one at a time."""
 LEAP_ROWS = 3_000
 """From so many rows on, the warm column is faster than this law by a factor that is fitted and not explained."""
-FITTED: Mapping[str, float] = {
-    "service_s.8k": SERVICE_S[WARM],
-    "service_s.64k": SERVICE_S[COLD],
-    "serial_reads.8k": 0.80,  # come one by one before a batch can be asked for: down the index
-    "serial_reads.64k": 5.89,
-    "gain": 0.104,  # the power with which eight disks gain from choosing among the reads that wait, in both columns
-    "leap": 0.875,
-    "warm_reads_a_row": 0.971,  # 3 % of the pages are in memory
-    "warm_reads_a_query": 1.634,  # the index costs a little
-    "cold_reads_a_row_alone": 3.81,  # up to the step
-    "cold_reads_least": 1.656,  # beyond: a + b / n^c. The more rows, the more of what was read for one serves another
-    "cold_reads_more": 4.46,
-    "cold_reads_power": 0.46,
-    "memory_query_s": 16.7e-6,  # by his rates
-    "memory_row_s": 4.02e-6,
-    "memory_query_cpu_s": 7.8e-6,  # by his processor times
-    "memory_row_cpu_s": 3.96e-6,
-    "read_cpu_s.8k_alone": 26.5e-6,
-    "read_cpu_s.8k_many": 17.2e-6,
-    "read_cpu_s.64k": 46.1e-6,  # however many there are
-}
+FITTED = fitted(__file__)
 """Every number that was fitted to his tables, by least squares of logarithms."""
-CHOSEN_BY_LOOKING: tuple[str, ...] = (
-    "step_rows.8k",
-    "step_rows.64k",
-    "leap_rows",
-    "read_cpu_s.8k at 26 rows, a mean of its neighbours",
-)
-"""What was read off his tables by looking."""
 
 
 def reads_a_row(rows: float, column: str, fit: Mapping[str, float] = FITTED) -> float:
@@ -135,15 +105,6 @@ CPU = {
     "cpu_per_read_s.8k": "read of 8 KB",
     "cpu_per_read_s.64k": "read of 64 KB",
 }
-FAR_OFF = {
-    10: "the end of the table, foretold from the longer queries: what a query costs by itself is seen here first",
-    30: "slower than 26 rows: where batches begin, between one read at a time and many",
-    50: "between batches that begin and those of hundreds of rows, unexplained",
-    1_000: "the rate stands still from 300 to 1,000 rows and leaps at 3,000, unexplained",
-    3_000: "the leap at 3,000 rows, unexplained",
-    10_000: "the end of the table, foretold from the shorter queries",
-}
-"""What is known of figures that are farther than 10 % from the model, by the rows of a query."""
 WORKED_OUT = "cpu_per_row_s.disk_8k"
 """The column that follows from three others: memory, reads a row, and processor time of a read."""
 
@@ -168,44 +129,39 @@ def told_from_others() -> dict[str, float]:
     return dict(zip(names, found.tolist(), strict=True))
 
 
-def residuals() -> tuple[Residual, ...]:
+def in_print() -> Tally:
     """Return every figure of both tables, and those of his text, beside the law.
 
     A figure of a table is foretold by the law as it is fitted to the other rows of the tables; his text repeats
     what follows from them. Rows and reads a second are one rate. The rows test it, so that no miss counts twice, and
     the reads are foretold from the printed rows: they test the reads of a row.
     """
-    others, found, law = told_from_others(), [], {rows: columns(rows) for rows in ROWS}
+    others, law = told_from_others(), {rows: columns(rows) for rows in ROWS}
+    models, bases = dict[str, float](), dict[str, float]()
     for column, rows in itertools.product(law[ROWS[0]], ROWS):
         name = f"{column}.n{rows}"
-        told = others.get(name, float("nan"))
-        role = "identity" if column == WORKED_OUT else "foretold" if np.isfinite(told) else "fitted"
-        model, base = told if role == "foretold" else law[rows][column], 1.0
+        models[name] = others.get(name, law[rows][column])
         if column.endswith("_reads_per_s"):
             rate = name.replace("_reads_", "_rows_")
-            base = printed(rate)
-            model = base * told / others[rate]
-        why = FAR_OFF.get(rows, "") if abs(model / printed(name) - 1) > FAR else ""
-        if (column, rows) == ("cpu_per_read_s.8k", STEP_ROWS[WARM] + 1):
-            role, why = "assumed", "taken as the mean of its neighbours"
-        found.append(Residual(figure("lookups", name), model, role, why, base=base))
+            bases[name] = printed(rate)
+            models[name] *= bases[name] / others[rate]
     read_cpu_s = {page: [printed(f"cpu_per_read_s.{page}.n{rows}") for rows in ROWS] for page in (WARM, COLD)}
-    text = {
-        "duration_s.n25": (query_s(25, WARM), "identity"),
-        "duration_s.n26": (query_s(26, WARM), "identity"),
-        "read_latency_s.n25": (SERVICE_S[WARM], "foretold"),
-        "read_latency_s.n26": (mean_latency_s(26), "foretold"),
-        "query_cpu_s.n25": (25 * law[25][WORKED_OUT], "identity"),
-        "query_cpu_s.n26": (26 * law[26][WORKED_OUT], "identity"),
-        "memory_cpu_per_row_s.typical": (FITTED["memory_row_cpu_s"], "identity"),
-        "cpu_per_read_s.single": (FITTED["read_cpu_s.8k_alone"], "identity"),
-        "cpu_per_read_s.scatter_low": (min(read_cpu_s[WARM]), "identity"),
-        "cpu_per_read_s.scatter_high": (FITTED["read_cpu_s.8k_many"], "identity"),
-        "cpu_per_read_s.64k_low": (min(read_cpu_s[COLD]), "identity"),
-        "cpu_per_read_s.64k_high": (max(read_cpu_s[COLD]), "identity"),
-        "reads_replaced_by_64k": (printed("read_bytes.cold") / printed("read_bytes.warm"), "identity"),
+    models |= {
+        "duration_s.n25": query_s(25, WARM),
+        "duration_s.n26": query_s(26, WARM),
+        "read_latency_s.n25": FITTED["service_s.8k"],
+        "read_latency_s.n26": mean_latency_s(26),
+        "query_cpu_s.n25": 25 * law[25][WORKED_OUT],
+        "query_cpu_s.n26": 26 * law[26][WORKED_OUT],
+        "memory_cpu_per_row_s.typical": FITTED["memory_row_cpu_s"],
+        "cpu_per_read_s.single": FITTED["read_cpu_s.8k_alone"],
+        "cpu_per_read_s.scatter_low": min(read_cpu_s[WARM]),
+        "cpu_per_read_s.scatter_high": FITTED["read_cpu_s.8k_many"],
+        "cpu_per_read_s.64k_low": min(read_cpu_s[COLD]),
+        "cpu_per_read_s.64k_high": max(read_cpu_s[COLD]),
+        "reads_replaced_by_64k": printed("read_bytes.cold") / printed("read_bytes.warm"),
     }
-    return (*found, *(Residual(figure("lookups", name), model, role) for name, (model, role) in text.items()))
+    return tally(__file__, models, bases)
 
 
 # -- what is asked of model and measurement ----------------------------------------------------------------
@@ -386,9 +342,8 @@ def _chart(label: str, kind: str, names: Mapping[str, str]) -> Picture:
 
 
 def _printed(_: Study) -> Picture:
-    told = residuals()
-    tally = Tally(residuals=told, parameters=len(FITTED) + len(CHOSEN_BY_LOOKING))
-    ratios = {one.figure.name: one.ratio for one in told}
+    told = in_print()
+    ratios = {one.figure.name: one.ratio for one in told.residuals}
     lines = [
         Line(
             name=name,
@@ -399,7 +354,7 @@ def _printed(_: Study) -> Picture:
         for column, name in RATES.items()
     ]
     return Picture(
-        values={"tally": tally.sentence, "free": tally.free, "leap": 1 / FITTED["leap"] - 1},
+        values={"tally": told.sentence, "free": told.free, "leap": 1 / FITTED["leap"] - 1},
         x=_ROWS,
         y=Axis(label="model / printed", kind="times"),
         lines=tuple(lines),

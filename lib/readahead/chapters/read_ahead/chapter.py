@@ -10,8 +10,8 @@ from readahead.chapters.read_ahead import laws
 from readahead.chapters.read_ahead.workload import ALONE, EXPERIMENT, LIMIT, NATIVE, OFF, ON, PARQUET, TWO
 from readahead.experiments.claim import Sides
 from readahead.experiments.experiment import DISK_COLD, DISK_WARM, Settings
-from readahead.experiments.figure import Axis, Line, Picture, against_print
-from readahead.experiments.residual import Residual
+from readahead.experiments.figure import Axis, Line, Picture
+from readahead.experiments.residual import Tally, tally
 from readahead.experiments.round import Applied, Round, Source, Study, along, compared, traces
 from readahead.experiments.steps import Steps, scan_frames
 from readahead.measure.sample import Value
@@ -75,58 +75,34 @@ def shea_rate(size_bytes: float) -> float:
     return laws.window_rate(size_bytes, 1, latency_s=latency_s, bandwidth_bytes_per_s=bandwidth)
 
 
-FITTED: tuple[str, ...] = (
-    "latency_s of Shea's device",
-    "bandwidth of Shea's device",
-    "seconds of one of Chang's windows",
-)
-"""His two times fix the first two; what follows from a device that was fitted to them is his own table over them."""
-CHOSEN_BY_LOOKING: tuple[str, ...] = (
-    "192 KB a window for Read Committed with an empty cache",
-    "384 KB for the two other scans",
-)
-"""Chang prints "from 192-384KB per read, depending on the lock level and the state of the buffer cache"."""
-
-
-def residuals() -> list[Residual]:
+def in_print() -> Tally:
     """Return every printed figure that a law of this chapter meets; none of them could have failed.
 
     Shea's rates follow from his table and his times, and what SQL Server reads at once from its pages. Chang's three
     scans fit windows of the two sizes that he names, if the larger belongs to the two faster scans.
     """
-    table, page = printed("table_bytes"), printed("page_bytes")
-    slow, large = figure("scan_bytes_per_s.read_committed_cold"), _without_locks().result
-    copy = printed("rowstore_read_pages") * page
-    pages = table / page / printed("elapsed_s.on")
-    worked_out = {
-        "scan_bytes_per_s.on_high": (shea_rate(printed("read_bytes.on")), ""),
-        "scan_bytes_per_s.on_low": (shea_rate(printed("read_bytes.on")), "the lower end of a range"),
-        "scan_bytes_per_s.off": (shea_rate(printed("read_bytes.off")), ""),
-        "expected_s.off": (printed("elapsed_s.off"), ""),
-        "expected_s.on": (printed("elapsed_s.on"), ""),
-        "slowdown_factor": (printed("elapsed_s.off") / printed("elapsed_s.on"), '"almost" three times'),
-        "table_rows": (table / page, "a misprint, held against both"),
-        "readahead_pages_per_s.on": (pages, "his counter does not agree with his time and his table"),
-        "rowstore_read_bytes": (copy, ""),
-        "rowstore_read_bytes.rounded": (copy, ""),
-        "columnstore_read_bytes": (printed("columnstore_read_factor") * copy, ""),
+    table, page, copy = printed("table_bytes"), printed("page_bytes"), printed("rowstore_read_pages")
+    small, large = (shea_rate(printed(f"read_bytes.{way}")) for way in (OFF, ON))
+    elapsed_s = {way: printed(f"elapsed_s.{way}") for way in (OFF, ON)}
+    models = {
+        "elapsed_s.on": table / large,
+        "elapsed_s.off": table / small,
+        "scan_bytes_per_s.read_committed_cold": printed("scan_bytes_per_s.read_committed_cold"),
+        "scan_bytes_per_s.nolock_cold": _without_locks().result,
+        "scan_bytes_per_s.read_committed_warm": _without_locks().result,
+        "scan_bytes_per_s.on_high": large,
+        "scan_bytes_per_s.on_low": large,
+        "scan_bytes_per_s.off": small,
+        "expected_s.off": elapsed_s[OFF],
+        "expected_s.on": elapsed_s[ON],
+        "slowdown_factor": elapsed_s[OFF] / elapsed_s[ON],
+        "table_rows": table / page,
+        "readahead_pages_per_s.on": table / page / elapsed_s[ON],
+        "rowstore_read_bytes": copy * page,
+        "rowstore_read_bytes.rounded": copy * page,
+        "columnstore_read_bytes": printed("columnstore_read_factor") * copy * page,
     }
-    assumed = {
-        "nolock_cold": "that NOLOCK asks for 384 KB at a time",
-        "read_committed_warm": "that a warm cache lets it ask for 384 KB",
-    }
-    return [
-        *(
-            Residual(figure(f"elapsed_s.{way}"), table / shea_rate(printed(f"read_bytes.{way}")), "fitted")
-            for way in (ON, OFF)
-        ),
-        Residual(slow, slow.value, "fitted"),
-        *(
-            Residual(figure(f"scan_bytes_per_s.{scan}"), large, "assumed", why)
-            for scan, why in assumed.items()
-        ),
-        *(Residual(figure(name), model, "identity", why) for name, (model, why) in worked_out.items()),
-    ]
+    return tally(__file__, models)
 
 
 def _without_locks() -> Applied:
@@ -279,7 +255,6 @@ def _waste(study: Study) -> Picture:
 
 FIGURES = {
     "window": _window,
-    "printed": lambda _: against_print(residuals(), (*FITTED, *CHOSEN_BY_LOOKING)),
     "asked": lambda study: traces(
         study, runs={"read-ahead on": switched(ON), "read-ahead off": switched(OFF)}
     ),

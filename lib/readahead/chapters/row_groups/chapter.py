@@ -12,7 +12,7 @@ import numpy as np
 
 from readahead import units
 from readahead.chapters.row_groups import columnstore, laws
-from readahead.chapters.row_groups.columnstore import CHOSEN_BY_LOOKING, FITTED, residuals
+from readahead.chapters.row_groups.columnstore import in_print as in_print  # noqa: PLC0414 (what the chapter offers)
 from readahead.chapters.row_groups.laws import chunk_bytes
 from readahead.chapters.row_groups.workload import (
     ANY,
@@ -29,7 +29,7 @@ from readahead.datasets.recipe import Recipe
 from readahead.devices import device
 from readahead.experiments.claim import Sides
 from readahead.experiments.experiment import DISK_COLD, DISK_WARM, Settings
-from readahead.experiments.figure import Axis, Line, Picture, Traces, against_print
+from readahead.experiments.figure import Axis, Line, Picture, Traces
 from readahead.experiments.round import Applied, Question, Round, Study, along, compared, traces
 from readahead.experiments.steps import Steps, scan_frames
 from readahead.measure import calibrate
@@ -329,7 +329,6 @@ FIGURES = {
     "formats": _formats,
     "trips": _trips,
     "dictionaries": _dictionaries,
-    "printed": lambda _: against_print(residuals(), (*FITTED, *CHOSEN_BY_LOOKING)),
 }
 
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from readahead import published
 from readahead.chapters.row_groups import laws
-from readahead.experiments.residual import Residual
+from readahead.experiments.residual import Tally, tally
 from readahead.units import KiB, MiB
 
 # -- a scan on one spindle, seen from outside ------------------------------------------------------------
@@ -122,30 +122,29 @@ def _scans() -> list[TableScan]:
     ]
 
 
-FITTED: tuple[str, ...] = ("seek_s of his drive", "read_bytes of the wide columnstore")
-"""Fitted to his four scans."""
-CHOSEN_BY_LOOKING: tuple[str, ...] = ("the root of squares of disk and processor",)
-"""Their sum would give up to 35 % more, the larger of both up to 27 % less."""
-
-
-def residuals() -> list[Residual]:
+def in_print() -> Tally:
     """Return every printed figure that the model of his scans and of his row groups meets.
 
     Three scans are each foretold with the seek that the two others give. The fourth sets the length of its own reads.
     """
-    scans, found = _scans(), []
+    scans, models, bases = _scans(), {}, {}
     rate_bytes_per_s = published.best("fragments", "drive_sequential_bytes_per_s")
     for scan in scans:
-        rest = [one for one in scans if one is not scan or not scan.read_bytes]
-        took_s = disk_scan_s(scan, *fit_disk(rest, rate_bytes_per_s), rate_bytes_per_s)
-        role, base = ("foretold", scan.size_bytes) if scan.read_bytes else ("fitted", 1.0)
-        found.append(Residual(figure(f"elapsed_s.{scan.name}"), took_s, role, base=base))
+        name, rest = (
+            f"elapsed_s.{scan.name}",
+            [one for one in scans if one is not scan or not scan.read_bytes],
+        )
+        models[name] = disk_scan_s(scan, *fit_disk(rest, rate_bytes_per_s), rate_bytes_per_s)
+        bases[name] = scan.size_bytes if scan.read_bytes else 1.0
     narrow_row = narrow_bytes() / printed("table_rows")
     number_bytes = np.log2(laws.rows_per_group(text_bytes_per_row())) / 8
     more = wide_groups() / full_groups()
     smaller = more * narrow_row / (narrow_row + number_bytes)
     took = {way: printed(f"elapsed_s.wide_{way}") for way in ("columnstore", "rowstore")}
-    worked_out = {
+    models |= {
+        "row_group_number_factor": more,
+        "row_group_bytes_factor": smaller,
+        "row_group_bytes.wide": narrow_bytes() / full_groups() / smaller,
         "row_group_rows_factor": more,  # one fact with the number of groups
         "counted_bytes_per_s.narrow_columnstore": counted_bytes_per_s(),
         "wide_elapsed_difference_share": took["columnstore"] / took["rowstore"] - 1.0,
@@ -153,24 +152,8 @@ def residuals() -> list[Residual]:
         "bytes.wide_rowstore": wide_bytes(),
         "table_rows.rounded": printed("table_rows"),
         "table_rows.rounded_down": printed("table_rows"),
-        "readahead_pages.narrow_columnstore.rounded": printed("readahead_pages.narrow_columnstore"),
-        "readahead_pages.narrow_rowstore.rounded": printed("readahead_pages.narrow_rowstore"),
-        "cpu_s.wide_columnstore.rounded": printed("cpu_s.wide_columnstore"),
-        "cpu_s.wide_rowstore.rounded": printed("cpu_s.wide_rowstore"),
         "wide_elapsed_s.rounded": took["rowstore"],
         "text_bytes": 2 * printed("text_characters"),
     }
-    return [
-        *found,
-        Residual(figure("row_group_number_factor"), more, "foretold"),
-        Residual(figure("row_group_bytes_factor"), smaller, "foretold", READ_OFF),
-        Residual(figure("row_group_bytes.wide"), narrow_bytes() / full_groups() / smaller, "foretold"),
-        *(Residual(figure(name), model, "identity", WHY.get(name, "")) for name, model in worked_out.items()),
-    ]
-
-
-READ_OFF = "unexplained; he read it off a picture as almost 8 times, and nothing else is printed of it"
-WHY = {
-    "wide_elapsed_difference_share": "a misprint, held against both",
-    "wide_elapsed_difference_s": "around 1 second, he says",
-}
+    exact = [f"readahead_pages.narrow_{way}" for way in took] + [f"cpu_s.wide_{way}" for way in took]
+    return tally(__file__, models | {f"{name}.rounded": printed(name) for name in exact}, bases)

@@ -11,9 +11,9 @@ from readahead.chapters.scale_out.cluster import NODE_THREADS, POLL_S
 from readahead.chapters.scale_out.workload import MIDDLE, ScaleOut
 from readahead.experiments.claim import Sides
 from readahead.experiments.experiment import Settings
-from readahead.experiments.figure import Axis, Line, Picture, Traces, against_print
+from readahead.experiments.figure import Axis, Line, Picture, Traces
 from readahead.experiments.knobs import knobs_of
-from readahead.experiments.residual import Residual
+from readahead.experiments.residual import Tally, tally
 from readahead.experiments.round import Applied, Round, Source, Study, along, compared
 from readahead.experiments.steps import Frame, Steps, listed, scanned, states
 from readahead.measure.sample import Value
@@ -30,13 +30,8 @@ EXPERIMENT = ScaleOut(
 )
 
 # -- what MariaDB printed: ten times of one server and two, as a product of factors --------------------------
-FITTED: tuple[str, ...] = ("base", "sorted", "redundant", "two nodes cold", "two nodes warm", "cold")
-"""One time and five factors, fitted to eight of the ten."""
-CHOSEN_BY_LOOKING: tuple[str, ...] = ("the eight that are fitted",)
-UNEXPLAINED = dict.fromkeys(
-    ("2 nodes, cold, unsorted", "2 nodes, cold, redundant"), "not fitted: their author suspects an anomaly"
-)
-"""The two that are not, and why."""
+NOT_FITTED = ("2 nodes, cold, unsorted", "2 nodes, cold, redundant")
+"""Of the ten times; one time and five factors are fitted to the eight others."""
 
 
 figure, printed = partial(published.figure, "scale_out"), partial(published.best, "scale_out")
@@ -60,23 +55,25 @@ def facts(name: str) -> list[bool]:
 
 def product(name: str, without: str = "") -> Applied:
     """Return the product for one of the ten times, fitted to the eight that agree, or to all but one of these."""
-    fitted = {one: time.value for one, time in totals().items() if one not in (*UNEXPLAINED, without)}
+    fitted = {one: time.value for one, time in totals().items() if one not in (*NOT_FITTED, without)}
     rows = [facts(one) for one in fitted]
     return Applied(laws.product_s, facts=rows, seconds=list(fitted.values()), asked=facts(name))
 
 
-def residuals() -> list[Residual]:
+def in_print() -> Tally:
     """Return MariaDB's times beside the product of factors, each foretold by the product fitted to the others.
 
     The sorted times and one of the redundant are foretold in the chapters on elimination and on cache tiers; a figure
     counts once, so here they only take part in the fit.
     """
-    found, worked_out, every = [], {}, totals()
+    models, worked_out, every = {}, {}, totals()
     for name, told in every.items():
         elsewhere = name.endswith((", sorted", "warm, redundant"))
-        model, role = product(name, "" if elsewhere else name).result, "fitted" if elsewhere else "foretold"
-        found.append(Residual(told, model, role, UNEXPLAINED.get(name, "")))
-        if name.startswith("2"):
+        own = name.startswith("2")
+        models[told.name if own else f"elimination:{told.name}"] = product(
+            name, "" if elsewhere else name
+        ).result
+        if own:
             alone = every[name.replace("2 nodes", "1 node").replace("redundant", "unsorted")]
             worked_out[told.name.replace("total_s", "speedup")] = alone.value / told.value
     worked_out |= {
@@ -84,7 +81,7 @@ def residuals() -> list[Residual]:
         "data_share_per_node": 1 / printed("nodes.most"),
         "expected_reduction_share": 1 - 1 / printed("nodes.most"),
     }
-    return [*found, *(Residual(figure(name), model, "identity") for name, model in worked_out.items())]
+    return tally(__file__, models | worked_out)
 
 
 # -- what is asked of model and measurement ----------------------------------------------------------------
@@ -225,7 +222,6 @@ FIGURES = {
     "caches": _caches,
     "joins": _joins,
     "nodes": _nodes,
-    "printed": lambda _: against_print(residuals(), (*FITTED, *CHOSEN_BY_LOOKING)),
 }
 
 
