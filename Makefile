@@ -16,7 +16,7 @@ JSON ?= out/validate.json
 PINNED = --generate-hashes --universal --python-version 3.11 --no-header --quiet
 
 .DEFAULT_GOAL := help
-.PHONY: help lab test check format bench faults pages validate clean lock
+.PHONY: help lab book test check format bench faults pages validate clean lock
 
 help: ## show this list
 	@echo "Readahead: storage I/O and database throughput, modeled, measured and published."
@@ -25,6 +25,9 @@ help: ## show this list
 
 lab: $(READY) ## open the workbook in JupyterLab
 	@$(BIN)/python -m readahead lab
+
+book: $(READY) ## write the chapters, run here, as pages that need no kernel: build/book/index.html
+	@$(BIN)/python -m readahead book --out build/book
 
 test: check ## check, then every test: the library, the notebooks, the panel in a real browser
 	ulimit -S -n 256; $(BIN)/python -m pytest -q -n 3 --dist worksteal -m "not browser"

@@ -10,12 +10,8 @@ import nbformat
 
 from readahead import paths, published
 from readahead.chapters import CONTENTS, Chapter, chapter, place
-from readahead.questions.answers import Amount, Choice, Order, Several
-from readahead.questions.question import Exercise
+from readahead.questions.question import GUESS_MINUTES
 
-GUESS_MINUTES = 4
-"""To read, guess, wait, look and talk about it."""
-EXERCISE_MINUTES = {Amount: 6, Order: 5, Several: 5, Choice: 4}
 OPENING_MINUTES, CLOSING_MINUTES, BREAK_MINUTES, INTRODUCTION_MINUTES = 10, 5, 10, 3
 
 
@@ -63,7 +59,7 @@ class Item:
     def minutes(self) -> int:
         """Return how long it takes, with a word of introduction."""
         total = INTRODUCTION_MINUTES + self.panel_minutes + GUESS_MINUTES * len(self.guesses)
-        return total + sum(minutes(chapter(self.topic).exercise(name)) for name in self.exercises)
+        return total + sum(chapter(self.topic).exercise(name).shape.minutes for name in self.exercises)
 
 
 SESSIONS = (
@@ -76,11 +72,6 @@ SESSIONS = (
 def written() -> list[str]:
     """Return the topics that have questions, in the order of the chapters."""
     return [row.topic for row in CONTENTS]
-
-
-def minutes(exercise: Exercise) -> int:
-    """Return how many minutes an exercise takes a room, with the talk about it."""
-    return EXERCISE_MINUTES[type(exercise.shape)]
 
 
 def agendas() -> str:
@@ -115,11 +106,11 @@ def agendas() -> str:
 
 
 def _chapter(known: Chapter) -> list[str]:
-    where = f"`notebooks/{known.place.notebook}`, about {whole(known)} minutes in full."
+    where = f"`notebooks/{known.place.notebook}`, about {known.minutes} minutes in full."
     parts = [f"### {known.place.title}", "", where, ""]
     for exercise in known.exercises:
         question = " ".join(known.question("exercise", exercise.id).split())
-        parts += [f"**{exercise.id}** ({minutes(exercise)} min). {question}", ""]
+        parts += [f"**{exercise.id}** ({exercise.shape.minutes} min). {question}", ""]
         parts += [f"- *{idea.name}*: {idea.hint}" for idea in exercise.misconceptions]
         parts += [f"- Solution: {exercise.solution}", ""]
     return parts
@@ -148,11 +139,6 @@ def chapters() -> str:
         authors = authors or ("all of them" if row.number == 0 else "your own")
         parts.append(
             f"| [{row.number:02} {row.title}](notebooks/{row.notebook}) | {question} | {knobs}"
-            f" | {authors} | {whole(opened)} |"
+            f" | {authors} | {opened.minutes} |"
         )
     return "\n".join(parts)
-
-
-def whole(known: Chapter) -> int:
-    """Return the minutes of a chapter in full."""
-    return GUESS_MINUTES * len(known.predictions) + sum(map(minutes, known.exercises))

@@ -17,6 +17,7 @@ from readahead.errors import Cancelled, ReadaheadError, printable
 
 COMMANDS = {
     "advise": "Look at a file of yours and say what to change.",
+    "book": "Write the chapters as pages that need no kernel.",
     "calibrate": "Measure this machine: its disk, and what DuckDB itself takes.",
     "doctor": "Check a laptop before a workshop.",
     "lab": "Open the workbook in JupyterLab.",

@@ -29,7 +29,7 @@ def test_every_exercise_has_its_minutes_and_its_wrong_ideas() -> None:
     text = leaders_guide.questions()
     for topic in leaders_guide.written():
         for exercise in chapter(topic).exercises:
-            assert f"**{exercise.id}** ({leaders_guide.minutes(exercise)} min)" in text
+            assert f"**{exercise.id}** ({exercise.shape.minutes} min)" in text
             assert all(f"*{idea.name}*: {idea.hint}" in text for idea in exercise.misconceptions)
 
 

@@ -22,7 +22,7 @@ from readahead.experiments.figure import Drawing, against_print, captioned
 from readahead.experiments.round import Round, Study
 from readahead.experiments.steps import Steps
 from readahead.questions import words
-from readahead.questions.question import Exercise, Prediction
+from readahead.questions.question import GUESS_MINUTES, Exercise, Prediction
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,6 +98,11 @@ class Chapter:
                 f"Chapter {self.place.topic!r}: {lost} must be both a Prediction (exercises) and a Round"
                 " (experiments). Give both the same id."
             )
+
+    @property
+    def minutes(self) -> int:
+        """Return how many minutes a room takes for its predictions and exercises."""
+        return GUESS_MINUTES * len(self.predictions) + sum(one.shape.minutes for one in self.exercises)
 
     def question(self, call: str, name: str) -> str:
         """Return the question of a `predict`, `claim` or `exercise`, as the notebook asks it, or nothing."""

@@ -17,6 +17,7 @@ import sys
 import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +30,7 @@ from nbformat import NotebookNode
 
 from readahead import __version__, errors, paths
 from readahead.errors import BadValue, Cancelled, DataError, ReadaheadError
+from readahead.measure.sample import this_machine
 
 # -- parameters -----------------------------------------------------------------------------------------
 _NO_VALUE = (ValueError, SyntaxError, TypeError, RecursionError, MemoryError)
@@ -159,7 +161,7 @@ def run_notebook(
             part.replace(failed)
             raise RunFailed(f"{why} The run so far is in {failed}.")
         executed: NotebookNode = nbformat.read(part, as_version=4)
-        executed.metadata["readahead"] = {"digest": digest(path, checked)}
+        executed.metadata["readahead"] = {"digest": digest(path, checked), "machine": asdict(this_machine())}
         nbformat.write(executed, part)
         part.replace(out / path.name)
     finally:

@@ -15,8 +15,10 @@ HTML, and the learner's progress file is not written.
 
 from __future__ import annotations
 
+import html
 import importlib
 import inspect
+import json
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -228,8 +230,9 @@ class Lesson:
         self.views[kind, name] = view
         self.say_notices()
         if self.is_open:
-            text = view.html()
-            show(text, self._told(name, view) if kind == "claim" else None)
+            text, facts = view.html(), html.escape(json.dumps(getattr(view, "facts", {})))
+            shown = f"<div data-{kind}='{name}' data-facts=\"{facts}\">{text}</div>"
+            show(shown, self._told(name, view) if kind == "claim" else None)
             return
         display(view.widget)
         if kind in ("claim", "figure") and not self._may_be_shown():

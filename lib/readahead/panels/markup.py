@@ -28,7 +28,7 @@ _CODE, _STRONG, _SLANT = re.compile(r"`([^`]+)`"), re.compile(r"\*\*(.+?)\*\*"),
 def paragraphs(text: str) -> str:
     """Return text as HTML: escaped, with `code`, **strong**, *slanted* and $formulas$, paragraphs at empty lines."""
     told = "".join(
-        _mathml(part, "inline") if number % 2 else _inline(part)
+        mathml(part) if number % 2 else _inline(part)
         for number, part in enumerate(_FORMULA.split(text.strip()))
     )
     return "".join(f"<p style='margin:.3em 0'>{part}</p>" for part in re.split(r"\n\s*\n", told))
@@ -44,10 +44,10 @@ def formula(latex: str) -> str:
     if not latex:
         return ""
     scrolls = "margin:.3em 0;padding:.2em 0;overflow:auto hidden"  # where it is wide, by keyboard too
-    return f"<div tabindex='0' style='{scrolls}'>{_mathml(latex, 'block')}</div>"
+    return f"<div tabindex='0' style='{scrolls}'>{mathml(latex, display='block')}</div>"
 
 
-def _mathml(latex: str, display: str) -> str:
+def mathml(latex: str, display: str = "inline") -> str:
     """Return LaTeX as MathML, escaped: the package undoes its escaping, and a text in a formula could be a script."""
     from latex2mathml.converter import convert_to_element
 

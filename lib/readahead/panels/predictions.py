@@ -29,6 +29,7 @@ from readahead.panels.background import Background, button
 from readahead.panels.chart import Mark, chart, strip
 from readahead.panels.markup import bullets, code, error_box, folded, formula, paragraphs, table
 from readahead.published import Ratio
+from readahead.questions.answers import units_of
 from readahead.questions.progress import Facts, Progress
 from readahead.questions.question import SURE, Prediction
 
@@ -78,6 +79,12 @@ class PredictionView:
     def is_revealed(self) -> bool:
         """Return whether the answer was shown, now or in an earlier session."""
         return "revealed" in self.kept
+
+    @property
+    def facts(self) -> Facts:
+        """Return what a page without a kernel needs in order to take a guess."""
+        asked = self.prediction
+        return {"choices": asked.choices, "units": units_of(asked.kind, asked.word), "sure": SURE}
 
     def html(self) -> str:
         """Return the scale and the guess, for readers without a kernel."""
@@ -220,11 +227,18 @@ class RevealView:
         """Called once, when the answer is shown: what may be seen only after it."""
         self.is_open = False
         self._ratios: list[float] = []
+        self.facts: Facts = {}
+        """What a page without a kernel holds a guess against."""
 
     def html(self) -> str:
         """Return the answer at once, measuring here and now: for a run without a learner."""
         measured, noted = self._ask()
-        return self._answer(self._sources(measured), measured) + self._folds(noted)
+        sources, asked = self._sources(measured), self._asked.prediction
+        if sources:
+            truth = sources[0].value.median
+            word = asked.choice_of(truth) if asked.choice_of is not None else None
+            self.facts = {"truth": truth, "word": word, "whom": _WHOM[sources[0].by]}
+        return self._answer(sources, measured) + self._folds(noted)
 
     @cached_property
     def widget(self) -> Any:
@@ -323,15 +337,16 @@ class RevealView:
             sentence = f"Your guess, {asked.text(guess)}, was {held}. {sentence}"
         ordered = sorted(sources, key=lambda source: source.by != "modeled")  # the model first
         marks = [source.mark for source in ordered]
-        rows = [(source.name, source.text, verdict(source)) for source in ordered]
+        rows: list[tuple[str, ...]] = [(source.name, source.text) for source in ordered]
         if guess is not None:
+            rows = [(source.name, source.text, verdict(source)) for source in ordered]
             rows.insert(0, ("Your guess", asked.text(guess), ""))
         if isinstance(guess, float):
             marks.insert(0, Mark(name="Your guess", source="guess", value=guess))
         return (
             paragraphs(sentence)
             + ("" if asked.choices else strip(marks, asked.kind, sentence))
-            + table(("Source", "Value", "Your guess against it"), rows)
+            + table(("Source", "Value", "Your guess against it")[: 2 if guess is None else 3], rows)
             + bullets((*(measured.warnings if measured is not None else ()), *self._doubts()))
             + beside(self._asked.kept, paragraphs(f"**Why.** {asked.because}") if asked.because else "")
             + ratios(self._turn.beside, self._ratios, asked.differs)

@@ -15,7 +15,7 @@ from readahead.panels.background import Background, button
 from readahead.panels.chart import drawing_html
 from readahead.panels.markup import COLOURS, box, bullets, error_box, folded, paragraphs
 from readahead.panels.predictions import law_fold
-from readahead.questions.answers import Amount, Choice, Order, Several
+from readahead.questions.answers import Amount, Choice, Order, Several, units_of
 from readahead.questions.progress import Facts, Progress
 from readahead.questions.question import Exercise, Outcome, Verdict
 
@@ -135,6 +135,24 @@ class ExerciseView:
         """Return the question with the numbers of the seed; nothing where the notebook asks it."""
         asked = f"**With other numbers** ({self.seed}). {self.exercise.said(self._question)}"
         return paragraphs(asked) if self.seed else ""
+
+    @property
+    def facts(self) -> Facts:
+        """Return what a page without a kernel needs in order to check an answer."""
+        asked, shape = self.exercise, self.exercise.shape
+
+        def read(answer: Any) -> Any:
+            found = shape.read(answer(self._study) if callable(answer) else answer)
+            return sorted(found) if isinstance(found, frozenset) else found
+
+        told = {
+            "kind": type(shape).__name__,
+            "right": read(asked.answer),
+            "ideas": [(read(idea.example), paragraphs(idea.hint)) for idea in asked.misconceptions],
+        }
+        if isinstance(shape, Amount):
+            return {**told, "units": units_of(shape.kind, shape.word), "tolerance": shape.tolerance}
+        return {**told, "asks": shape.asks, "options": getattr(shape, "options", ())}
 
     def html(self) -> str:
         """Return choices, hints and solution, all open, for readers without a kernel."""

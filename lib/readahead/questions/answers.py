@@ -61,6 +61,13 @@ _BARE = ("times", "1", *_ANY_NOUN)
 _TAIL = re.compile(r"\s*\b(?:faster|slower|more|less|higher|lower|larger|smaller|as much|as long|longer)$")
 
 
+def units_of(kind: str, word: str = "") -> dict[str, float]:
+    """Return the units to pick from for a kind of quantity, `word` or the unit itself first, and their sizes."""
+    word = word or units.base_word(kind)
+    first = {word: read_amount(f"1 {word}", kind)} if word else {}
+    return first | {other: size for other, size in units.SCALES[kind].items() if other != word}
+
+
 def words_of(kind: str) -> str:
     """Return the units to offer for a kind of quantity, as text: `s, ms, µs, ns`."""
     return ", ".join(word for word in units.SCALES[kind] if word) or "no unit"
@@ -158,6 +165,8 @@ class Shape(ABC):
 
     asks: str
     """How to answer, said beside the field."""
+    minutes: int
+    """What a room takes for it, with the talk about it."""
 
     @abstractmethod
     def read(self, given: Any) -> Any:
@@ -187,6 +196,7 @@ class Amount(Shape):
     tolerance: float = 0.1
     word: str = ""
     """The unit of a bare number."""
+    minutes = 6
 
     def __post_init__(self) -> None:
         require_choice("kind", self.kind, units.SCALES)
@@ -256,6 +266,7 @@ class Choice(Shape):
 
     options: tuple[str, ...]
     asks = "Pick one"
+    minutes = 4
 
     def read(self, given: Any) -> str:
         """Return the option that is meant."""
@@ -272,6 +283,7 @@ class Several(Shape):
 
     options: tuple[str, ...]
     asks = "Pick all that belong"
+    minutes = 5
 
     def read(self, given: Any) -> frozenset[str]:
         """Return the options that were picked."""
@@ -297,6 +309,7 @@ class Order(Shape):
     options: tuple[str, ...]
     first: str = "the first"
     """What comes first: 'the fastest', 'the largest'."""
+    minutes = 5
 
     @property
     def asks(self) -> str:  # type: ignore[override]

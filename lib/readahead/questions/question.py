@@ -23,6 +23,8 @@ from readahead.questions.answers import Shape, read_amount, words_of
 
 SURE = ("a guess", "fairly sure", "sure")
 """How sure somebody is of a guess, from the least on."""
+GUESS_MINUTES = 4
+"""For a prediction, with the talk about its answer."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
