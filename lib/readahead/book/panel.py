@@ -15,15 +15,12 @@ from readahead.panels.state import settings_at
 _PLACE = re.compile(r'<div data-panel="([^"]+)">')
 _BADGE = "Modeled only, no DuckDB here."
 _STYLE = """
-.readahead-moves > :not(.readahead-live) { display: none; }
+@media screen { .readahead-moves > :not(.readahead-live) { display: none; } }
+@media print { .readahead-moves > .readahead-live { display: none; } }
 .readahead-badge { margin: 0 0 6px; padding: 6px 10px; border-left: 4px solid #2b8ac6; font-size: 14px; }
 .readahead-knob input:read-only { border-color: transparent; }
 .readahead-live :is(.readahead-measure, .readahead-cancel, .readahead-auto, .readahead-reads, progress) {
   display: none;
-}
-@media print {
-  .readahead-moves > * { display: block; }
-  .readahead-moves > .readahead-live { display: none; }
 }
 """
 

@@ -1,0 +1,148 @@
+"""The panel of a page opened from a folder: no kernel, no server, no network."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import lab as reading_room
+import pytest
+
+from readahead.book import panel
+from readahead.book.table import typical_costs
+from readahead.chapters import chapter
+from readahead.panels.state import first_knob, panel_state, sentence, settings_at, static_html
+
+pytestmark = pytest.mark.browser
+EXPERIMENT = chapter("loading").experiment
+START = EXPERIMENT.settings(size="tiny")
+
+
+@pytest.fixture(scope="module")
+def address(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """Return where a page with a panel lies, and nothing else of a book."""
+    folder = tmp_path_factory.mktemp("book")
+    with typical_costs():
+        twin = static_html(panel_state(EXPERIMENT, START, first_knob(EXPERIMENT, START)))
+    panel.assets(folder)
+    head = "<!doctype html><html lang='en'><meta charset='utf-8'><meta name='viewport' content='width=device-width'>"
+    page = f"{head}<title>Loading</title><main><h1>Loading</h1>{panel.moving(twin)}</main></html>"
+    (folder / "page.html").write_text(page, encoding="utf-8")
+    return f"file://{folder}/page.html"
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    if reason := reading_room.why_not():
+        pytest.skip(reason)
+    with reading_room.browser() as started:
+        yield started
+
+
+@pytest.fixture
+def page(browser: Any, address: str) -> Iterator[Any]:
+    """Open it on a phone, and fail if it asks for anything but its own files or says an error."""
+    context = browser.new_context(viewport={"width": 390, "height": 800}, accept_downloads=True)
+    opened, wrong = context.new_page(), list[str]()
+    opened.on(
+        "request",
+        lambda asked: (
+            wrong.append(asked.url) if not asked.url.startswith(("file:", "data:", "blob:")) else None
+        ),
+    )
+    opened.on("pageerror", lambda error: wrong.append(str(error)))
+    opened.on("console", lambda said: wrong.append(said.text) if said.type == "error" else None)
+    opened.goto(address)
+    opened.locator(".readahead-panel path.readahead-line[d^=M]").wait_for(state="attached")
+    yield opened
+    context.close()
+    assert wrong == []
+
+
+def shown(page: Any) -> tuple[dict[str, Any], str]:
+    """Return the settings of the address that is shown, and the sentence."""
+    page.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+    place = page.locator(".readahead-address input").input_value()
+    return settings_at(EXPERIMENT, place), page.locator(".readahead-sentence").inner_text()
+
+
+def model_says(settings: dict[str, Any], along: str) -> str:
+    with typical_costs():
+        return sentence(panel_state(EXPERIMENT, settings, along)).partition(" Along ")[0]
+
+
+def test_a_slider_moved_by_keyboard_shows_what_the_model_says(page: Any) -> None:
+    settings, said = shown(page)
+    assert settings == START and said.startswith(model_says(START, "writers"))
+    for knob in ("writers", "commit_rows", "latency_s"):
+        slider = page.locator(f".readahead-knob-{knob} input[type=range]")
+        slider.focus()
+        for key in ("ArrowRight", "ArrowRight", "Home"):
+            before = settings
+            page.keyboard.press(key)
+            settings, said = shown(page)
+            assert settings[knob] != before[knob]
+            assert said.startswith(model_says(settings, knob))
+    assert settings["writers"] == 1 and settings["commit_rows"] == 10
+    page.locator(".readahead-knob-target select").select_option("database")
+    settings, said = shown(page)
+    assert settings["target"] == "database" and model_says(settings, "writers").partition(":")[2] in said
+
+
+def test_it_says_that_nothing_was_measured_and_offers_no_measurement(page: Any) -> None:
+    assert "Modeled only, no DuckDB here." in page.locator(".readahead-badge").inner_text()
+    for gone in ("measure", "cancel", "auto", "reads"):
+        assert not page.locator(f".readahead-{gone}").first.is_visible()
+    assert page.locator("[data-panel] > svg").is_hidden()
+    page.emulate_media(media="print")
+    assert page.locator("[data-panel] > svg").is_visible()
+    assert page.locator(".readahead-live").is_hidden()
+
+
+def test_pinning_comparing_hovering_and_saving_work_as_in_the_notebook(page: Any) -> None:
+    page.locator(".readahead-pin").click()
+    page.locator(".readahead-knob-writers input[type=range]").press("End")
+    shown(page)
+    assert re.match(
+        r"From A to B: Writers 4 → 64\. The model: ", page.locator(".readahead-compared").inner_text()
+    )
+    page.locator(".readahead-swap").click()
+    assert shown(page)[0] == START
+    page.locator(".readahead-charts > div > svg").first.hover()
+    assert page.locator(".readahead-tip").inner_text().startswith("Model: ")
+    with page.expect_download() as kept:
+        page.locator(".readahead-csv").click()
+    assert kept.value.path().read_text(encoding="utf-8").count("\nmodel,") > 10
+    page.locator(".readahead-live summary", has_text="The numbers").click()
+    shown(page)
+    assert page.locator(".readahead-live .readahead-numbers table").count() == 2
+
+
+def test_it_fits_a_phone_and_follows_a_dark_page(page: Any) -> None:
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    paper = "getComputedStyle(document.querySelector('.readahead-panel')).backgroundColor"
+    assert page.evaluate(paper) == "rgb(255, 255, 255)"
+    page.emulate_media(color_scheme="dark")
+    page.wait_for_function("document.documentElement.dataset.jpThemeLight === 'false'")
+    assert page.evaluate(paper) == "rgb(17, 20, 24)"
+
+
+def test_five_hundred_moves_leave_no_memory_behind(page: Any) -> None:
+    """Counted by the browser after it has tidied up: the objects that are still reachable."""
+    inside = page.context.new_cdp_session(page)
+
+    def used() -> float:
+        inside.send("HeapProfiler.collectGarbage")
+        return float(inside.send("Runtime.getHeapUsage")["usedSize"])
+
+    slider = page.locator(".readahead-knob-writers input[type=range]")
+    slider.focus()
+    sizes = []
+    for turns in (50, 500):
+        for turn in range(turns):
+            page.keyboard.press("ArrowRight" if turn % 8 < 4 else "ArrowLeft")
+        shown(page)
+        sizes.append(used())
+    assert sizes[1] - sizes[0] < 5e6, json.dumps(sizes)
