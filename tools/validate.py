@@ -32,6 +32,7 @@ from readahead.measure.case import Case
 from readahead.measure.sample import Sample
 from readahead.models.estimate import Estimate
 from readahead.running import Event, listening, quietly, tell
+from tools import draws
 
 TABLES = {"comments_narrow": ("tiny", "small"), "comments": ("tiny",), "lineitem": ("tiny",)}
 """What is drawn from; sizes at which a run takes a fraction of a second on most devices."""
@@ -153,13 +154,17 @@ def validated(asked: Experiment, *, seed: int, configs: int, repeats: int = 3) -
     rng, done = random.Random(seed), 0
     controls = [control_s() for _ in range(5)]
     while done < configs:
-        settings = asked.draw(rng)
+        settings = asked.draw(rng) if isinstance(asked, EveryKnob) else draws.draw(asked, rng)
         if asked.model(settings).seconds > LONGEST_S:
             continue
-        tell(done, configs, asked.describe(settings))
+        tell(done, configs, _described(asked, settings))
         yield _measured(asked, settings, repeats, controls)
         done += 1
     tell(configs, configs, "done")
+
+
+def _described(asked: Experiment, settings: Settings) -> str:
+    return asked.describe(settings) if isinstance(asked, EveryKnob) else draws.describe(asked, settings)
 
 
 def _measured(source: Experiment, settings: Settings, repeats: int, controls: list[float]) -> Row:
@@ -184,8 +189,9 @@ def _measured(source: Experiment, settings: Settings, repeats: int, controls: li
     profiled = {"bytes_read": profile["bytes_read"] + unprofiled_bytes} if profile.get("bytes_read") else {}
     if sample.row_groups_total:
         profiled["row_groups"] = sample.row_groups_scanned
+    said = (_described(source, settings), draws.remark(source, settings, sample), undecided)
     return Row(
-        case=", ".join(filter(None, (source.describe(settings), source.remark(settings, sample), undecided))),
+        case=", ".join(filter(None, said)),
         modeled_s=estimate.seconds,
         measured_s=sample.median_s,
         seconds=sample.seconds,

@@ -11,6 +11,7 @@ import pytest
 from readahead.chapters import CONTENTS
 from readahead.experiments.experiment import Experiment, Knob
 from readahead.panels.state import POINTS, curve_places
+from tools.draws import turned
 
 ALL = [import_module(f"readahead.chapters.{place.topic}.chapter").EXPERIMENT for place in CONTENTS]
 NUMBERS = [
@@ -25,9 +26,9 @@ DRAWN = 3
 def drawn(experiment: Experiment, rng: random.Random) -> dict:
     """Return settings with every knob turned at random, but for the tables, the files and the cluster asked."""
     kept = {"size": "tiny", "path": None, "by": None, "scheduler": None}
-    turned = {knob.name: knob.draw(rng) for knob in experiment.knobs if knob.name not in kept}
+    values = {knob.name: turned(knob, rng) for knob in experiment.knobs if knob.name not in kept}
     small = {"size": "tiny"} if any(knob.name == "size" for knob in experiment.knobs) else {}
-    return experiment.settings(**turned, **small)
+    return experiment.settings(**values, **small)
 
 
 @pytest.mark.parametrize(("experiment", "knob"), NUMBERS)
@@ -35,7 +36,7 @@ def test_a_curve_is_the_model_at_each_of_its_points(experiment: Experiment, knob
     rng = random.Random(f"{experiment.topic} {knob.name}")
     for _ in range(DRAWN):
         settings = drawn(experiment, rng)
-        values = [knob.low, settings[knob.name], knob.draw(rng), knob.high]
+        values = [knob.low, settings[knob.name], turned(knob, rng), knob.high]
         for value, rate in zip(values, experiment.curve(settings, knob.name, values), strict=True):
             at = {**settings, knob.name: knob.nearest(value)}
             assert rate == experiment.throughput(at, experiment.model(at).seconds) > 0

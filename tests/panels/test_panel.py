@@ -32,6 +32,7 @@ from readahead.panels.state import (
     term_key,
 )
 from readahead.storage.trace import Read
+from tools.draws import turned
 
 from .toy import FERRY
 
@@ -414,7 +415,7 @@ def test_settings_come_back_from_their_address(experiment: Experiment) -> None:
     rng = random.Random(experiment.topic)
     for _ in range(20):
         settings = {
-            knob.name: knob.draw(rng) for knob in experiment.knobs if knob.choices or knob.kind != "choice"
+            knob.name: turned(knob, rng) for knob in experiment.knobs if knob.choices or knob.kind != "choice"
         }
         settings = experiment.settings(**settings)
         assert settings_at(experiment, address(experiment, settings)) == settings

@@ -5,7 +5,6 @@ test all talk to it this way, so that there is one panel and many experiments.
 from __future__ import annotations
 
 import math
-import random
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -80,14 +79,6 @@ class Knob:
         """Write a value of this knob for people."""
         return self.labels.get(value, str(value)) if self.kind == "choice" else units.text(value, self.kind)
 
-    def draw(self, rng: random.Random) -> Any:
-        """Return a value at random: one of the steps, else evenly on a log scale."""
-        if self.kind == "choice":
-            return rng.choice(self.choices)
-        if self.steps:
-            return self.check(rng.choice(self.steps))
-        return self.nearest(math.exp(rng.uniform(math.log(self.low), math.log(self.high))))
-
     def grid(self, points: int = 200) -> np.ndarray:
         """Return `points` values over the whole range, evenly spaced on a log scale."""
         return np.geomspace(self.low, self.high, points)
@@ -142,16 +133,6 @@ class Experiment(ABC):
         reasons = {knob.name: knob.idle(settings) for knob in self.knobs if knob.idle}
         return {name: why for name, why in reasons.items() if why}
 
-    def draw(self, rng: random.Random) -> dict[str, Any]:
-        """Return settings at size tiny with the knobs in sight, and the queue depth, turned at random.
-
-        What `validate --chapter` draws from; a topic whose knobs need care overrides it.
-        """
-        seen = [knob for knob in self.knobs if knob.kind != "choice" and self.in_sight(knob)]
-        drawn = {knob.name: knob.draw(rng) for knob in seen}
-        small = {"size": "tiny"} if any(knob.name == "size" for knob in self.knobs) else {}
-        return self.settings(**small, **drawn)
-
     # -- what the model takes from this machine ----------------------------------------------------
     def calibrations(self, settings: Settings) -> Sequence[Calibration[Any]]:
         """Return what the model at these settings takes from this machine."""
@@ -169,19 +150,6 @@ class Experiment(ABC):
     def band(self, settings: Settings) -> float:
         """Return how far the engine's part of the model may be off, as a share: as its calibration strayed."""
         return max((one.strayed for one in self.calibrations(settings)), default=0.0)
-
-    def in_sight(self, knob: Knob) -> bool:
-        """Return whether `validate` turns this knob and names it."""
-        return not knob.folded or knob.name == "queue_depth"
-
-    def describe(self, settings: Settings) -> str:
-        """Return the knobs in sight with their values, in one line."""
-        seen = (knob for knob in self.knobs if self.in_sight(knob))
-        return ", ".join(f"{knob.label.lower()} {knob.text(settings[knob.name])}" for knob in seen)
-
-    def remark(self, settings: Settings, sample: Sample) -> str:
-        """Return what else `validate` should print beside the two times; nothing said is nothing to add."""
-        return ""
 
     # -- the three sources of truth ----------------------------------------------------------------
     @abstractmethod

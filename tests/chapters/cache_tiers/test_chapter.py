@@ -32,6 +32,7 @@ from readahead.chapters.cache_tiers.workload import DISK, DROP, SCAN, UNIFORM, Z
 from readahead.experiments.round import Study
 from readahead.models.schedule import Costs
 from readahead.units import KiB, MiB
+from tools import draws
 
 
 @pytest.fixture(scope="module")
@@ -174,11 +175,15 @@ def test_a_knob_that_does_nothing_says_why() -> None:
 
 
 def test_an_examination_draws_what_decides_the_hits_and_tells_them(study: Study) -> None:
-    drawn = [EXPERIMENT.draw(random.Random(7)) for _ in range(2)]
+    drawn = [draws.draw(EXPERIMENT, random.Random(7)) for _ in range(2)]
     assert drawn[0] == drawn[1]
-    assert {EXPERIMENT.draw(random.Random(seed))["access"] for seed in range(30)} == {UNIFORM, ZIPF, SCAN}
+    assert {draws.draw(EXPERIMENT, random.Random(seed))["access"] for seed in range(30)} == {
+        UNIFORM,
+        ZIPF,
+        SCAN,
+    }
     changes = counted(UNIFORM, memory_share=0.75, row_group_rows=8_192)
-    assert "hits" in EXPERIMENT.remark(study.settings(**changes), study.glance(**changes))
+    assert "hits" in draws.remark(EXPERIMENT, study.settings(**changes), study.glance(**changes))
 
 
 def test_a_case_has_the_costs_that_were_calibrated_since_and_the_file_that_was_built_since(

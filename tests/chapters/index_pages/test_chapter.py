@@ -43,6 +43,7 @@ from readahead.chapters.index_pages.workload import (
 )
 from readahead.experiments.round import Study
 from readahead.units import KiB
+from tools import draws
 
 
 @pytest.fixture(scope="module")
@@ -139,7 +140,7 @@ def test_there_is_a_model_at_both_ends_of_every_number(way: str) -> None:
 
 def test_an_examination_is_about_the_index() -> None:
     rng = random.Random(3)
-    drawn = [EXPERIMENT.draw(rng) for _ in range(40)]
+    drawn = [draws.draw(EXPERIMENT, rng) for _ in range(40)]
     assert {one["way"] for one in drawn} == set(INDEX_WAYS)
     assert all(one["latency_s"] >= 0.001 for one in drawn)
 

@@ -41,6 +41,7 @@ from readahead.experiments.round import Study
 from readahead.models.reads import Reads
 from readahead.running import listening
 from readahead.units import KiB
+from tools import draws
 
 LARGE = {"block_bytes": 64 * KiB, "row_group_rows": 16_384}
 
@@ -171,7 +172,7 @@ def test_rows_are_looked_up_on_this_disk_too(study: Study, stored: str) -> None:
 
 def test_what_an_examination_draws_can_be_asked() -> None:
     rng = random.Random(3)
-    drawn = [EXPERIMENT.draw(rng) for _ in range(30)]
+    drawn = [draws.draw(EXPERIMENT, rng) for _ in range(30)]
     assert {settings["stored"] for settings in drawn} == {NATIVE, PARQUET}
     assert all(EXPERIMENT.settings(**settings) == settings for settings in drawn)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -432,15 +431,3 @@ class CachedQueries(TableExperiment):
     def calibrations(self, settings: Settings) -> Sequence[Calibration[Any]]:
         """Return the calibrations of the engine on comments, and of its cache."""
         return (*super().calibrations(settings), CACHE)
-
-    # -- an examination ------------------------------------------------------------------------------
-    def remark(self, settings: Settings, sample: Sample) -> str:
-        """Say how the hit ratios compare: replayed, and in the long run, beside the one seen."""
-        seen, case = 1 - sample.bytes_read / self.work(settings), self.case(settings)
-        return f"hits {seen:.1%} (LRU {1 - case.shares()[2]:.1%}, long run {case.trace.law().result:.1%})"
-
-    def draw(self, rng: random.Random) -> dict[str, Any]:
-        """Return settings at size tiny, with everything that decides what is found where turned at random."""
-        drawn = {knob.name: knob.draw(rng) for knob in self.knobs if self.in_sight(knob)}
-        enough = 2 * 262_144 // drawn["row_group_rows"]  # so many that most row groups are asked for
-        return self.settings(size="tiny", queries=enough, **drawn)

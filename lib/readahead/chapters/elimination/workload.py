@@ -5,7 +5,6 @@ reads, and which it rules out by their smallest and largest value or by a Bloom 
 from __future__ import annotations
 
 import functools
-import random
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -261,12 +260,6 @@ class Eliminating(TableExperiment):
         for number in "1234":
             if number != self.value(settings or self.settings(), "flight")[1]:
                 self._flight(self.settings(flight=f"Q{number}.1")).run()
-
-    def draw(self, rng: random.Random) -> dict[str, Any]:
-        """Draw a query, an order and its disorder among the knobs in sight."""
-        also = {name: self.knob(name).draw(rng) for name in ("flight", "load", "disorder")}
-        drawn = super().draw(rng)
-        return {**drawn, **also, "row_group_rows": min(drawn["row_group_rows"], 32_768)}
 
     def work(self, settings: Settings) -> float:
         """Return the rows of the table: a row that need not be read counts as answered for."""

@@ -5,11 +5,9 @@ Plain readers are threads, each reading its own part of the file in a row, with 
 
 from __future__ import annotations
 
-import random
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from readahead.devices import Device
 from readahead.experiments.experiment import Settings
@@ -122,14 +120,6 @@ class Fragments(TableExperiment):
     def work(self, settings: Settings) -> float:
         """Return the bytes that are read."""
         return super().work(settings) if settings["workload"] == SCAN else float(SHARED_BYTES)
-
-    def draw(self, rng: random.Random) -> dict[str, Any]:
-        """Draw a scan or plain readers, as often one as the other."""
-        chosen = super().draw(rng)
-        if rng.random() < 0.5:
-            return chosen
-        drawn = {name: self.knob(name).draw(rng) for name in ("readers", "channels")}
-        return {**chosen, "workload": READERS, **drawn}
 
 
 EXPERIMENT = Fragments(

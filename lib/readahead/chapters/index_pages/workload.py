@@ -13,7 +13,6 @@ import threading
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -410,11 +409,6 @@ class IndexPages(TableExperiment):
         """Return the bytes that somebody wants."""
         asked = self.inspection if settings["way"] in INDEX_WAYS else self.case
         return float(asked(settings).bytes_wanted)
-
-    def draw(self, rng: random.Random) -> dict[str, Any]:
-        """Return settings of an index inspected one of its ways, which is what the model is held to."""
-        drawn = super().draw(rng)
-        return drawn | {"way": rng.choice(tuple(INDEX_WAYS)), "latency_s": rng.uniform(0.001, 0.01)}
 
 
 EXPERIMENT = IndexPages(

@@ -4,7 +4,6 @@ the processor seconds that one way of running a query takes more than another.
 
 from __future__ import annotations
 
-import random
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
@@ -16,7 +15,7 @@ from readahead.experiments.experiment import Settings
 from readahead.experiments.table_experiment import TableExperiment, once
 from readahead.measure import calibrate
 from readahead.measure.case import Case
-from readahead.measure.sample import Sample, Value, this_machine
+from readahead.measure.sample import Sample, Value
 from readahead.models.schedule import Costs
 from readahead.running import quietly, turns
 
@@ -71,11 +70,6 @@ class Reports(TableExperiment):
         """Return the bytes of the columns that the query reads."""
         case = self.case(settings)
         return float(expected.reads(case.recipe, case.columns or case.recipe.columns, 0).data_bytes)
-
-    def draw(self, rng: random.Random) -> dict[str, Any]:
-        """Draw a query and a bandwidth, and no more workers than this machine has cores."""
-        workers = rng.randint(1, this_machine().cores)
-        return {**super().draw(rng), "report": self.knob("report").draw(rng), "threads": workers}
 
 
 # -- the processor seconds of a query ----------------------------------------------------------------------

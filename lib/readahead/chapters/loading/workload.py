@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import os
-import random
 import subprocess
 import sys
 import threading
@@ -346,10 +345,6 @@ class Loading(Experiment):
     def calibrations(self, settings: Settings) -> Sequence[Calibration[Any]]:
         """Return the calibration of a batch and a row."""
         return (load_calibration(settings["target"]),)
-
-    def draw(self, rng: random.Random) -> dict[str, Any]:
-        """Draw a load onto an emulated device, no batch so large that only the processor counts."""
-        return {**super().draw(rng), "target": EMULATED_FILES, "channels": rng.choice((1, 4, 16, 64))}
 
     def work(self, settings: Settings) -> float:
         """Return the rows."""

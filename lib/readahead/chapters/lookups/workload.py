@@ -341,24 +341,6 @@ class Lookups(TableExperiment):
             return ()
         return series("lookups", "disk_8k_rows_per_s")
 
-    def draw(self, rng: random.Random) -> dict[str, Any]:
-        """Return settings whose reads take long enough to be timed: format, files, keys and device at random."""
-        return self.settings(
-            size="tiny",
-            stored=rng.choice((NATIVE, NATIVE, PARQUET)),
-            rows_per_lookup=rng.choice((1, 2, 5, 10, 25, 26, 50, 100, 300, 1_000)),
-            step_rows=rng.choice((10, 25, 25, 100)),
-            latency_s=float(np.exp(rng.uniform(np.log(0.001), np.log(0.015)))),
-            channels=rng.choice((1, 2, 4, 8, 16, 32, 64)),
-            queue_depth=rng.choice((1, 2, 4, 8, 16, 32)),
-            placed=rng.choice((OWN_DISK, ANY_CHANNEL)),
-            asked=rng.choice((SCATTERED, SCATTERED, UNSORTED, NEIGHBOURS)),
-            table_order=rng.choice((SORTED, SORTED, SORTED, SHUFFLED)),
-            row_group_rows=rng.choice((2_048, 8_192, 16_384, 65_536)),
-            block_bytes=rng.choice((16, 32, 64, 256)) * KiB,
-            key_draw=rng.randint(1, 1_000),
-        )
-
     def follow(self, settings: Settings, changed: str) -> dict[str, Any]:
         """Set the device's numbers from the menu; a head's seek is part of a random read's latency."""
         moved = super().follow(settings, changed)

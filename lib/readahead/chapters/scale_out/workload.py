@@ -6,7 +6,6 @@ small side of a join crosses an emulated link.
 
 from __future__ import annotations
 
-import random
 import time
 from dataclasses import replace
 from typing import Any
@@ -22,7 +21,6 @@ from readahead.measure.sample import Sample, this_machine
 from readahead.models.estimate import Estimate
 from readahead.models.schedule import Timeline
 from readahead.running import turns
-from readahead.units import KiB, MiB
 
 JOIN = "SELECT count(*), sum(score * reputation) FROM {table} JOIN small USING (user_id)"
 QUERIES = {
@@ -160,17 +158,6 @@ class ScaleOut(TableExperiment):
             profile={"row_groups": told["row_groups_scanned"], "row_groups_total": told["row_groups_total"]},
             answer=answer,
             machine=this_machine(),
-        )
-
-    def draw(self, rng: random.Random) -> dict[str, Any]:
-        """Return settings for an examination: one or two nodes, short queries, joined or not, none killed."""
-        return self.settings(
-            nodes=rng.choice((1, 2)),
-            latency_s=rng.choice((0.005, 0.01, 0.02)),
-            queue_depth=rng.choice((1, 2, 4, 8)),
-            slow_times=rng.choice((1.0, 2.0)),
-            join=rng.choice(("none", "none", "pushed", "shuffled")),
-            small_bytes=rng.choice((64 * KiB, 1 * MiB, 4 * MiB)),
         )
 
     def calibrate(self, settings: Settings | None = None) -> None:
