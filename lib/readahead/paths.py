@@ -48,7 +48,7 @@ LEFT_S = 60.0
 
 
 def write_whole(path: Path, text: str, *, make_folder: bool = False) -> None:
-    """Write a text file so that it is never half there: beside it, then renamed.
+    """Write a text file so that it is never half there: beside it, then renamed. What is no letter becomes a `?`.
 
     Raises OSError as the system does, and then leaves the old file as it was. A device or a folder of that name is
     never replaced.
@@ -61,7 +61,7 @@ def write_whole(path: Path, text: str, *, make_folder: bool = False) -> None:
             left.unlink(missing_ok=True)
     beside = path.with_name(f"{path.name}.{os.getpid()}.part")
     try:
-        with beside.open("w", encoding="utf-8") as file:
+        with beside.open("w", encoding="utf-8", errors="replace") as file:
             file.write(text)
             file.flush()
             os.fsync(file.fileno())

@@ -113,6 +113,17 @@ def test_a_damaged_file_is_set_aside_with_a_message(own: Progress, damage: str) 
     assert Progress(own.path).kept("toy", "guesses", "fetch") and len(own.notices) == 1
 
 
+def test_half_a_letter_in_the_file_does_not_end_the_keeping(own: Progress) -> None:
+    own.keep_guess("fragments", "yield", 0.1, "why \ud83d")
+    assert own.path is not None
+    own.path.write_text(
+        own.path.read_text(encoding="utf-8").replace("why ?", r"why \ud83d"), encoding="utf-8"
+    )
+    own.keep_guess("fragments", "other", 0.2)
+    again = Progress(own.path).section("fragments", "guesses")
+    assert again["yield"]["because"] == "why ?" and "other" in again and own.notices == []
+
+
 def test_bytes_that_are_no_text_are_damage_too(own: Progress) -> None:
     assert own.path
     own.path.write_bytes(b"\xff\xfe\xff")
