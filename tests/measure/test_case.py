@@ -148,7 +148,7 @@ def test_a_device_that_fails_is_told_in_one_line(case: Case, monkeypatch: pytest
 
         return read
 
-    monkeypatch.setattr(emulated, "_pread_for", failing)
+    monkeypatch.setattr(emulated, "pread_for", failing)
     with pytest.raises(DataError, match=r"Input/output error\. Check the disk") as told:
         case.measure()
     assert "Traceback" not in str(told.value) and "\n" not in str(told.value)
