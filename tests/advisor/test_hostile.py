@@ -21,6 +21,7 @@ from readahead.datasets.survey import MOST_LOOKED_AT, StoredColumn, survey
 from readahead.errors import DataError
 from readahead.measure import sample_run
 from readahead.models.table_layout import Workload
+from tools.faults.hostile import deep_table
 
 ROWS = "SELECT i AS id, hash(i) AS x FROM range(20000) r(i)"
 
@@ -109,6 +110,16 @@ def a_pattern_in_no_folder(folder: Path) -> tuple[str, str]:
     return str(folder / "no" / "**" / "*.parquet"), "is not there"
 
 
+def more_rows_than_there_can_be(folder: Path) -> tuple[str, str]:
+    (folder / "bad.parquet").write_bytes(deep_table(depth=0, claimed=1, rows=2**62))
+    return str(folder / "bad.parquet"), "says that it holds 4,611,686,018,427,387,904 rows"
+
+
+def nested_ten_thousand_deep(folder: Path) -> tuple[str, str]:
+    (folder / "bad.parquet").write_bytes(deep_table(depth=10_000, claimed=1, rows=1_000))
+    return str(folder / "bad.parquet"), "nested more than"
+
+
 def no_rows(folder: Path) -> tuple[str, str]:
     return str(write(folder / "bad.parquet", f"{ROWS} LIMIT 0")), "holds no rows"
 
@@ -138,7 +149,8 @@ def a_null_in_the_path(folder: Path) -> tuple[str, str]:
     return str(folder / "a\0b"), "Give"
 
 
-BAD = (empty, cut_off, a_text, a_lying_footer, nonsense_inside, a_name_that_is_no_text, encrypted, missing,
+BAD = (empty, cut_off, a_text, a_lying_footer, nonsense_inside,
+       more_rows_than_there_can_be, nested_ten_thousand_deep, a_name_that_is_no_text, encrypted, missing,
        an_empty_folder,
        a_pattern_of_nothing, a_pattern_in_no_folder, no_rows, a_broken_database, two_tables_in_a_folder,
        a_column_more_in_one_file, nothing,
@@ -208,6 +220,12 @@ def test_a_nested_table_works(tmp_path: Path, capsys: pytest.CaptureFixture[str]
     code, out, _ = told(capsys, str(path), "--columns", "s", "--device", "nvme", "--verify", "--by", "id",
                         "--selectivity", "0.2")  # fmt: skip
     assert code == 0 and re.search(r"[3-9] of them nested", out) and "promised" in out
+
+
+def test_a_million_million_rows_in_one_group_work(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "huge.parquet").write_bytes(deep_table(depth=0, claimed=1, rows=10**12))
+    code, out, _ = told(capsys, str(tmp_path / "huge.parquet"), "--device", "nvme")
+    assert code == 0 and "row groups of 125,001,728" in out
 
 
 def test_one_huge_row_group_works(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

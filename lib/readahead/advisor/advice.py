@@ -111,7 +111,8 @@ def advise(survey: Survey, case: Case) -> Advice:
     depths = tuple((depth, replace(case, queue_depth=depth).seconds()) for depth in DEPTHS)
     least = min(time_s for _, time_s in depths)
     deep = next(depth for depth, time_s in depths if time_s <= least * ENOUGH)
-    ladder = [rows for rows in LADDER if rows < 2 * case.table.rows] or [table_layout.VECTOR_ROWS]
+    sizes = table_layout.sizes(case.table)
+    ladder = [rows for rows in LADDER if sizes[0] <= rows < 2 * case.table.rows] or sizes[:1]
     return Advice(
         case=case,
         today=today,

@@ -36,6 +36,8 @@ from readahead.models.table_layout import GAP_BYTES, MOST_GROUPS, UNKNOWN, Range
 SUFFIXES = (".parquet", ".parq", ".pq")
 MOST_LOOKED_AT = 64
 """Files of a folder whose metadata is read; more are sampled evenly by name."""
+MOST_ROWS = 10**12
+"""Of the files that are looked at: one that says more is damaged."""
 MOST_JUDGED = 32
 """Columns whose order is judged, in file order, beside the one that is filtered by."""
 MOST_ENDS = 1_000_000
@@ -156,14 +158,18 @@ def survey(asked: str, *, columns: Sequence[str] = (), by: str = "", table: str 
         groups: list[Group] = connection.execute(
             "SELECT f, g, any_value(n), min(o), sum(z)::BIGINT FROM chunks GROUP BY f, g ORDER BY f, g"
         ).fetchall()
-        if not sum(rows for _, _, rows, _, _ in groups):
+        rows = sum(rows for _, _, rows, _, _ in groups)
+        if rows <= 0:
             raise DataError(f"{asked} holds no rows. Give a file, or name a table, with at least one.")
+        if rows > MOST_ROWS:
+            raise DataError(
+                f"{asked} says that it holds {rows:,} rows, which is not believed. Write it again."
+            )
         kinds = _stored_columns(connection, None if database else found.files[0])
         wanted, filtered = choose(kinds, columns), _filter(kinds, by) if by else ""
         spans = _spans(connection, groups, wanted) if columns else [((o, z),) for _, _, _, o, z in groups]
         judged = dict.fromkeys([*([filtered] if by else []), *(kind.name for kind in kinds[:MOST_JUDGED])])
         orders = _orders(connection, groups, [kind for kind in kinds if kind.name in judged])
-    rows = max(1, sum(rows for _, _, rows, _, _ in groups))
     times = min(round(found.total_files / len(found.files)), max(1, MOST_GROUPS // len(groups)))
     return Survey(
         asked=asked,
