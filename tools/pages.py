@@ -23,7 +23,11 @@ PAGES: dict[Path, dict[str, Callable[[], str]]] = {
     },
     paths.DATA / "README.md": {"sums": published_page.sums},
     paths.ROOT / "README.md": {"chapters": leaders_guide.chapters},
-    paths.ROOT / "INSTRUCTORS.md": {"agendas": leaders_guide.agendas, "questions": leaders_guide.questions},
+    paths.ROOT / "INSTRUCTORS.md": {
+        "agendas": leaders_guide.agendas,
+        "places": leaders_guide.places,
+        "questions": leaders_guide.questions,
+    },
 }
 """Each page with its made parts, which stand between two comments."""
 

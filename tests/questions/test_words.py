@@ -41,6 +41,15 @@ GOOD: dict[str, Any] = {
 }
 
 
+def guide(**leader: Any) -> dict[str, Any]:
+    """Return the words with something said for the leader's guide."""
+    right = {
+        "wrong": [{"idea": "x", "guess": "1 s"}, {"idea": "y", "changes": {"seek_s": 0}}],
+        "debrief": "z",
+    }
+    return {**GOOD, "predictions": {"fetch": {"kind": "s", "leader": {**right, **leader}}}}
+
+
 def written(tmp_path: Path, told: Any) -> Path:
     path = tmp_path / "questions.yaml"
     path.write_text(told if isinstance(told, str) else yaml.safe_dump(told), encoding="utf-8")
@@ -55,6 +64,12 @@ def written(tmp_path: Path, told: Any) -> Path:
         ({"claims": {}}, "'predictions' is a required property"),
         ({**GOOD, "jokes": {}}, "'jokes' was unexpected"),
         ({**GOOD, "predictions": {"fetch": {"low": "tiny"}}}, "predictions.fetch.low: 'tiny' is not of type"),
+        (guide(debrief=" "), "predictions.fetch.leader.debrief: ' '"),
+        (guide(debrief="word " * 60), "predictions.fetch.leader.debrief: "),
+        (guide(wrong=[]), "predictions.fetch.leader.wrong: "),
+        (guide(wrong=[{"idea": "x"}] * 2), "predictions.fetch.leader.wrong.0: "),
+        (guide(wrong=[{"idea": "x", "changes": {}}] * 2), "predictions.fetch.leader.wrong.0"),
+        ({**GOOD, "board": {"sketch": "x"}}, "board: 'says' is a required property"),
         ({**GOOD, "exercises": {"hole": {**EXERCISE, "hints": ["One."]}}}, "exercises.hole.hints: "),
         ({**GOOD, "exercises": {"hole": {**EXERCISE, "hints": ["1", " ", "3"]}}}, "hole.hints.1: ' '"),
         ({**GOOD, "exercises": {"hole": {**EXERCISE, "solution": " "}}}, "exercises.hole.solution: ' '"),

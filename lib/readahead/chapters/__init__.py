@@ -88,7 +88,9 @@ class Chapter:
     captions: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     """Title and sentence of figures, by name."""
     agendas: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    """What a session of an hour, half a day or a day takes from it: guesses, exercises, panel_minutes."""
+    """What a session of an hour, half a day or a day takes from it: guesses, figures, exercises, panel_minutes."""
+    board: Mapping[str, Any] = field(default_factory=dict)
+    """What a leader draws: a sketch, and what it says."""
 
     def __post_init__(self) -> None:
         asked, answered = {p.id for p in self.predictions}, set(self.rounds)
@@ -164,6 +166,7 @@ def chapter(topic: str) -> Chapter:
         exercises=words.exercises(entries["exercises"], getattr(told, "ANSWERS", {})),
         captions=entries["figures"],
         agendas=entries["agendas"],
+        board=entries["board"],
     )
 
 

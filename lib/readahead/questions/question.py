@@ -23,7 +23,7 @@ from readahead.questions.answers import Shape, read_amount, words_of
 
 SURE = ("a guess", "fairly sure", "sure")
 """How sure somebody is of a guess, from the least on."""
-GUESS_MINUTES = 4
+GUESS_MINUTES = 5
 """For a prediction, with the talk about its answer."""
 
 
@@ -44,6 +44,8 @@ class Prediction:
     """Why the answer is what it is; shown with the answer and never before it."""
     differs: str = ""
     """Why the printed ratios and DuckDB's lie apart; shown below both."""
+    leader: Mapping[str, Any] = field(default_factory=dict)
+    """What the leader's guide says of it: usual wrong guesses, and a debrief."""
     choices: tuple[str, ...] = ()
     """Instead of a scale: the words to pick from."""
     choice_of: Callable[[float], str] | None = None

@@ -27,7 +27,7 @@ Entries = Mapping[str, Mapping[str, Any]]
 
 
 def load(path: Path) -> dict[str, Entries]:
-    """Return the entries of a `questions.yaml` by kind (predictions, claims, exercises, figures, agendas) and id.
+    """Return the entries of a `questions.yaml` by kind (predictions, claims, exercises and so on) and id.
 
     Raises `DataError` that names the file, the id and the field.
     """
@@ -38,9 +38,8 @@ def load(path: Path) -> dict[str, Entries]:
         raise DataError(
             f"{path}, {where}: {faults[0].message[:200]}. What may stand there is told in {SCHEMA.name}."
         )
-    return {
-        kind: told.get(kind) or {} for kind in ("predictions", "claims", "exercises", "figures", "agendas")
-    }
+    kinds = ("predictions", "claims", "exercises", "figures", "agendas", "board")
+    return {kind: told.get(kind) or {} for kind in kinds}
 
 
 @functools.cache
