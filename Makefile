@@ -13,6 +13,7 @@ CONFIGS ?= 24
 MINUTES ?= 20
 JSON ?= out/validate.json
 
+STRIPPED = --keep-id --extra-keys "metadata.papermill cell.metadata.papermill" notebooks/*.ipynb tests/*/*.ipynb
 PINNED = --generate-hashes --universal --python-version 3.11 --no-header --quiet
 
 .DEFAULT_GOAL := help
@@ -38,14 +39,12 @@ check: $(DEV) ## lint, format, types, imports, notebooks without outputs
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo
-	git ls-files -z '*.ipynb' | xargs -0 -r $(BIN)/nbstripout --verify --keep-id \
-		--extra-keys "metadata.papermill cell.metadata.papermill"
+	$(BIN)/nbstripout --verify $(STRIPPED)
 
 format: $(DEV) ## mend what the linter and the formatter can mend by themselves
 	$(BIN)/ruff check --fix --quiet .
 	$(BIN)/ruff format .
-	git ls-files -z '*.ipynb' | xargs -0 -r $(BIN)/nbstripout --keep-id \
-		--extra-keys "metadata.papermill cell.metadata.papermill"
+	$(BIN)/nbstripout $(STRIPPED)
 
 bench: $(DEV) ## measure the workbook itself: its emulated device, its models, its panel (PARTS="models disk" for some)
 	$(BIN)/python -m tools.bench $(PARTS)
@@ -69,6 +68,7 @@ lock: ## write the two locks anew from pyproject.toml: learners', developers' (n
 	$(UV) pip compile pyproject.toml --group dev $(PINNED) --constraints requirements.lock \
 		--output-file requirements-dev.lock
 
+# --no-compile: Python compiles a module when it is first imported; the rest would be a fifth of .venv.
 $(READY): requirements.lock pyproject.toml
 	@if [ -z "$(PYTHON)" ]; then \
 		echo "Readahead needs Python 3.11 or newer, and none is on the PATH. Install one," >&2; \
@@ -77,7 +77,7 @@ $(READY): requirements.lock pyproject.toml
 		f"Readahead needs Python 3.11 or newer; $(PYTHON) is {v}. Say where a newer one is: make PYTHON=/path/to/python3.11")'
 	@test -x $(BIN)/python || { echo "Making .venv with $(PYTHON) ..."; $(PYTHON) -m venv .venv; }
 	@echo "Installing the packages of requirements.lock (about a minute the first time) ..."
-	@$(BIN)/python -m pip install -q --disable-pip-version-check --no-deps --require-hashes -r requirements.lock
+	@$(BIN)/python -m pip install -q --disable-pip-version-check --no-compile --no-deps --require-hashes -r requirements.lock
 	@$(BIN)/python -m pip install -q --disable-pip-version-check --no-build-isolation --no-deps -e .
 	@echo "Compiling the models ..."
 	@$(BIN)/python -c "from readahead.models.schedule import warm; warm()"
@@ -85,5 +85,6 @@ $(READY): requirements.lock pyproject.toml
 
 $(DEV): $(READY) requirements-dev.lock
 	@echo "Installing the packages of requirements-dev.lock: what checks and tests need besides ..."
-	@$(BIN)/python -m pip install -q --disable-pip-version-check --no-deps --require-hashes -r requirements-dev.lock
+	@$(BIN)/python -m pip install -q --disable-pip-version-check --no-compile --no-deps --require-hashes \
+		-r requirements-dev.lock
 	@touch $(DEV)

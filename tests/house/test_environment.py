@@ -1,5 +1,6 @@
 """pyproject.toml, the two locks and environment.yml say the same, each in its own way."""
 
+import json
 import re
 import stat
 import sys
@@ -9,11 +10,13 @@ from typing import Any
 
 import pytest
 import yaml
+from click import Context
 from packaging.markers import Marker
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 from readahead import __version__
+from readahead.__main__ import main
 from readahead.paths import ROOT
 
 PROJECT: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
@@ -24,6 +27,7 @@ LOCKS = {"requirements.lock": LEARNERS, "requirements-dev.lock": WANTED}
 """Each lock with what it must hold; the second is for those who change the workbook."""
 CHECKED_PYTHON = "3.11"
 """The version that the tests of every change run with."""
+WORKFLOW = ROOT / ".github" / "workflows" / "test.yml"
 
 
 def text_of(lock: str) -> str:
@@ -120,3 +124,61 @@ def test_make_help_lists_every_target() -> None:
     [phony] = re.findall(r"^\.PHONY: (.*)$", text, re.MULTILINE)
     told = re.findall(r"^([a-z]+):.*## ", text, re.MULTILINE)
     assert sorted(told) == sorted(phony.split())
+
+
+# -- files for machines that are not here ------------------------------------------------------------------
+def test_the_pythons_that_are_named_are_those_that_are_tested() -> None:
+    named = [
+        line.rpartition(" ")[2] for line in PROJECT["project"]["classifiers"] if ":: Python :: 3." in line
+    ]
+    assert named[0] == CHECKED_PYTHON
+    jobs = yaml.safe_load(WORKFLOW.read_text(encoding="utf-8"))["jobs"]
+    assert jobs["make"]["strategy"]["matrix"]["python"] == named
+    assert set(jobs["windows"]["strategy"]["matrix"]["python"]) <= set(named)
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert f"You need Python {', '.join(named[:-1])} or {named[-1]}, and `make`" in readme
+
+
+def test_the_workflow_says_that_it_is_untried_and_runs_what_there_is() -> None:
+    text = WORKFLOW.read_text(encoding="utf-8")
+    assert "Untried" in text.partition("\nname:")[0]
+    jobs = yaml.safe_load(text)["jobs"]
+    steps = {name: [step["run"] for step in job["steps"] if "run" in step] for name, job in jobs.items()}
+    assert steps["make"][-1].split()[:2] == ["make", "test"]
+    windows = [line.strip() for line in readme_s("Windows")]
+    assert windows[0].partition(" -m ")[2] == steps["windows"][0].partition(" -m ")[2]
+    assert windows[1:3] == steps["windows"][1:3]
+    assert "--require-hashes -r requirements-dev.lock" in steps["windows"][3]
+    for file in re.findall(r"tests/[\w/]+\.py|requirements[\w-]*\.lock|\.ci/run", text):
+        assert (ROOT / file).is_file(), file
+
+
+def readme_s(way: str) -> list[str]:
+    """Return the commands of a way in, as the README has them."""
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    return text.partition(f"**{way}**")[2].split("```")[1].strip().splitlines()
+
+
+def test_the_image_is_made_of_what_there_is_and_runs_as_nobody_special() -> None:
+    lines = (ROOT / "Dockerfile").read_text(encoding="utf-8").splitlines()
+    told = [line.split(maxsplit=1) for line in lines if line and not line.startswith("#")]
+    assert told[0] == ["FROM", f"python:{CHECKED_PYTHON}-slim"]
+    runs = [rest for word, rest in told if word == "RUN"]
+    assert "./postBuild" in runs and (ROOT / "postBuild").is_file()
+    user = told.index(["USER", "learner"])
+    assert all(word != "RUN" for word, _ in told[user:]) and runs[0].endswith(" learner")
+    [[_, started]] = [one for one in told if one[0] == "CMD"]
+    [filled] = [run for run in runs if "readahead sheet" in run]
+    assert json.loads(started)[:4] == ["python", "-m", "readahead", "lab"]
+    assert (ROOT / "data" / "sheets" / f"{filled.split()[4]}.yaml").is_file()
+    for command in (json.loads(started)[3:], filled.partition(" && ")[0].split()[3:]):
+        known = {
+            option for part in main.get_command(Context(main), command[0]).params for option in part.opts
+        }
+        assert {word for word in command if word.startswith("--")} <= known
+
+
+def test_what_is_built_or_a_learner_s_own_stays_out_of_the_image() -> None:
+    left_out = (ROOT / ".dockerignore").read_text(encoding="utf-8").splitlines()
+    assert {".git", ".venv", "data/cache", "build", "out"} <= set(left_out)
+    assert "progress*.json" in left_out

@@ -1,10 +1,12 @@
 """A wheel, built from the source archive, is the whole workbook, and runs far from the repository."""
 
 import os
+import shutil
 import subprocess
 import sys
 import tarfile
 import zipfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import nbformat
@@ -32,18 +34,31 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "site"
 
 
-def python(installed: Path, home: Path, *arguments: str) -> str:
-    """Run Python far from the repository, with a home of its own and the unpacked wheel first on its path."""
+UNHELPFUL = {"LANG": "C", "LC_ALL": "C"} | dict.fromkeys(
+    ("http_proxy", "https_proxy", "all_proxy", "HTTP_PROXY", "HTTPS_PROXY"), "http://127.0.0.1:9"
+)
+"""No language but English in seven bits, and a proxy that refuses everything."""
+
+
+def run_python(
+    library: Path, home: Path, command: list[str], **more: str
+) -> "subprocess.CompletedProcess[str]":
+    """Run Python far from the repository, with a library first on its path, a home of its own, and no git, no make."""
     home.mkdir(exist_ok=True)
     mine = {key: value for key, value in os.environ.items() if not key.startswith("READAHEAD")}
-    done = subprocess.run(
-        [sys.executable, *arguments],
-        cwd=home,
-        env=mine | {"PYTHONPATH": str(installed), "HOME": str(home)},
-        capture_output=True,
-        text=True,
-        check=False,
+    mine |= UNHELPFUL | {
+        "PYTHONPATH": str(library),
+        "HOME": str(home),
+        "PATH": str(Path(sys.executable).parent),
+    }
+    return subprocess.run(
+        command, cwd=home, env=mine | more, capture_output=True, encoding="utf-8", check=False
     )
+
+
+def python(installed: Path, home: Path, *arguments: str) -> str:
+    """Run Python with the unpacked wheel, and return what it says. It must end well."""
+    done = run_python(installed, home, [sys.executable, *arguments])
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
 
@@ -77,7 +92,7 @@ def test_an_installed_workbook_is_copied_to_a_folder_and_a_learner_s_copy_stays(
 
 @pytest.mark.notebook
 def test_an_installed_workbook_runs_and_keeps_its_files_in_the_home(installed: Path, tmp_path: Path) -> None:
-    home = tmp_path / "home"
+    home = tmp_path / "höme with blanks"
     assert python(installed, home, "-m", "readahead", "--version").strip() == "readahead, version 0.1.0"
     assert "laptop-ssd" in python(installed, home, "-m", "readahead", "sheet")
     notebook = nbformat.v4.new_notebook()
@@ -96,3 +111,50 @@ def test_an_installed_workbook_runs_and_keeps_its_files_in_the_home(installed: P
     said = [cell.outputs[0].text for cell in cells if cell.outputs]
     assert said[0].startswith(str(installed)) and said[1].startswith("12 ")
     assert said[2].startswith(str(home / ".readahead" / "data" / "cache"))
+
+
+@pytest.fixture
+def locked(installed: Path) -> Iterator[Path]:
+    """Return an unpacked repository that can only be read."""
+    [source] = (installed.parent / "source").iterdir()
+    everything = [source, *source.rglob("*")]
+    for place in everything:
+        place.chmod(place.stat().st_mode & ~0o222)
+    yield source
+    for place in everything:
+        place.chmod(place.stat().st_mode | 0o200)
+
+
+@pytest.mark.skipif(os.name == "nt" or shutil.which("setpriv") is None, reason="needs a user without rights")
+def test_a_repository_that_can_only_be_read_serves_with_places_of_one_s_own(
+    locked: Path, tmp_path: Path
+) -> None:
+    home = tmp_path / "home"
+    rights = (
+        [str(shutil.which("setpriv")), "--bounding-set=-all", "--inh-caps=-all"] if os.geteuid() == 0 else []
+    )
+
+    def run(*arguments: str, **more: str) -> "subprocess.CompletedProcess[str]":
+        return run_python(locked / "lib", home, [*rights, sys.executable, *arguments], **more)
+
+    told = run("-m", "readahead", "doctor")
+    assert (
+        told.returncode == 1
+        and f"{locked / 'notebooks'} cannot be written (Permission denied)" in told.stdout
+    )
+    assert "`python -m readahead lab FOLDER`" in told.stdout and "READAHEAD_PROGRESS" in told.stdout
+    code = (
+        "from readahead.datasets import store; from readahead.datasets.recipe import Recipe\n"
+        "from readahead.questions.progress import Progress; from readahead import paths\n"
+        "own = Progress.open(); own.keep_guess('fragments', 'yield', 1.0)\n"
+        "print(paths.IS_CHECKOUT, own.notices, own.path, store.path(Recipe(table='comments_narrow', size='tiny')))"
+    )
+    done = run("-c", code)
+    assert done.returncode == 1 and "set READAHEAD_CACHE to another folder" in done.stderr
+    mine = {"READAHEAD_CACHE": str(home / "cache"), "READAHEAD_PROGRESS": str(home / "mine.json")}
+    done = run("-c", code, **mine)
+    assert done.returncode == 0, done.stderr
+    assert (
+        done.stdout.startswith(f"True [] {home / 'mine.json'} {home / 'cache'}")
+        and (home / "mine.json").is_file()
+    )

@@ -77,7 +77,10 @@ def write_rights(folders: tuple[Path, ...] | None = None) -> str:
         try:
             paths.require_writable(folder)
         except OSError as error:
-            fix = "Copy the workbook to a folder of your own, and set READAHEAD_CACHE to another."
+            fix = (
+                "Copy the notebooks to a folder of your own, `python -m readahead lab FOLDER`, and set READAHEAD_CACHE"
+                " to another, and READAHEAD_PROGRESS to a file in it."
+            )
             raise Problem(f"{folder} cannot be written ({error.strerror or error}).", fix) from error
     if folders is None and paths.work_dir() != paths.cache_dir():
         raise Note(
