@@ -48,3 +48,11 @@ def test_the_band_holds_the_law_and_narrows_with_steadier_repeats() -> None:
 def test_too_few_counts_are_refused() -> None:
     with pytest.raises(BadValue, match="at least 4"):
         scalability.fit((1, 2, 2, 4), (1, 2, 2, 3))
+
+
+@given(st.lists(st.floats(1e-3, 1e6), min_size=len(COUNTS), max_size=len(COUNTS)))
+def test_whatever_a_busy_machine_measured_the_law_is_finite(rates: list[float]) -> None:
+    found = scalability.fit(COUNTS, rates)
+    assert found.contention >= 0 and found.crosstalk >= 0
+    assert np.all(np.isfinite(found(COUNTS))) and np.all(found(COUNTS) > 0)
+    assert found.alone <= 2.0001 * max(np.array(rates) / COUNTS)

@@ -53,19 +53,23 @@ def capacity(workers: ArrayLike, contention: float, crosstalk: float) -> Array:
 def fit(workers: Sequence[float], rates: Sequence[float]) -> Law:
     """Return the law nearest to rates (in anything a second), in relative error, with a and b not below 0.
 
-    N / X is linear in 1, N − 1 and N (N − 1) (Gunther), so it is a least-squares fit of numbers not below 0. Raises
+    N / X is linear in 1, N − 1 and N (N − 1) (Gunther), so it is a linear least-squares fit. One worker alone does at
+    most twice what each did at the best count: rates that are mostly noise would have it do anything. Raises
     `BadValue` for fewer than four different counts of workers.
     """
-    from scipy.optimize import nnls
+    from scipy.optimize import lsq_linear
 
     n, x = np.asarray(workers, float), np.asarray(rates, float)
     if len(set(n.tolist())) < FEWEST:
         raise BadValue(
             f"{len(set(n.tolist()))} counts of workers cannot fix three numbers. Give at least {FEWEST}."
         )
-    terms = np.stack([np.ones_like(n), n - 1, n * (n - 1)], axis=1) * (x / n)[:, None]
-    (one, waiting, telling), _ = nnls(terms, np.ones_like(n))
-    return Law(alone=1 / one, contention=waiting / one, crosstalk=telling / one)
+    best = float((x / n).max())
+    terms = np.stack([np.ones_like(n), n - 1, n * (n - 1)], axis=1) * (x / n / best)[:, None]
+    least = [0.5, 0.0, 0.0]
+    found = lsq_linear(terms, np.ones_like(n), (least, np.inf), method="bvls").x
+    one, waiting, telling = np.maximum(found, least)  # it may end a rounding below
+    return Law(alone=best / one, contention=waiting / one, crosstalk=telling / one)
 
 
 def fits(workers: Sequence[float], samples: Sequence[Sequence[float]], *, seed: int = 0) -> list[Law]:
