@@ -19,7 +19,7 @@ from readahead.errors import BadValue, DataError
 from readahead.experiments.claim import Claim
 from readahead.experiments.experiment import Experiment
 from readahead.experiments.figure import Drawing, against_print, captioned
-from readahead.experiments.round import Round, Study
+from readahead.experiments.round import Round, Study, traces
 from readahead.experiments.steps import Steps
 from readahead.questions import words
 from readahead.questions.question import GUESS_MINUTES, Exercise, Prediction
@@ -85,8 +85,8 @@ class Chapter:
     exercises: tuple[Exercise, ...] = ()
     figures: Mapping[str, Paint] = field(default_factory=dict)
     steps: Mapping[str, Callable[[Study], Steps]] = field(default_factory=dict)
-    captions: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
-    """Title and sentence of figures, by name."""
+    captions: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    """Title, sentence and axes of figures, by name."""
     agendas: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     """What a session of an hour, half a day or a day takes from it: guesses, figures, exercises, panel_minutes."""
     board: Mapping[str, Any] = field(default_factory=dict)
@@ -159,7 +159,7 @@ def chapter(topic: str) -> Chapter:
             name: replace(one, beside=published.ratios(topic, name), analogues=analogues)
             for name, one in told.ROUNDS.items()
         },
-        figures=_printed(told) | getattr(told, "FIGURES", {}),
+        figures=_figures(told),
         steps=getattr(told, "STEPS", {}),
         predictions=words.predictions(entries["predictions"], told.ROUNDS),
         claims=words.claims(entries["claims"], getattr(told, "CLAIMS", {})),
@@ -170,9 +170,14 @@ def chapter(topic: str) -> Chapter:
     )
 
 
-def _printed(told: Any) -> dict[str, Paint]:
-    """Return the figure of what the chapter's models say of print, if they say anything."""
-    return {"printed": lambda _: against_print(told.in_print())} if hasattr(told, "in_print") else {}
+def _figures(told: Any) -> dict[str, Paint]:
+    """Return the chapter's figures, and that of what its models say of print, if they say anything."""
+    found: dict[str, Paint] = {}
+    if hasattr(told, "in_print"):
+        found["printed"] = lambda _: against_print(told.in_print())
+    for name, one in getattr(told, "FIGURES", {}).items():
+        found[name] = one if callable(one) else functools.partial(traces, runs=one)
+    return found
 
 
 @functools.cache

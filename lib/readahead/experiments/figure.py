@@ -1,8 +1,8 @@
 """A figure before it is drawn: its lines, and the table that says the same.
 
 A chapter offers `FIGURES`, a mapping of names to functions `study -> Picture`, or `-> Traces` where the reads
-themselves are the lesson. Title and sentence stand in `questions.yaml` under the same name; numbers of this run that
-the sentence tells come from `values`.
+themselves are the lesson; of traces the runs are enough, each with the knobs to change. Title, sentence and axes stand
+in `questions.yaml` under the same name; numbers of this run that the sentence tells come from `values`.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import math
 import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from readahead import units
 from readahead.errors import BadValue, require_choice
@@ -61,8 +62,9 @@ class Picture:
     """What the chart shows, in one sentence."""
     values: Mapping[str, object] = field(default_factory=dict)
     """What stands for the {names} in the sentence of `questions.yaml`."""
-    x: Axis
-    y: Axis
+    x: Axis = Axis(label="", kind="", log=False)
+    """Where it is not for `questions.yaml` to say, as is y."""
+    y: Axis = Axis(label="", kind="", log=False)
     lines: tuple[Line, ...]
     marks: Mapping[str, float] = field(default_factory=dict)
     """Places on the x axis worth a name (the half-speed size, the sweet spot)."""
@@ -204,8 +206,8 @@ Drawing = Picture | Traces | Proof
 """Whatever a chapter's figure may be."""
 
 
-def captioned(drawing: Drawing, words: Mapping[str, str]) -> Drawing:
-    """Return the figure with the title and the sentence of `questions.yaml`, its {names} replaced by its values.
+def captioned(drawing: Drawing, words: Mapping[str, Any]) -> Drawing:
+    """Return the figure with the words of `questions.yaml`: title, axes, and the sentence with its values for {names}.
 
     Raises `BadValue` if a name has no value, or if no sentence is given at all.
     """
@@ -217,7 +219,8 @@ def captioned(drawing: Drawing, words: Mapping[str, str]) -> Drawing:
                 f"The sentence of figure {words['title']!r} asks for {error}, and the figure has"
                 f" {', '.join(drawing.values) or 'no values'}. Give it in Picture(values=...)."
             ) from error
-        drawing = replace(drawing, title=words["title"], sentence=sentence)
+        told: dict[str, Any] = {side: Axis(**words[side]) for side in ("x", "y") if side in words}
+        drawing = replace(drawing, title=words["title"], sentence=sentence, **told)
     if not drawing.sentence.strip():
         raise BadValue("A figure needs its sentence. Write it in questions.yaml under figures, by its name.")
     return drawing

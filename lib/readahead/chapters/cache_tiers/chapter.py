@@ -13,10 +13,10 @@ from readahead.chapters.cache_tiers import laws
 from readahead.chapters.cache_tiers.workload import DISK, DROP, SCAN, UNIFORM, ZIPF, CachedCase, CachedQueries
 from readahead.experiments.claim import Sides
 from readahead.experiments.experiment import Settings
-from readahead.experiments.figure import Axis, Line, Picture
+from readahead.experiments.figure import Line, Picture
 from readahead.experiments.knobs import knobs_of
 from readahead.experiments.residual import Tally, tally
-from readahead.experiments.round import Applied, Round, Study, along, compared, traces
+from readahead.experiments.round import Applied, Round, Study, along, compared
 from readahead.experiments.steps import Box, Frame, Steps
 from readahead.questions.question import Computed, Drawn
 from readahead.units import GiB, KiB, MiB
@@ -156,9 +156,6 @@ ROUNDS = {
 
 
 # -- figures ---------------------------------------------------------------------------------------------
-_MEMORY = Axis(label="memory, share of the table", kind="1", log=False)
-_FOUND = Axis(label="hits, share of the bytes", kind="1", log=False)
-_TIME = Axis(label="time of a run", kind="s")
 
 
 def _found(study: Study, name: str, ask: Callable[..., float], shares: Iterable[float], **knobs: Any) -> Line:
@@ -177,7 +174,7 @@ def _memory(study: Study) -> Picture:
             _found(study, f"LRU on these queries, {name}", replayed, np.linspace(0.1, 1.0, 19), **knobs),
             _found(study, f"DuckDB, {name}", seen, (0.25, 0.5), **knobs),
         ]
-    return Picture(x=_MEMORY, y=_FOUND, lines=tuple(lines))
+    return Picture(lines=tuple(lines))
 
 
 def _cliff(study: Study) -> Picture:
@@ -188,13 +185,13 @@ def _cliff(study: Study) -> Picture:
             _found(study, f"model, {name}", long_run, np.linspace(0.5, 1.5, 41), **knobs),
             _found(study, f"DuckDB, {name}", seen, (0.9, 1.1, 1.25), **knobs),
         ]
-    return Picture(x=_MEMORY, y=_FOUND, lines=tuple(lines), marks={"the table": 1.0})
+    return Picture(lines=tuple(lines), marks={"the table": 1.0})
 
 
 def _tiers(study: Study) -> Picture:
     without = along(study, "latency_s", seen=[0.01], label="memory and device", seconds=True, **far(DROP))
     between = along(study, "latency_s", seen=[0.01], label="a disk between", seconds=True, **far(DISK))
-    return Picture(x=Axis(label="latency of the device", kind="s"), y=_TIME, lines=without + between)
+    return Picture(lines=without + between)
 
 
 def _repeats(study: Study) -> Picture:
@@ -206,7 +203,7 @@ def _repeats(study: Study) -> Picture:
     ):
         there = {key: value for key, value in knobs.items() if key != "run"}
         lines += along(study, "run", seen=runs, label=name, seconds=True, **there)
-    return Picture(x=Axis(label="run", kind="count", log=False), y=_TIME, lines=tuple(lines))
+    return Picture(lines=tuple(lines))
 
 
 def _break_even(study: Study) -> Picture:
@@ -214,8 +211,6 @@ def _break_even(study: Study) -> Picture:
     now = [(size, five_minute_rule(study, size).result) for size in sizes]
     then = [(size, laws.break_even_s(size, **GRAY_1987)) for size in sizes]
     return Picture(
-        x=Axis(label="page", kind="bytes"),
-        y=Axis(label="break-even", kind="s"),
         lines=(
             Line(name="with this notebook's prices", points=now),
             Line(name="Gray and Putzolu's of 1987", points=then, source="published"),
@@ -226,16 +221,12 @@ def _break_even(study: Study) -> Picture:
 
 FIGURES = {
     "hits": _memory,
-    "rescan": lambda study: traces(
-        study, runs={"first run": scanned(0.9, run=1), "second run": scanned(0.9)}
-    ),
+    "rescan": {"first run": scanned(0.9, run=1), "second run": scanned(0.9)},
     "cliff": _cliff,
     "tiers": _tiers,
-    "thinner": lambda study: traces(study, runs={"first run": again(1, 0.2), "second run": again(2, 0.2)}),
+    "thinner": {"first run": again(1, 0.2), "second run": again(2, 0.2)},
     "repeats": _repeats,
-    "blocks": lambda study: traces(
-        study, runs={"blocks of 1 MiB": blocks(1 * MiB), "blocks of 16 KiB": blocks(16 * KiB)}
-    ),
+    "blocks": {"blocks of 1 MiB": blocks(1 * MiB), "blocks of 16 KiB": blocks(16 * KiB)},
     "price": _break_even,
 }
 

@@ -225,7 +225,6 @@ def in_print() -> Tally:
 
 
 # -- the figures -----------------------------------------------------------------------------------------
-_SHARE_READ = Axis(label="row groups read", kind="1", log=False)
 
 
 def _grip(study: Study) -> Picture:
@@ -236,8 +235,6 @@ def _grip(study: Study) -> Picture:
     exact = laws.groups_between(groups, *case.star_query.span(BY_DATE), late) / groups
     seen = [(w, _share_read(study, flight=MONTH, load=BY_DATE, disorder=w)) for w in DISORDERS]
     return Picture(
-        x=Axis(label="disorder, as a share of the table", kind="1"),
-        y=Axis(label="row groups read", kind="1"),
         lines=(
             Line(name="s + w + 1/m", points=_points(late, np.minimum(plain, 1))),
             Line(name="with its edges", points=_points(late, exact), source="other"),
@@ -256,8 +253,7 @@ def _chance(_: Study) -> Picture:
         ruled_out = _points(rows, laws.label_rules_out(first, 1 - last, rows))
         lines.append(Line(name=f"{asked}: no such row", points=missed))
         lines.append(Line(name=f"{asked}: by its range", points=ruled_out, source="other"))
-    x, y = Axis(label="rows in a row group", kind="count"), Axis(label="chance", kind="1", log=False)
-    return Picture(x=x, y=y, lines=tuple(lines))
+    return Picture(lines=tuple(lines))
 
 
 def _points(x: np.ndarray, y: np.ndarray) -> list[tuple[float, float]]:
@@ -270,7 +266,6 @@ def _flights(study: Study) -> Picture:
     modeled = [(n + 1.0, share) for n, share in enumerate(shares(BY_YEAR))]
     return Picture(
         x=Axis(label="query", kind="count", log=False, names=tuple(QUERIES)),
-        y=_SHARE_READ,
         lines=(
             Line(name="DuckDB, by year", points=seen, source="measured", joined=False),
             Line(name="share of rows in the years asked for", points=modeled, joined=False),
@@ -283,8 +278,7 @@ def _sizes(study: Study) -> Picture:
     lines = [
         along(study, "row_group_rows", label=_said(load), load=load, **ask) for load in (GENERATED, BY_DATE)
     ]
-    x, y = Axis(label="rows in a row group", kind="rows"), Axis(label="time", kind="s")
-    return Picture(x=x, y=y, lines=(*lines[0], *lines[1]))
+    return Picture(lines=(*lines[0], *lines[1]))
 
 
 def _said(load: str) -> str:
@@ -297,7 +291,7 @@ def _reads(study: Study) -> Traces:
 
 
 FIGURES = {
-    "asked_first": lambda study: traces(study, runs={"Q3.1, a region": MANY, "Q3.2, a nation": FEW}),
+    "asked_first": {"Q3.1, a region": MANY, "Q3.2, a nation": FEW},
     "grip": _grip,
     "chance": _chance,
     "flights": _flights,

@@ -8,8 +8,13 @@ the made-up tables around stands in its place, so that each passes the share of 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date, timedelta
+from pathlib import Path
+from typing import Any
+
+from readahead.published import read_yaml
 
 _FIRST, _LAST = date(1992, 1, 1), date(1998, 8, 2)
 DAYS = (_LAST - _FIRST).days + 1
@@ -35,7 +40,6 @@ class StarQuery:
     last: date = _LAST
     """The first and last day it asks for."""
     quantities: tuple[int, int] = (1, QUANTITIES)
-    tail: str = ""
 
     def span(self, load: str) -> tuple[float, float]:
         """Return from where to where, as shares of the table, lies what it asks for in one order of loading."""
@@ -76,7 +80,7 @@ class StarQuery:
         joins = "".join(f" JOIN {name} ON lo_{KEYS[name]} = {name[0]}_{KEYS[name]}" for name in self.joins)
         return (
             f"SELECT {self.select} FROM {{table}} JOIN dates ON lo_orderdate = d_datekey{joins}"
-            f" WHERE {self.where}{self.tail}"
+            f" WHERE {self.where}{' GROUP BY ALL ORDER BY ALL' if self.joins else ''}"
         )
 
 
@@ -84,74 +88,14 @@ def _rank(day: date) -> float:
     return min(max(0, (day - _FIRST).days), DAYS) / DAYS
 
 
-_PROFIT = "sum(lo_revenue - lo_supplycost)"
-_GROUP = " GROUP BY ALL ORDER BY ALL"
+def _read(told: Mapping[str, Any]) -> StarQuery:
+    fields: dict[str, Any] = {
+        name: tuple(one) if isinstance(one, list) else one for name, one in told.items()
+    }
+    return StarQuery(**fields)
 
 
-def _first(where: str, first: date, last: date, quantities: tuple[int, int]) -> StarQuery:
-    return StarQuery(
-        select="sum(lo_extendedprice * lo_discount)", where=where, first=first, last=last, quantities=quantities,
-    )  # fmt: skip
-
-
-def _second(where: str) -> StarQuery:
-    return StarQuery(
-        select="sum(lo_revenue), d_year, p_brand1",
-        where=where,
-        joins=("part", "supplier"),
-        tail=_GROUP,
-    )
-
-
-def _third(place: str, where: str, first: date, last: date) -> StarQuery:
-    return StarQuery(
-        select=f"c_{place}, s_{place}, d_year, sum(lo_revenue)", where=where, joins=("customer", "supplier"),
-        first=first, last=last, tail=_GROUP,
-    )  # fmt: skip
-
-
-def _fourth(select: str, where: str, first: date = _FIRST) -> StarQuery:
-    return StarQuery(
-        select=f"{select}, {_PROFIT}", where=where, joins=("customer", "supplier", "part"), first=first,
-        tail=_GROUP,
-    )  # fmt: skip
-
-
-_SIX = "d_year >= 1992 AND d_year <= 1997"
-_SIX_END = date(1997, 12, 31)
-QUERIES = {
-    "Q1.1": _first(
-        "d_year = 1993 AND lo_discount BETWEEN 1 AND 3 AND lo_quantity < 25",
-        date(1993, 1, 1), date(1993, 12, 31), (1, 24),
-    ),
-    "Q1.2": _first(
-        "d_yearmonthnum = 199401 AND lo_discount BETWEEN 4 AND 6 AND lo_quantity BETWEEN 26 AND 35",
-        date(1994, 1, 1), date(1994, 1, 31), (26, 35),
-    ),
-    "Q1.3": _first(
-        "d_weeknuminyear = 6 AND d_year = 1994 AND lo_discount BETWEEN 5 AND 7 AND lo_quantity BETWEEN 26 AND 35",
-        date(1994, 2, 5), date(1994, 2, 11), (26, 35),
-    ),
-    "Q2.1": _second("p_category = 1 AND s_region = 1"),
-    "Q2.2": _second("p_brand1 BETWEEN 261 AND 268 AND s_region = 2"),
-    "Q2.3": _second("p_brand1 = 268 AND s_region = 3"),
-    "Q3.1": _third("nation", f"c_region = 2 AND s_region = 2 AND {_SIX}", _FIRST, _SIX_END),
-    "Q3.2": _third("city", f"c_nation = 7 AND s_nation = 7 AND {_SIX}", _FIRST, _SIX_END),
-    "Q3.3": _third("city", f"c_city IN (31, 35) AND s_city IN (31, 35) AND {_SIX}", _FIRST, _SIX_END),
-    "Q3.4": _third(
-        "city", "c_city IN (31, 35) AND s_city IN (31, 35) AND d_yearmonth = 'Dec1997'", date(1997, 12, 1), _SIX_END
-    ),
-    "Q4.1": _fourth("d_year, c_nation", "c_region = 1 AND s_region = 1 AND p_mfgr IN (0, 1)"),
-    "Q4.2": _fourth(
-        "d_year, s_nation, p_category",
-        "c_region = 1 AND s_region = 1 AND d_year IN (1997, 1998) AND p_mfgr IN (0, 1)", date(1997, 1, 1),
-    ),
-    "Q4.3": _fourth(
-        "d_year, s_city, p_brand1",
-        "c_region = 1 AND s_nation = 7 AND d_year IN (1997, 1998) AND p_category = 3",
-        date(1997, 1, 1),
-    ),
-}  # fmt: skip
+QUERIES = {name: _read(told) for name, told in read_yaml(Path(__file__).with_name("queries.yaml")).items()}
 """The thirteen, by the benchmark's numbers."""
 
 

@@ -10,9 +10,9 @@ from readahead.chapters.fragments import laws
 from readahead.chapters.fragments.workload import EXPERIMENT, READERS, REQUEST_BYTES, SHARED_BYTES
 from readahead.devices import device
 from readahead.experiments.claim import Sides
-from readahead.experiments.figure import Axis, Line, Picture
+from readahead.experiments.figure import Line, Picture
 from readahead.experiments.residual import Tally, tally
-from readahead.experiments.round import Applied, Round, Study, along, compared, traces
+from readahead.experiments.round import Applied, Round, Study, along, compared
 from readahead.experiments.steps import Frame, Steps
 from readahead.measure.sample import Value
 from readahead.models.queue import DeviceQueue
@@ -158,8 +158,6 @@ def _yield(study: Study) -> Picture:
     rate, sizes = study.base["bandwidth_bytes_per_s"], [2.0**power for power in range(14, 27)]
     alone = [(size, rate * laws.yield_share(size, **disk(study))) for size in sizes]
     return Picture(
-        x=Axis(label="fragment size", kind="bytes"),
-        y=Axis(label="throughput", kind="bytes_per_s"),
         lines=(
             Line(name="the disk alone, by the law", points=alone),
             *along(
@@ -175,23 +173,19 @@ def _readers(study: Study) -> Picture:
     lines: list[Line] = []
     for heads, label in ((1, "1 head"), (8, "8 heads")):
         lines += along(study, "readers", seen=(1, 8), label=label, by="measured", **plain(channels=heads))
-    x, y = Axis(label="readers", kind="count"), Axis(label="throughput of all", kind="bytes_per_s")
-    return Picture(x=x, y=y, lines=tuple(lines))
+    return Picture(lines=tuple(lines))
 
 
 FIGURES = {
     "yield": _yield,
     "readers": _readers,
-    "pieces": lambda study: traces(study, runs={"pieces of 512 KB": IN_PIECES, "one piece": WHOLE}),
-    "arms": lambda study: traces(
-        study,
-        runs={
-            "one reader": ALONE,
-            "eight readers, one head": ON_ONE_HEAD,
-            "eight readers, eight heads": ON_EIGHT,
-        },
-    ),
-    "no_arm": lambda study: traces(study, runs={"pieces of 64 KB": FLASH, "one piece": FLASH_WHOLE}),
+    "pieces": {"pieces of 512 KB": IN_PIECES, "one piece": WHOLE},
+    "arms": {
+        "one reader": ALONE,
+        "eight readers, one head": ON_ONE_HEAD,
+        "eight readers, eight heads": ON_EIGHT,
+    },
+    "no_arm": {"pieces of 64 KB": FLASH, "one piece": FLASH_WHOLE},
 }
 
 

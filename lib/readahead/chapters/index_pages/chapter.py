@@ -22,9 +22,9 @@ from readahead.chapters.index_pages.workload import (
 )
 from readahead.experiments.claim import Sides
 from readahead.experiments.experiment import Settings
-from readahead.experiments.figure import Axis, Line, Picture
+from readahead.experiments.figure import Line, Picture
 from readahead.experiments.residual import Tally, tally
-from readahead.experiments.round import Applied, Round, Study, along, compared, traces
+from readahead.experiments.round import Applied, Round, Study, along, compared
 from readahead.experiments.steps import Frame, Steps, listed
 from readahead.questions.question import Computed, Drawn
 from readahead.units import KiB
@@ -203,8 +203,6 @@ def _levels(_: Study) -> Picture:
     keys = [float(4 * 2**n) for n in range(8)] + [800.0]
     said = [(float(size), printed(f"example_upper_pages.{key}")) for key, size in KEY_BYTES.items()]
     return Picture(
-        x=Axis(label="key size", kind="bytes"),
-        y=Axis(label="pages one level up", kind="count"),
         lines=(
             Line(name="key that may be null", points=[(key, above(key, nullable=True)) for key in keys]),
             Line(name="key that is never null", points=[(key, above(key, nullable=False)) for key in keys]),
@@ -223,7 +221,7 @@ def _ways(_: Study) -> Picture:
         Line(name="if time followed pages", points=even),
         Line(name=named, points=said, source="published", joined=False),
     )
-    return Picture(x=Axis(label="pages read", kind="count"), y=Axis(label="time", kind="s"), lines=lines)
+    return Picture(lines=lines)
 
 
 def _behind(study: Study) -> Picture:
@@ -236,8 +234,7 @@ def _behind(study: Study) -> Picture:
     rates = (printed("bytes_per_s.limited"), UPPER * PAGE_BYTES / printed("elapsed_s.limited"))
     said = [(READ_BYTES, rate) for rate in rates]
     print_ = Line(name="Randal's counter, and his pages", points=said, source="published", joined=False)
-    x, y = Axis(label="read behind each page", kind="bytes"), Axis(label="bytes a second", kind="bytes_per_s")
-    return Picture(x=x, y=y, lines=(*delivered, *used, print_))
+    return Picture(lines=(*delivered, *used, print_))
 
 
 def _sure(study: Study) -> Picture:
@@ -250,8 +247,7 @@ def _sure(study: Study) -> Picture:
     for order in (IN_ORDER, SHUFFLED):
         name, seen = f"DuckDB, {EXPERIMENT.knob('order').text(order)}", [(share, half_width(study, order))]
         lines.append(Line(name=name, points=seen, source="measured", joined=False))
-    x, y = Axis(label="share of row groups drawn", kind="1"), Axis(label="give or take", kind="1")
-    return Picture(x=x, y=y, lines=tuple(lines))
+    return Picture(lines=tuple(lines))
 
 
 def _answers(study: Study) -> Picture:
@@ -273,8 +269,6 @@ def _answers(study: Study) -> Picture:
     (most, truth), *_ = seen
     level = [(min(at for at, _ in seen), truth), (most, truth)]
     return Picture(
-        x=Axis(label="bytes read", kind="bytes"),
-        y=Axis(label="share of early comments", kind="1", log=False),
         lines=(
             Line(name="all rows", points=level, source="other"),
             *lines[1:],
@@ -286,19 +280,16 @@ def _answers(study: Study) -> Picture:
 FIGURES = {
     "levels": _levels,
     "ways": _ways,
-    "two_halves": lambda study: traces(study, runs={"links": {}, "links, then all leaves": EVERYTHING}),
+    "two_halves": {"links": {}, "links, then all leaves": EVERYTHING},
     "behind": _behind,
-    "chain": lambda study: traces(study, runs={"by the links": CHAIN, "by the map": LIST}),
-    "asked": lambda study: traces(
-        study,
-        runs={
-            "own format, TABLESAMPLE": NATIVE_SAMPLE,
-            "own format, all rows": NATIVE_WHOLE,
-            "Parquet, metadata alone": table("metadata"),
-            "Parquet, chosen row groups": table(CHOSEN),
-            "Parquet, all rows": WHOLE,
-        },
-    ),
+    "chain": {"by the links": CHAIN, "by the map": LIST},
+    "asked": {
+        "own format, TABLESAMPLE": NATIVE_SAMPLE,
+        "own format, all rows": NATIVE_WHOLE,
+        "Parquet, metadata alone": table("metadata"),
+        "Parquet, chosen row groups": table(CHOSEN),
+        "Parquet, all rows": WHOLE,
+    },
     "answers": _answers,
     "sure": _sure,
 }

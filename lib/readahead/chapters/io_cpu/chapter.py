@@ -29,9 +29,9 @@ from readahead.datasets import store
 from readahead.datasets.recipe import Recipe
 from readahead.experiments.claim import Sides
 from readahead.experiments.experiment import DISK_COLD, DISK_WARM
-from readahead.experiments.figure import Axis, Line, Picture
+from readahead.experiments.figure import Line, Picture
 from readahead.experiments.knobs import knobs_of
-from readahead.experiments.round import Applied, Round, Study, along, compared, traces
+from readahead.experiments.round import Applied, Round, Study, along, compared
 from readahead.experiments.steps import Steps, scan_frames
 from readahead.measure.run import EngineSettings, Query, run_local
 from readahead.measure.sample import Value, this_machine
@@ -255,8 +255,6 @@ def _scan_cpu(_: Study) -> Picture:
         points = list(zip(counts.tolist(), modeled.tolist(), strict=True))
         lines += [Line(name=f"model, {name}", points=points), _printed(name, f"Chang, {name}")]
     return Picture(
-        x=Axis(label="rows on a page", kind="count"),
-        y=Axis(label="CPU time a page", kind="s"),
         lines=tuple(lines),
         marks={"cache lines in hand": scanned().touched_rows},
     )
@@ -271,8 +269,6 @@ def _row_width(study: Study) -> Picture:
         points.append((rows, cpu_value(study.sample(report=report, where=DISK_WARM), share).median))
     name = "DuckDB, warm: all columns, Query 1, one sum"
     return Picture(
-        x=Axis(label="rows in 8 KiB of what is read", kind="count"),
-        y=Axis(label="CPU time for 8 KiB", kind="s"),
         lines=(
             _printed("memory", "Chang, needle in memory"),
             Line(name=name, points=points, source="measured", joined=False),
@@ -292,8 +288,6 @@ def _roofline(study: Study) -> Picture:
         who = f"Chang's core of 2010, {rows} row{'s' * (rows > 1)} a page"
         lines.append(Line(name=who, points=points, source="other"))
     return Picture(
-        x=Axis(label="bandwidth of the device", kind="bytes_per_s"),
-        y=Axis(label="throughput", kind="bytes_per_s"),
         lines=tuple(lines),
     )
 
@@ -302,9 +296,7 @@ FIGURES = {
     "scan_cpu": _scan_cpu,
     "row_width": _row_width,
     "roofline": _roofline,
-    "waiting": lambda study: traces(
-        study, runs={"50 MB/s": on_bandwidth(50 * MB, EVERY), "5 GB/s": on_bandwidth(5 * GB, EVERY)}
-    ),
+    "waiting": {"50 MB/s": on_bandwidth(50 * MB, EVERY), "5 GB/s": on_bandwidth(5 * GB, EVERY)},
 }
 
 

@@ -20,9 +20,9 @@ from readahead.chapters.loading.workload import (
 )
 from readahead.experiments.claim import Sides
 from readahead.experiments.experiment import Settings
-from readahead.experiments.figure import Axis, Line, Picture
+from readahead.experiments.figure import Line, Picture
 from readahead.experiments.residual import Tally, tally
-from readahead.experiments.round import Applied, Round, Study, along, compared, traces
+from readahead.experiments.round import Applied, Round, Study, along, compared
 from readahead.experiments.steps import Frame, Steps, listed
 from readahead.measure import scalability
 from readahead.measure.sample import Sample, Value
@@ -142,8 +142,6 @@ def in_print() -> Tally:
 
 
 # -- the figures -----------------------------------------------------------------------------------------
-_WRITERS, _RATE = Axis(label="writers", kind="count"), Axis(label="rows a second", kind="rows_per_s")
-_ELAPSED = Axis(label="elapsed", kind="s", log=False)
 
 
 def _points(x: Sequence[float] | np.ndarray, y: Sequence[float] | np.ndarray) -> list[tuple[float, float]]:
@@ -169,8 +167,6 @@ def _five(study: Study) -> Picture:
     here = laws.half_width(*halves(study))
     return Picture(
         values={"apart": slowest / fastest - 1, "here": here, "runs": REPEATED // 2},
-        x=Axis(label="network set-up", kind="count", log=False),
-        y=_ELAPSED,
         lines=_in_turn("Randal's times", times_s, "published", {"mean": float(np.mean(times_s))}),
     )
 
@@ -181,8 +177,6 @@ def _repeats(study: Study) -> Picture:
     levels = {"median": sample.median_s, "lower end": low_s, "upper end": high_s}
     return Picture(
         values={"spread": laws.spread(sample.seconds)},
-        x=Axis(label="run", kind="count", log=False),
-        y=_ELAPSED,
         lines=_in_turn("this machine", sample.seconds, "measured", levels),
     )
 
@@ -197,8 +191,6 @@ def _needed(_: Study) -> Picture:
         for spread in (laws.spread(five_s()), 0.05, 0.1)
     ]
     return Picture(
-        x=Axis(label="true difference", kind="1"),
-        y=Axis(label="runs of each", kind="count"),
         lines=tuple(lines),
         marks={"two per cent": 0.02},
     )
@@ -263,8 +255,6 @@ def _law(study: Study) -> Picture:
             "worst": worst,
             "missed": share,
         },
-        x=_WRITERS,
-        y=_RATE,
         lines=(
             Line(name="Universal Scalability Law", points=_points(many, law(many))),
             Line(name="lower edge of the curve, 95 %", points=_points(many, low)),
@@ -281,8 +271,6 @@ def _durability(study: Study) -> Picture:
     seen = [(float(n), per_row(study.measured, n).median) for n in (10, 100, 1_000, 10_000)]
     return Picture(
         values={"beyond": seen[-1][1] / (costs.batch_s / seen[-1][0] + costs.row_s)},
-        x=Axis(label="rows a commit", kind="rows"),
-        y=Axis(label="time a row", kind="s"),
         lines=(
             Line(name="model: commit / rows + row", points=_points(sizes, modeled)),
             Line(name="DuckDB, this disk", points=seen, source="measured", joined=False),
@@ -294,8 +282,8 @@ FIGURES = {
     "five": _five,
     "repeats": _repeats,
     "needed": _needed,
-    "writers": lambda study: Picture(x=_WRITERS, y=_RATE, lines=along(study, "writers", seen=COUNTS)),
-    "writes": lambda study: traces(study, runs={"1 writer": {"writers": 1}, "16 writers": {"writers": 16}}),
+    "writers": lambda study: Picture(lines=along(study, "writers", seen=COUNTS)),
+    "writes": {"1 writer": {"writers": 1}, "16 writers": {"writers": 16}},
     "law": _law,
     "durability": _durability,
 }

@@ -14,9 +14,9 @@ from readahead.chapters.lookups import laws
 from readahead.chapters.lookups.workload import EXPERIMENT, PARQUET, SHUFFLED, STRIPE_BYTES, UNSORTED
 from readahead.experiments.claim import Sides
 from readahead.experiments.experiment import Settings
-from readahead.experiments.figure import Axis, Line, Picture
+from readahead.experiments.figure import Line, Picture
 from readahead.experiments.residual import Tally, fitted, left_out, tally
-from readahead.experiments.round import Analogue, Applied, Round, Source, Study, along, compared, traces
+from readahead.experiments.round import Analogue, Applied, Round, Source, Study, along, compared
 from readahead.experiments.steps import Box, Frame, Steps
 from readahead.measure.sample import Sample, Value
 from readahead.published import Ratio, best, figure
@@ -327,10 +327,9 @@ ANALOGUES: Mapping[str, Analogue] = {
 
 
 # -- the figures -------------------------------------------------------------------------------------------
-_ROWS = Axis(label="rows a query", kind="rows")
 
 
-def _chart(label: str, kind: str, names: Mapping[str, str]) -> Picture:
+def _chart(names: Mapping[str, str]) -> Picture:
     """Return the chart of some columns, each with its name: the law's line and the printed points."""
     lines = []
     for column, name in names.items():
@@ -338,7 +337,7 @@ def _chart(label: str, kind: str, names: Mapping[str, str]) -> Picture:
         told = [(float(rows), printed(f"{column}.n{rows}")) for rows in ROWS]
         lines.append(Line(name=f"{name}, model", points=law))
         lines.append(Line(name=f"{name}, printed", points=told, source="published", joined=False))
-    return Picture(x=_ROWS, y=Axis(label=label, kind=kind), lines=tuple(lines), marks={"25 | 26": 25.5})
+    return Picture(lines=tuple(lines), marks={"25 | 26": 25.5})
 
 
 def _printed(_: Study) -> Picture:
@@ -355,8 +354,6 @@ def _printed(_: Study) -> Picture:
     ]
     return Picture(
         values={"tally": told.sentence, "free": told.free, "leap": 1 / FITTED["leap"] - 1},
-        x=_ROWS,
-        y=Axis(label="model / printed", kind="times"),
         lines=tuple(lines),
         marks={"unexplained": float(LEAP_ROWS)},
     )
@@ -369,15 +366,13 @@ def _bins(_: Study) -> Picture:
         Line(name=f"{reads:,} reads at once", points=[(float(d), laws.speed_up(reads, d)) for d in disks])
         for reads in (AFTER, 300, 10_000)
     ]
-    x, y = Axis(label="disks", kind="count"), Axis(label="speed-up", kind="times")
-    return Picture(x=x, y=y, lines=(even, *lines), marks={"Chang": float(DISKS)})
+    return Picture(lines=(even, *lines), marks={"Chang": float(DISKS)})
 
 
 def _step(study: Study) -> Picture:
     index = along(study, "rows_per_lookup", seen=(5, BEFORE, AFTER, 100), label="index")
     parquet = along(study, "rows_per_lookup", seen=(5, AFTER, 100), label="Parquet", stored=PARQUET)
-    y = Axis(label="rows a second", kind="rows_per_s")
-    return Picture(x=_ROWS, y=y, lines=(*index, *parquet), marks={"25 | 26": 25.5})
+    return Picture(lines=(*index, *parquet), marks={"25 | 26": 25.5})
 
 
 def _distinct(study: Study) -> Picture:
@@ -391,8 +386,6 @@ def _distinct(study: Study) -> Picture:
             "worst": max(abs(seen[keys] / law[keys] - 1) for keys in seen),
             "error": max(laws.spread(groups, keys) / law[keys] for keys in seen) / DRAWS**0.5,
         },
-        x=_ROWS,
-        y=Axis(label="row groups read", kind="count"),
         lines=(
             Line(name="Cardenas", points=[(keys, laws.distinct(groups, keys)) for keys in every]),
             Line(name="Yao", points=[(keys, laws.distinct_of(groups, rows, keys)) for keys in every]),
@@ -409,8 +402,6 @@ def _even(study: Study) -> Picture:
     whole = along(study, "rows_per_lookup", seen=(about,), label="whole table", seconds=True, query="scan")
     return Picture(
         values={"rows": about, "table": EXPERIMENT.case(study.base).recipe.rows},
-        x=_ROWS,
-        y=Axis(label="elapsed", kind="s"),
         lines=(*index, *whole),
         marks={"break-even": about},
     )
@@ -427,8 +418,6 @@ def _amplified(study: Study) -> Picture:
     least, most = (float(f"{times:.2g}") for _, times in (seen[0], seen[-1]))  # more digits say nothing here
     return Picture(
         values={"rows": rows, "width": wanted / rows, "least": least, "most": most},
-        x=Axis(label="block", kind="bytes"),
-        y=Axis(label="bytes read / bytes wanted", kind="times"),
         lines=(
             Line(name="model", points=modeled),
             Line(name="DuckDB", points=seen, source="measured", joined=False),
@@ -438,18 +427,12 @@ def _amplified(study: Study) -> Picture:
 
 FIGURES = {
     "rates": lambda _: _chart(
-        "rows a second",
-        "rows_per_s",
-        {"disk_8k_rows_per_s": "8 KB", "disk_64k_rows_per_s": "64 KB", "memory_rows_per_s": "memory"},
+        {"disk_8k_rows_per_s": "8 KB", "disk_64k_rows_per_s": "64 KB", "memory_rows_per_s": "memory"}
     ),
-    "reads": lambda _: _chart(
-        "reads a second", "count", {"disk_8k_reads_per_s": "8 KB", "disk_64k_reads_per_s": "64 KB"}
-    ),
-    "cpu": lambda _: _chart("processor time", "s", CPU),
+    "reads": lambda _: _chart({"disk_8k_reads_per_s": "8 KB", "disk_64k_reads_per_s": "64 KB"}),
+    "cpu": lambda _: _chart(CPU),
     "printed": _printed,
-    "asked": lambda study: traces(
-        study, runs={f"{rows} rows": {"rows_per_lookup": rows} for rows in (BEFORE, AFTER)}
-    ),
+    "asked": {f"{rows} rows": {"rows_per_lookup": rows} for rows in (BEFORE, AFTER)},
     "bins": _bins,
     "step": _step,
     "distinct": _distinct,

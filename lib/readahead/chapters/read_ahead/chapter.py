@@ -10,9 +10,9 @@ from readahead.chapters.read_ahead import laws
 from readahead.chapters.read_ahead.workload import ALONE, EXPERIMENT, LIMIT, NATIVE, OFF, ON, PARQUET, TWO
 from readahead.experiments.claim import Sides
 from readahead.experiments.experiment import DISK_COLD, DISK_WARM, Settings
-from readahead.experiments.figure import Axis, Line, Picture
+from readahead.experiments.figure import Line, Picture
 from readahead.experiments.residual import Tally, tally
-from readahead.experiments.round import Applied, Round, Source, Study, along, compared, traces
+from readahead.experiments.round import Applied, Round, Source, Study, along, compared
 from readahead.experiments.steps import Steps, scan_frames
 from readahead.measure.sample import Value
 from readahead.questions.question import Computed, Drawn
@@ -205,8 +205,6 @@ ANALOGUES = {
 
 
 # -- the figures -----------------------------------------------------------------------------------------
-_DEPTH = Axis(label="queue depth", kind="count")
-_RATE = Axis(label="throughput", kind="bytes_per_s")
 
 
 def _depth(study: Study) -> Picture:
@@ -218,7 +216,7 @@ def _depth(study: Study) -> Picture:
         latency_s=device.latency_s,
         bandwidth_bytes_per_s=device.bandwidth_bytes_per_s,
     )
-    return Picture(x=_DEPTH, y=_RATE, lines=(*both, *alone), marks={"bandwidth × delay": enough})
+    return Picture(lines=(*both, *alone), marks={"bandwidth × delay": enough})
 
 
 def _window(_: Study) -> Picture:
@@ -229,8 +227,6 @@ def _window(_: Study) -> Picture:
     sizes = [4.0 * KiB * 2**n for n in range(12)]
     latency_s, bandwidth = sheas_device()
     return Picture(
-        x=Axis(label="request size", kind="bytes"),
-        y=_RATE,
         lines=(
             Line(name="one request at a time", points=[(size, shea_rate(size)) for size in sizes]),
             Line(name="Shea's rates", points=said, source="published", joined=False),
@@ -244,8 +240,6 @@ def _waste(study: Study) -> Picture:
     modeled = [(depth, limit_reads(study, depth)) for depth in DEPTHS]
     seen = [(depth, limit_reads_seen(study, depth)) for depth in (1, 8, LIMIT_DEPTH, 128)]
     return Picture(
-        x=_DEPTH,
-        y=Axis(label="reads", kind="count"),
         lines=(
             Line(name="model", points=modeled),
             Line(name="DuckDB", points=seen, source="measured", joined=False),
@@ -255,13 +249,9 @@ def _waste(study: Study) -> Picture:
 
 FIGURES = {
     "window": _window,
-    "asked": lambda study: traces(
-        study, runs={"read-ahead on": switched(ON), "read-ahead off": switched(OFF)}
-    ),
+    "asked": {"read-ahead on": switched(ON), "read-ahead off": switched(OFF)},
     "depth": _depth,
-    "deep": lambda study: traces(
-        study, runs={f"queue depth {depth}": {"queue_depth": depth} for depth in (1, 8, 128)}
-    ),
+    "deep": {f"queue depth {depth}": {"queue_depth": depth} for depth in (1, 8, 128)},
     "waste": _waste,
 }
 

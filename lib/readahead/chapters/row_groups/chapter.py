@@ -29,7 +29,7 @@ from readahead.datasets.recipe import Recipe
 from readahead.devices import device
 from readahead.experiments.claim import Sides
 from readahead.experiments.experiment import DISK_COLD, DISK_WARM, Settings
-from readahead.experiments.figure import Axis, Line, Picture, Traces
+from readahead.experiments.figure import Line, Picture, Traces
 from readahead.experiments.round import Applied, Question, Round, Study, along, compared, traces
 from readahead.experiments.steps import Steps, scan_frames
 from readahead.measure import calibrate
@@ -231,8 +231,6 @@ ANSWERS = {
 
 
 # -- the figures -----------------------------------------------------------------------------------------
-_ROWS = Axis(label="rows in a row group", kind="rows")
-_SPEED = Axis(label="throughput", kind="bytes_per_s")
 
 
 def _sizes(study: Study, name: str, label: str, *sizes: int, **changes: Any) -> tuple[Line, ...]:
@@ -250,8 +248,6 @@ def _sweet_spots(study: Study) -> Picture:
         lines += [model, seen]
         marks[label] = laws.smallest_good(*np.array([(x, 1 / y) for x, y in model.points]).T)
     return Picture(
-        x=_ROWS,
-        y=_SPEED,
         lines=tuple(lines),
         marks=marks,
         values={"near": float(f"{marks['NVMe']:.2g}"), "far": float(f"{marks['store']:.2g}")},
@@ -263,8 +259,6 @@ def _latency(_: Study) -> Picture:
     depths = (1, 8, 32)
     return Picture(
         values={f"depth_{depth}": latency_moves(depth) for depth in depths},
-        x=Axis(label="latency of the device", kind="s"),
-        y=_ROWS,
         lines=tuple(
             Line(
                 name=f"queue depth {depth}",
@@ -278,7 +272,7 @@ def _latency(_: Study) -> Picture:
 
 def _in_flight(study: Study) -> Picture:
     lines = [line for d in (1, 8, 64) for line in _sizes(study, FAR, f"queue depth {d}", queue_depth=d)]
-    return Picture(x=_ROWS, y=_SPEED, lines=tuple(lines))
+    return Picture(lines=tuple(lines))
 
 
 def _formats(study: Study) -> Picture:
@@ -292,7 +286,7 @@ def _formats(study: Study) -> Picture:
             f"{form}_reads": len(sample.reads),
             f"{form}_bytes": units.text(sample.bytes_read, "bytes"),
         }
-    return Picture(x=_ROWS, y=_SPEED, lines=(model, parquet, replace(native, joined=True)), values=values)
+    return Picture(lines=(model, parquet, replace(native, joined=True)), values=values)
 
 
 def _dictionaries(_: Study) -> Picture:
@@ -310,8 +304,6 @@ def _dictionaries(_: Study) -> Picture:
         name=f"DuckDB, groups of {USUAL_ROWS:,} rows", points=written, source="measured", joined=False
     )
     return Picture(
-        x=Axis(label="most values in a dictionary", kind="count"),
-        y=Axis(label="bytes of all column chunks", kind="bytes", log=False),
         lines=(*lines, seen),
         marks={"DuckDB's own rule": USUAL_ROWS / 5},
     )

@@ -11,7 +11,7 @@ from readahead.chapters.scale_out.cluster import NODE_THREADS, POLL_S
 from readahead.chapters.scale_out.workload import MIDDLE, ScaleOut
 from readahead.experiments.claim import Sides
 from readahead.experiments.experiment import Settings
-from readahead.experiments.figure import Axis, Line, Picture, Traces
+from readahead.experiments.figure import Line, Picture, Traces
 from readahead.experiments.knobs import knobs_of
 from readahead.experiments.residual import Tally, tally
 from readahead.experiments.round import Applied, Round, Source, Study, along, compared
@@ -173,8 +173,7 @@ def _laws(study: Study) -> Picture:
     one = study.measured.seconds(nodes=1)
     seen = [(float(n), (one / study.measured.seconds(nodes=n)).median) for n in {1, 2, study.base["nodes"]}]
     lines.append(Line(name="DuckDB on Dask", points=seen, source="measured", joined=False))
-    x, y = Axis(label="nodes", kind="count", log=False), Axis(label="speed-up", kind="times", log=False)
-    return Picture(x=x, y=y, lines=tuple(lines))
+    return Picture(lines=tuple(lines))
 
 
 def _caches(_study: Study) -> Picture:
@@ -189,8 +188,6 @@ def _caches(_study: Study) -> Picture:
     shares = (0.02, 0.1, 0.2, 0.3, 0.4, 0.45, 0.5, 0.55, 0.6, 0.7, 0.8, 0.9, 1.0, 1.1, 1.2)
     return Picture(
         values={"faster": faster},
-        x=Axis(label="share of the data that the DRAM of one server holds", kind="1", log=False),
-        y=Axis(label="speed-up of two nodes", kind="times", log=False),
         lines=(
             Line(name="model", points=[(share, gain(share)) for share in shares]),
             Line(name="MariaDB, warm, unsorted", points=[(0.02, said), (1.2, said)], source="published"),
@@ -203,8 +200,6 @@ def _joins(study: Study) -> Picture:
     draw = partial(along, study, "small_bytes", seconds=True, **JOINED)
     pushed = draw(seen=(SMALL_SMALL, LARGE_SMALL), label="pushed down", join="pushed")
     return Picture(
-        x=Axis(label="small side", kind="bytes"),
-        y=Axis(label="time", kind="s"),
         lines=(*pushed, *draw(seen=(LARGE_SMALL,), label="shuffled", join="shuffled")),
         marks={"large side / nodes²": laws.push_limit_bytes(EXPERIMENT.large_bytes(study.base), 2)},
     )

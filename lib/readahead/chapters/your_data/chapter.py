@@ -8,7 +8,7 @@ from readahead.chapters.your_data import laws
 from readahead.chapters.your_data.workload import REGROUPED, SORTED, TODAY, YourData
 from readahead.experiments.claim import Sides
 from readahead.experiments.experiment import Settings
-from readahead.experiments.figure import Axis, Line, Picture, Traces
+from readahead.experiments.figure import Line, Picture, Traces
 from readahead.experiments.knobs import knobs_of
 from readahead.experiments.round import Applied, Round, Source, Study, along, traces
 from readahead.experiments.steps import Steps, scan_frames
@@ -91,8 +91,6 @@ def _layouts(study: Study) -> Picture:
     lines.append(Line(name=f"measured, {LAYOUTS[TODAY]}", points=[today], source="measured", joined=False))
     return Picture(
         values={"device": study.base["device"], "mb_per_s": today[1] / MB},
-        x=Axis(label="rows in a row group", kind="rows"),
-        y=Axis(label="throughput", kind="bytes_per_s"),
         lines=tuple(lines),
         marks={"today": today[0]},
     )
