@@ -22,7 +22,7 @@ import toy
 
 from readahead import units
 from readahead.book import panel
-from readahead.book.table import LEAST_STOPS, Table, grid, stops, typical_costs
+from readahead.book.table import Table, edges, grid, stops, typical_costs
 from readahead.chapters import chapter
 from readahead.devices import THIS_MACHINE
 from readahead.experiments.experiment import Experiment, Settings
@@ -141,8 +141,16 @@ def test_sliders_stop_at_their_ends_and_where_the_notebook_has_them() -> None:
         for block, settings in found.blocks.items():
             for knob, row in zip(found.sliders(block), found.stops(block), strict=True):
                 assert {knob.low, knob.high, settings[knob.name]} <= set(row)
-    assert len(stops(toy.FERRY.knob("latency_s"), 0.001, 6)) in (6, 7)
-    assert found.evaluations <= SHORT or set(found.counts.values()) == {LEAST_STOPS}
+    assert len(stops(toy.FERRY.knob("latency_s"), 6)) == 6
+    assert found.evaluations <= SHORT or len(found.counts) == 1
+
+
+def test_a_slider_stops_on_both_sides_of_a_step() -> None:
+    lookups = chapter("lookups").experiment
+    base = lookups.settings(size="tiny")
+    with typical_costs():
+        assert edges(lookups, base, lookups.knob("rows_per_lookup")) == [25, 26]
+        assert edges(lookups, base, lookups.knob("latency_s")) == []
 
 
 def test_a_curve_has_places_where_it_bends_and_its_error_is_told() -> None:

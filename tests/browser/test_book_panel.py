@@ -28,7 +28,8 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> str:
         twin = static_html(panel_state(EXPERIMENT, START, first_knob(EXPERIMENT, START)))
     panel.assets(folder)
     head = "<!doctype html><html lang='en'><meta charset='utf-8'><meta name='viewport' content='width=device-width'>"
-    page = f"{head}<title>Loading</title><main><h1>Loading</h1>{panel.moving(twin)}</main></html>"
+    again = "<script src='panel.js' defer></script>"  # as a second panel on the page brings it
+    page = f"{head}<title>Loading</title><main><h1>Loading</h1>{panel.moving(twin)}</main>{again}</html>"
     (folder / "page.html").write_text(page, encoding="utf-8")
     return f"file://{folder}/page.html"
 

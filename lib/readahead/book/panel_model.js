@@ -279,7 +279,7 @@ function begin() {
   const follow = () => { document.documentElement.dataset.jpThemeLight = String(!dark.matches); };
   dark.addEventListener("change", follow);
   follow();
-  for (const live of document.querySelectorAll(".readahead-live")) {
+  for (const live of document.querySelectorAll("[data-panel]:not(.readahead-moves) > .readahead-live")) {
     const table = JSON.parse(live.querySelector("script")?.textContent ?? "");
     render({ model: new TableModel(table), el: /** @type {HTMLElement} */ (live) });
     for (const field of live.querySelectorAll(".readahead-knob input[type=text]"))

@@ -35,10 +35,12 @@ EVALUATIONS = 20_000
 MOST_CHOICES, LEAST_CHOICES = 6, 3
 """Of a long menu."""
 LEAST_STOPS, MOST_STOPS = 2, 9
-"""Of a slider, beside the one where it stands in the notebook."""
+"""Of a slider, evenly from end to end."""
 EVEN, MOST_PLACES = 9, 64
 """Places of a curve beside its stops: evenly spaced, and together with those that are added where it bends."""
 USUAL_PLACES = 16
+STEP, STEEP = 1.5, 4.0
+"""A step of a curve is at least so many times up or down, and steeper than this power of its knob."""
 BENT = 0.01
 """Where a curve strays so far from the model between two places, a place is added."""
 LOOKED_AT = 12
@@ -73,7 +75,9 @@ class Grid:
     working: Mapping[str, Sequence[str]]
     """The sliders that do something in a block, wherever the others stand."""
     counts: Mapping[str, int]
-    """How many stops a slider has, beside the one where it stands in the block; of those left out, none."""
+    """How many stops a slider has, evenly from end to end; those left out stand still."""
+    edges: Mapping[str, Sequence[Any]]
+    """On both sides of a step in the curve of the first slider, if there is one."""
 
     def sliders(self, block: str) -> list[Knob]:
         """Return the sliders that move in a block; where none does anything, the first, for a level curve."""
@@ -81,9 +85,10 @@ class Grid:
         return [self.experiment.knob(name) for name in names or [*self.counts][:1]]
 
     def stops(self, block: str) -> list[list[Any]]:
-        """Return where they stop."""
-        own = self.blocks[block]
-        return [stops(knob, own[knob.name], self.counts[knob.name]) for knob in self.sliders(block)]
+        """Return where they stop: evenly, where they stand in the block, and beside their steep step."""
+        own, knobs = self.blocks[block], self.sliders(block)
+        rows = [{*stops(knob, self.counts[knob.name]), *self.edges.get(knob.name, ())} for knob in knobs]
+        return [sorted(row | {own[knob.name]}) for row, knob in zip(rows, knobs, strict=True)]
 
     @property
     def evaluations(self) -> int:
@@ -97,12 +102,20 @@ def name_of(settings: Settings, menus: Mapping[str, Any]) -> str:
     return " ".join(str(settings[name]) for name in menus)
 
 
-def stops(knob: Knob, own: Any, count: int) -> list[Any]:
-    """Return where a slider stops in the book: at `own`, at its ends, and evenly between."""
+def stops(knob: Knob, count: int) -> list[Any]:
+    """Return so many places of a slider, evenly from end to end on a log scale."""
     every = places(knob)
-    bent = np.log(every) if every[0] > 0 else every
-    even = [every[np.abs(bent - place).argmin()] for place in np.linspace(bent[0], bent[-1], count)]
-    return sorted({own, *map(knob.nearest, even)})
+    even = [every[np.abs(np.log(every / place)).argmin()] for place in knob.grid(count)]
+    return sorted({knob.nearest(place) for place in even})
+
+
+def edges(experiment: Experiment, settings: Settings, knob: Knob) -> list[Any]:
+    """Return the two places between which the curve has its largest step, if it has one."""
+    at = np.union1d(curve_places(knob, settings[knob.name]), knob.steps)
+    up = np.abs(np.diff(np.log(experiment.curve(settings, knob.name, at))))
+    number = int(up.argmax())
+    beside = [knob.nearest(at[number]), knob.nearest(at[number + 1])]
+    return beside if up[number] > max(math.log(STEP), STEEP * math.log(beside[1] / beside[0])) else []
 
 
 def coarsest(experiment: Experiment, base: Settings, devices: int) -> Grid:
@@ -127,6 +140,7 @@ def coarsest(experiment: Experiment, base: Settings, devices: int) -> Grid:
         blocks=blocks,
         working={name: working(experiment, settings, numbers) for name, settings in blocks.items()},
         counts={knob.name: LEAST_STOPS for knob in numbers},
+        edges={knob.name: edges(experiment, base, knob) for knob in numbers[:1]},
     )
 
 
