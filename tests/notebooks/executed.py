@@ -72,9 +72,6 @@ ODD = {
     "an exponent": re.compile(r"(?<![\w.-])\d(?:\.\d+)?e[+-]?\d+"),
     "nothing of a large unit": re.compile(r"(?<![\d.,])0(?:\.0*)? (?:[KMGT]iB|[kMGT]B(?:/s)?|[kMG] rows/s)"),
     "too large a unit": re.compile(r"(?<![\d.,])0\.(?:0{6,}\d|0{3,}\d+ ?(?:s|ms|[kKMGT]i?B)\b)"),
-    "a share beyond the whole": re.compile(
-        r"(?<![\d.,+±])(?<!strayed by )(?<!off by )(?:1(?!00 ?%)\d\d|[2-9]\d\d|\d{4,})(?:\.\d+)? ?%"
-    ),
 }
 """Spellings of numbers that no reader needs."""
 _DECIMAL = re.compile(r"(?<![\w.,-])\d[\d,]*\.\d+(?!\w|\.\d)")
@@ -90,11 +87,8 @@ def words_of(page: str) -> str:
     return soup.get_text(" ")
 
 
-def odd_numbers(notebook: Any, beyond: dict[str, str]) -> list[str]:
-    """Return the numbers of an executed notebook that are not written for people, with a few words around each.
-
-    `beyond` tells of cells, by a part of their code, why a share may go beyond the whole there.
-    """
+def odd_numbers(notebook: Any) -> list[str]:
+    """Return the numbers of an executed notebook that are not written for people, with a few words around each."""
     found = []
     for cell in notebook.cells:
         for words in map(words_of, shown(cell)):
@@ -104,8 +98,6 @@ def odd_numbers(notebook: Any, beyond: dict[str, str]) -> list[str]:
                 if len(digits) > MOST_DIGITS:
                     hits.append(("more digits than mean something", hit))
             for why, hit in hits:
-                if "share" in why and any(part in cell.source for part in beyond):
-                    continue
                 around = " ".join(words[max(0, hit.start() - 40) : hit.end() + 20].split())
                 found.append(f"{cell.source.splitlines()[0]}: {why}: …{around}…")
     return found

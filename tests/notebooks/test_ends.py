@@ -20,8 +20,6 @@ from readahead.measure.run import run_emulated
 
 NOTEBOOKS = sorted(paths.NOTEBOOKS.glob("[0-9][0-9]_*.ipynb"))
 CI = sheet.load("ci").runs
-BEYOND = {'"sample_parquet"': "a time as a share of another, which noise can make the longer one"}
-"""Where a share may be more than the whole, and why."""
 
 
 def experiment(path: Path) -> Experiment:
@@ -87,7 +85,7 @@ def test_a_notebook_runs_as_the_sheet_of_ci_has_it(path: Path, given: dict, tmp_
     odd, with_law = odd_answers(executed, opened)
     assert odd == []
     assert with_law == {name for name, one in opened.rounds.items() if one.law}
-    assert odd_numbers(executed, BEYOND) == []
+    assert odd_numbers(executed) == []
     found = played.claims
     asked = [cell for cell in executed.cells if "lesson.claim(" in cell.source]
     assert len(found) == len(asked)

@@ -60,10 +60,10 @@ def test_a_page_that_leaves_out_what_its_law_needs_is_seen(left_out: str) -> Non
 
 
 @pytest.mark.parametrize(
-    "words", ["1.12e+06 B", "it takes 0 TiB", "0.0000012 s", "0.9676000000000001", "165 %", "8,765,432.1 B/s"]
+    "words", ["1.12e+06 B", "it takes 0 TiB", "0.0000012 s", "0.9676000000000001", "8,765,432.1 B/s"]
 )
 def test_a_number_that_is_not_for_people_is_seen(words: str) -> None:
-    assert odd_numbers(notebook(f"<p>It is {words}.</p>"), {})
+    assert odd_numbers(notebook(f"<p>It is {words}.</p>"))
 
 
 @pytest.mark.parametrize(
@@ -80,4 +80,4 @@ def test_a_number_that_is_not_for_people_is_seen(words: str) -> None:
     ],
 )
 def test_plain_numbers_are_let_through(words: str) -> None:
-    assert odd_numbers(notebook(f"<p>It is {words}.</p>"), {}) == []
+    assert odd_numbers(notebook(f"<p>It is {words}.</p>")) == []

@@ -57,6 +57,19 @@ def texts(root: ElementTree.Element) -> list[str]:
     return ["".join(node.itertext()) for node in root.iter(f"{SVG}text")]
 
 
+def test_no_share_is_drawn_beyond_the_whole_unless_one_is() -> None:
+    def ticks_of(most: float) -> list[str]:
+        marks = [
+            Mark(name="Model", source="modeled", value=most),
+            Mark(name="Print", source="published", value=0.9),
+        ]
+        return texts(ElementTree.fromstring(strip(marks, "1", "Words.")))
+
+    places = [text for text in ticks_of(1.0) if ":" not in text]
+    assert max(float(text.removesuffix(" %")) for text in places) == 100
+    assert "150 %" in ticks_of(1.3)
+
+
 @settings(max_examples=15)
 @given(st.lists(values, min_size=1, max_size=6), st.sampled_from(["s", "bytes", "times"]))
 def test_marks_stand_in_the_order_of_their_values_inside_the_frame(numbers: list[float], kind: str) -> None:
