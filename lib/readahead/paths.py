@@ -125,13 +125,13 @@ def kept(read: Callable[[*Asked], Answer]) -> Callable[[*Asked], Answer]:
     """
 
     @functools.lru_cache(maxsize=256)
-    def remembered(_changed_ns: int, _size_bytes: int, *asked: *Asked) -> Answer:
+    def remembered(_changed_ns: int, _size_bytes: int, _file: int, *asked: *Asked) -> Answer:
         return read(*asked)
 
     @functools.wraps(read)
     def ask(*asked: *Asked) -> Answer:
         facts = os.stat(str(asked[0]))  # type: ignore[misc]  # noqa: PTH116 (quicker than by the path)
-        return remembered(facts.st_mtime_ns, facts.st_size, *asked)
+        return remembered(facts.st_mtime_ns, facts.st_size, facts.st_ino, *asked)
 
     return ask
 

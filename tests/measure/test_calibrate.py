@@ -289,7 +289,7 @@ def test_the_costs_of_a_query_are_those_of_its_own_columns(columns: tuple[str, .
     asked = Case(
         recipe=recipe, device=calibrate.PROBE, columns=columns, engine=EngineSettings(column_gap_bytes=1)
     )
-    cases = calibrate._query_cases(asked)
+    cases = calibrate._scans(asked)
     assert {case.columns for case in cases} == {columns}
     runs = {len(spans) for case in cases for spans in case.plan().groups}
     assert runs == ({2} if len(columns) == 2 else {1})

@@ -8,6 +8,7 @@ with the rows to decode; many in flight show the slowest step that all reads pas
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import json
 from collections.abc import Callable, Mapping, Sequence
@@ -39,6 +40,9 @@ CostsT = TypeVar("CostsT")
 _unwritten: dict[Path, dict[str, Any]] = {}
 """Costs whose folder can only be read, as one that a class shares: they are kept until this kernel ends."""
 
+_DAMAGED = (OSError, ValueError, KeyError, TypeError, RecursionError)
+"""What reading a file raises that is not there, or that somebody else has written."""
+
 CONTROL = Case(
     recipe=Recipe(table="comments_narrow", size="tiny", row_group_rows=65_536),
     device=MEMORY,
@@ -61,13 +65,11 @@ def control_s() -> float:
 def usual_s(seen_s: float) -> float:
     """Return the least median of control runs since this machine was started, `seen_s` among them, and keep it."""
     path = paths.cache_dir() / "control.json"
-    known = _read(path) or {}
-    try:
+    with contextlib.suppress(*_DAMAGED):  # none yet, or damaged: this one is the first
+        known = _unwritten.get(path) or paths.read_json(path)
         require_range("seconds", known["seconds"], low=1e-9, high=10)
         if known["holds_for"] == _machine() and _since_boot(known):
             seen_s = min(seen_s, known["seconds"])
-    except (ValueError, KeyError, TypeError):  # none yet, or damaged: this one is the first
-        pass
     _write(path, {"holds_for": _machine(), "boot_s": psutil.boot_time(), "seconds": seen_s})
     return seen_s
 
@@ -135,10 +137,7 @@ class Calibration(Generic[CostsT]):
         return self.run(max(1, self.turns // 2))
 
     def kept(self) -> CostsT | None:
-        """Return the costs if they were kept for this machine, these versions and this disk, else None.
-
-        A damaged file counts as none, and so does a time that no run takes.
-        """
+        """Return the costs if they were kept for this machine, these versions and this disk, else None."""
         told = self._told()
         return None if told is None else self.kind(**told["costs"])
 
@@ -160,9 +159,13 @@ class Calibration(Generic[CostsT]):
         )
 
     def _told(self) -> dict[str, Any] | None:
-        """Return what was kept, if it holds for this machine."""
-        told = _kept_in(self.path, _changed(self.path), self.kind)  # type: ignore[arg-type]
-        return told if told is not None and told["holds_for"] == self._holds_for() else None
+        """Return what was kept, if it holds for this machine; a damaged file counts as none."""
+        try:
+            told = _unwritten.get(self.path) or _costs_in(self.path)
+            self.kind(**told["costs"])
+            return told if told["holds_for"] == self._holds_for() else None
+        except _DAMAGED:
+            return None
 
     def keep(self, costs: CostsT, strayed: float = 0.0) -> None:
         """Keep the costs for this machine, these versions and this disk."""
@@ -189,42 +192,21 @@ def _since_boot(told: Mapping[str, Any]) -> bool:
     return bool(abs(float(told["boot_s"]) - psutil.boot_time()) < BOOT_S)
 
 
-def _changed(path: Path) -> tuple[int, ...]:
-    """Return what differs once a file was written anew, and nothing if there is none."""
-    try:
-        facts = path.stat()
-    except OSError:
-        return ()
-    return facts.st_mtime_ns, facts.st_size, facts.st_ino
+@paths.kept
+def _costs_in(path: Path) -> dict[str, Any]:
+    """Return what a file keeps, read once: a slider asks for it hundreds of times. Raises one of `_DAMAGED`.
 
-
-@functools.lru_cache(maxsize=64)
-def _kept_in(path: Path, _as_it_is: tuple[int, ...], kind: Any) -> dict[str, Any] | None:
-    """Return what a file keeps, read once: a slider asks for it hundreds of times. None if it is damaged."""
-    told = _read(path)
-    try:
-        if told is None:
-            return None
-        for name, value in {**told["costs"], "strayed": told["strayed"], "boot": told["boot_s"]}.items():
-            high = 10.0 if name.endswith("_s") else 1e10
-            require_range(name, value, low=0, high=high, advice="Calibrate again.")
-        kind(**told["costs"])
-    except (ValueError, KeyError, TypeError, AttributeError):
-        return None
-    return told if "holds_for" in told else None
-
-
-def _read(path: Path) -> dict[str, Any] | None:
-    try:
-        told = _unwritten.get(path) or paths.read_json(path)
-    except (OSError, ValueError, RecursionError):
-        return None
-    return told if isinstance(told, dict) else None
+    So it does for a time that no run takes.
+    """
+    told: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    for name, value in {**told["costs"], "strayed": told["strayed"], "boot": told["boot_s"]}.items():
+        high = 10.0 if name.endswith("_s") else 1e10
+        require_range(name, value, low=0, high=high, advice="Calibrate again.")
+    return told
 
 
 def _write(path: Path, facts: dict[str, Any]) -> None:
     _unwritten.pop(path, None)
-    _kept_in.cache_clear()
     try:
         paths.write_whole(path, json.dumps(facts, indent=1), make_folder=True)
     except OSError:
@@ -279,7 +261,7 @@ def query(case: Case, name: str, typical: Callable[[], Costs]) -> Calibration[Co
     return Calibration(
         name=f"{case.recipe.table}-{name}",
         kind=Costs,
-        cases=lambda: [partial(trial, one) for one in _query_cases(case)],
+        cases=lambda: [partial(trial, one) for one in _scans(case)],
         read_off=read_off,
         typical=typical,
         turns=4,
@@ -387,19 +369,8 @@ PROBE = Device(name="probe", latency_s=0.001, bandwidth_bytes_per_s=4e9, channel
 """Slow enough that a pause after a read is seen, quick enough that a calibration takes seconds."""
 
 
-def _scans(busy: str) -> list[tuple[str, int, int]]:
-    """Return (size, rows of a row group, queue depth) of scans, one read at a time and many in flight."""
-    return [
-        ("tiny", 2_048, 1),
-        ("tiny", 16_384, 1),
-        ("tiny", 65_536, 1),
-        (busy, 2_048, 32),
-        (busy, 8_192, 32),
-    ]
-
-
-def _query_cases(case: Case) -> list[Case]:
-    """Return the same query on small files of its table, one read at a time and many in flight."""
+def _scans(case: Case, busy: str = "tiny") -> list[Case]:
+    """Return the case's query on small files of its table, one read at a time, and many in flight at size `busy`."""
     return [
         replace(
             case,
@@ -409,23 +380,21 @@ def _query_cases(case: Case) -> list[Case]:
             fragment_bytes=0,
             time_scale=1.0,
         )
-        for size, rows, depth in _scans("tiny")
+        for size, rows, depth in (
+            ("tiny", 2_048, 1),
+            ("tiny", 16_384, 1),
+            ("tiny", 65_536, 1),
+            (busy, 2_048, 32),
+            (busy, 8_192, 32),
+        )
     ]
 
 
 def _engine_cases(table: str) -> list[Case]:
     """Return short cases that between them show each cost: one read at a time, many in flight, and lookups."""
+    every = Case(recipe=Recipe(table=table), device=PROBE)
     busy = "small" if table == "comments_narrow" else "tiny"  # the wide tables keep the engine busy enough
-    grid = [(*scan, 0) for scan in _scans(busy)] + [("tiny", 2_048, 32, 20), ("tiny", 2_048, 32, 4_000)]
-    return [
-        Case(
-            recipe=Recipe(table=table, size=size, row_group_rows=rows),
-            device=PROBE,
-            engine=EngineSettings(threads=spare_threads(), queue_depth=depth),
-            keys=keys,
-        )
-        for size, rows, depth, keys in grid
-    ]
+    return [*_scans(every, busy), *(replace(_scans(every)[3], keys=keys) for keys in (20, 4_000))]
 
 
 def _engine_costs(trials: Sequence[Trial]) -> Costs:
