@@ -439,7 +439,7 @@ def test_the_curve_over_all_guesses_says_whether_they_improve(path: Path) -> Non
     book.keep_guess("toy", "words", "slower")
     book.keep_reveal("toy", "words", 3.0)
     book.keep_guess("toy", "unseen", 3.0)
-    assert [round(hit.off, 3) for hit in scored_guesses(book.read())] == [20, 10, 8, 2, 1.5, 1.1]
+    assert list(scored_guesses([book.read()]).off.round(3)) == [20, 10, 8, 2, 1.5, 1.1]
     shown = guesses_html(book.read())
     assert "The first 3 guesses were typically off by 10×, the last 3 by 1.5×: nearer." in shown
     assert shown.count("<tr>") == 7 + 11  # six guesses; again by how sure, with two medians and the line

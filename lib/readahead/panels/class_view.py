@@ -6,7 +6,7 @@ Nobody's name is shown unless the leader asks for it.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -32,43 +32,20 @@ NEAR = 2.0
 SIDES = ("too low", "near", "too high")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ScoredGuess:
-    """A guess and the value that it was held against."""
+def scored_guesses(books: Iterable[Facts]) -> pd.DataFrame:
+    """Return every guess that was held against something: learner (a number), topic, name, ratio, off, sure, revealed.
 
-    topic: str
-    name: str
-    guess: float
-    truth: float
-    sure: str = ""
-    """One of `SURE`, or empty."""
-
-    @property
-    def off(self) -> float:
-        """Return how far off it was, as a factor from 1 (right on) upwards, in either direction."""
-        return max(self.guess / self.truth, self.truth / self.guess)
-
-
-def scored_guesses(book: Facts) -> list[ScoredGuess]:
-    """Return the scored guesses of a progress book, in the order in which they were revealed.
-
-    Guesses among words are not counted: they have no distance.
+    `off` is how far off it was, as a factor from 1 (right on) upwards. Guesses among words are not counted: they have no
+    distance.
     """
-    places = {row.topic: row.number for row in CONTENTS}
-    found = [
-        (str(entry.get("revealed", "")), places.get(topic, 99), name, topic)
+    rows = [
+        (learner, topic, name, ratio, max(ratio, 1 / ratio), entry.get("sure", ""), entry.get("revealed", ""))
+        for learner, book in enumerate(books)
         for topic, sections in book["topics"].items()
         for name, entry in sections.get("guesses", {}).items()
-        if is_scored(entry)
+        if is_scored(entry) and (ratio := entry["guess"] / entry["truth"])
     ]
-    scored = []
-    for *_, name, topic in sorted(found):
-        entry = book["topics"][topic]["guesses"][name]
-        guess, truth = float(entry["guess"]), float(entry["truth"])
-        scored.append(
-            ScoredGuess(topic=topic, name=name, guess=guess, truth=truth, sure=entry.get("sure", ""))
-        )
-    return scored
+    return pd.DataFrame(rows, columns=["learner", "topic", "name", "ratio", "off", "sure", "revealed"])
 
 
 def is_scored(entry: Facts) -> bool:
@@ -86,44 +63,39 @@ def side(entry: Facts) -> str:
     return SIDES[int(ratio >= 1 / NEAR) + int(ratio > NEAR)]
 
 
-def trend(scored: Sequence[ScoredGuess]) -> str:
+def trend(offs: Sequence[float]) -> str:
     """Say whether the guesses got better: the median factor of the first half against the second."""
-    if not scored:
-        return "No guess has been scored yet. Keep one, and look at its answer."
-    half = len(scored) // 2 if len(scored) >= ENOUGH else len(scored)
-    early, late = (float(np.median([one.off for one in part])) for part in (scored[:half], scored[-half:]))
+    half = len(offs) // 2 if len(offs) >= ENOUGH else len(offs)
+    early, late = (float(np.median(part)) for part in (offs[:half], offs[-half:]))
     first, last = units.texts([early, late], "times", 2)
-    if half == len(scored):
+    if half == len(offs):
         return f"So far {half} scored, typically off by {first}. More will show whether they improve."
     how = "nearer" if late < early * 0.9 else "further off" if late > early * 1.1 else "as near as before"
     return f"The first {half} guesses were typically off by {first}, the last {half} by {last}: {how}."
 
 
 def guesses_html(book: Facts) -> str:
-    """Return sentence, chart and table of all scored guesses."""
-    scored = scored_guesses(book)
-    sentence = trend(scored)
-    if not scored:
-        return paragraphs(sentence)
-    offs = [(number, one.off) for number, one in enumerate(scored, start=1)]
+    """Return sentence, chart and table of all scored guesses, in the order in which they were revealed."""
+    found = scored_guesses([book]).sort_values("revealed", kind="stable")
+    if found.empty:
+        return paragraphs("No guess has been scored yet. Keep one, and look at its answer.")
+    sentence = trend(found.off.to_list())
     picture = Picture(
         title="Are my guesses getting better?",
         sentence=sentence,
         x=Axis(label="guess number", kind="count", log=False),
         y=Axis(label="off by", kind="times"),
         lines=(
-            Line(name="my guesses", source="guess", joined=False, points=offs),
-            Line(name="right on", source="measured", points=[(1, 1.0), (max(2, len(scored)), 1.0)]),
+            Line(name="my guesses", source="guess", joined=False, points=list(enumerate(found.off, start=1))),
+            Line(name="right on", source="measured", points=[(1, 1.0), (max(2, len(found)), 1.0)]),
         ),
     )
     rows = [
-        (f"{number}. {one.topic}: {one.name}", units.factor_text(one.guess / one.truth))
-        for number, one in enumerate(scored, start=1)
+        (f"{number}. {one.topic}: {one.name}", units.factor_text(one.ratio))
+        for number, one in enumerate(found.itertuples(), start=1)
     ]
     told = paragraphs(sentence) + chart(picture) + table(("Guess", "Off by"), rows)
-    return told + sureness_html(
-        pd.DataFrame([(one.sure, one.off) for one in scored], columns=["sure", "off"])
-    )
+    return told + sureness_html(found)
 
 
 def sureness_html(found: pd.DataFrame) -> str:
@@ -192,15 +164,10 @@ def machine_row(book: Facts) -> tuple[str, ...]:
 
 
 def guesses_table(results: ClassResults) -> pd.DataFrame:
-    """Return every scored guess, in the order of the book: learner (a number), topic, name, ratio, off, sure."""
-    rows = [
-        (number, one.topic, one.name, one.guess / one.truth, one.off, one.sure)
-        for row in CONTENTS
-        for number, book in enumerate(results.books.values())
-        for one in scored_guesses(book)
-        if one.topic == row.topic
-    ]
-    return pd.DataFrame(rows, columns=["learner", "topic", "name", "ratio", "off", "sure"])
+    """Return every scored guess, in the order of the book: by chapter, by learner, and as they were revealed."""
+    found = scored_guesses(results.books.values())
+    found["chapter"] = found.topic.map({row.topic: row.number for row in CONTENTS})
+    return found.dropna(subset="chapter").sort_values(["chapter", "learner", "revealed"], kind="stable")
 
 
 def reasons_table(results: ClassResults, topic: str) -> pd.DataFrame:
