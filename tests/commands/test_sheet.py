@@ -79,14 +79,14 @@ def test_the_sheets_of_the_house_fit_its_notebooks() -> None:
         ("title: 2026-13-99", DataError, "cannot be read as a sheet"),
         ("only: 5", BadValue, "only: 5 is not of type 'array'"),
         ("only: 01_tea", BadValue, "only: '01_tea' is not of type 'array'"),
-        ("only: [[1]]", BadValue, "only: 0: [1] is not of type 'string'"),
-        ("only: [{a: 1}]", BadValue, "only: 0: {'a': 1} is not of type 'string'"),
+        ("only: [[1]]", BadValue, "only.0: [1] is not of type 'string'"),
+        ("only: [{a: 1}]", BadValue, "only.0: {'a': 1} is not of type 'string'"),
         (
             "notebooks: {01_tea: {cups: 2026-01-01}}",
             BadValue,
-            "notebooks: 01_tea: cups: datetime.date(2026, 1, 1) is not of type",
+            "notebooks.01_tea.cups: datetime.date(2026, 1, 1) is not of type",
         ),
-        ("common: {cups: [1]}", BadValue, "common: cups: [1] is not of type 'string', 'number'"),
+        ("common: {cups: [1]}", BadValue, "common.cups: [1] is not of type 'string', 'number'"),
     ],
 )
 def test_a_sheet_that_cannot_be_run_says_why(

@@ -60,7 +60,7 @@ def written(tmp_path: Path, told: Any) -> Path:
     ("told", "named"),
     [
         ("predictions: [", "cannot be read"),
-        ("[1, 2]", "the file: "),
+        ("[1, 2]", "the whole: "),
         ({"claims": {}}, "'predictions' is a required property"),
         ({**GOOD, "jokes": {}}, "'jokes' was unexpected"),
         ({**GOOD, "predictions": {"fetch": {"low": "tiny"}}}, "predictions.fetch.low: 'tiny' is not of type"),

@@ -26,7 +26,6 @@ from pathlib import Path
 from typing import Any
 
 import click
-import jsonschema
 import nbformat
 import yaml
 from click.exceptions import Exit
@@ -38,24 +37,12 @@ from readahead.commands.run import check_parameters, defaults, digest
 from readahead.errors import BadValue, DataError
 from readahead.experiments.claim import AGREES, DIFFERS, NOISY
 from readahead.measure.sample import Machine, this_machine
+from readahead.questions.schema import schema_fault
 
 FOLDER = paths.DATA / "sheets"
 MOST_BYTES = 2**20
 """Of a sheet."""
-_VALUES = {
-    "type": ["object", "null"],
-    "additionalProperties": {"type": ["string", "number", "boolean", "null"]},
-}
-_SCHEMA = {
-    "type": "object",
-    "additionalProperties": False,
-    "properties": {
-        "title": {"type": "string"},
-        "common": _VALUES,
-        "notebooks": {"type": ["object", "null"], "additionalProperties": _VALUES},
-        "only": {"type": ["array", "null"], "items": {"type": "string"}},
-    },
-}
+SCHEMA = Path(__file__).with_name("sheet.schema.json")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,15 +101,12 @@ def _read(path: Path, name: str) -> dict[str, Any]:
         ) from error
     except (OSError, ValueError, RecursionError, yaml.YAMLError) as error:
         raise DataError(f"{path} cannot be read as a sheet: {error}. Mend it, or take another.") from error
-    try:
-        jsonschema.validate(told, _SCHEMA)
-    except jsonschema.ValidationError as error:
-        where = "".join(f" {key}:" for key in error.absolute_path)
+    if fault := schema_fault(told, SCHEMA):
         raise BadValue(
-            f"{path.name}:{where} {error.message[:200]}. A sheet has title: TEXT, common: {{parameter: value}},"
-            " notebooks: {03_row_groups: {parameter: value}} and only: [03_row_groups], all of them optional; a value"
-            " is a text, a number, true or false."
-        ) from error
+            f"{path.name}, {fault}. A sheet has title: TEXT, common: {{parameter: value}}, notebooks: {{03_row_groups:"
+            " {parameter: value}} and only: [03_row_groups], all of them optional; a value is a text, a number, true or"
+            " false."
+        )
     found: dict[str, Any] = told
     return found
 

@@ -35,8 +35,8 @@ SIDES = ("too low", "near", "too high")
 def scored_guesses(books: Iterable[Facts]) -> pd.DataFrame:
     """Return every guess that was held against something: learner (a number), topic, name, ratio, off, sure, revealed.
 
-    `off` is how far off it was, as a factor from 1 (right on) upwards. Guesses among words are not counted: they have no
-    distance.
+    `off` is how far off it was, as a factor from 1 (right on) upwards. Guesses among words are not counted: they have
+    no distance.
     """
     rows = [
         (learner, topic, name, ratio, max(ratio, 1 / ratio), entry.get("sure", ""), entry.get("revealed", ""))

@@ -11,7 +11,6 @@ be written is kept in memory; either way `notices` says so in words.
 from __future__ import annotations
 
 import copy
-import functools
 import json
 import os
 import sys
@@ -21,13 +20,15 @@ from pathlib import Path
 from typing import Any
 
 import filelock
-import jsonschema
 import psutil
 
 from readahead import __version__, paths
 from readahead.errors import DataError
+from readahead.questions.schema import schema_fault
 
 FORMAT = 1
+SCHEMA = Path(__file__).with_name("progress.schema.json")
+"""What a file must hold. Its amounts are such as a learner may give: they are divided and drawn."""
 LOCK_WAIT_S = 10.0
 """How long to wait for another kernel that is writing."""
 
@@ -80,19 +81,12 @@ def _read(path: Path) -> Facts:
     """Return the progress in a file. Raises `OSError` if it cannot be read, and `ValueError` with what is wrong."""
     try:
         facts: Facts = json.loads(paths.read_text(path), parse_constant=lambda _: None)
-        fault = next(_schema().iter_errors(facts), None)
+        fault = schema_fault(facts, SCHEMA)
     except RecursionError as error:
         raise ValueError("its tables are nested too deeply") from error
     if fault:
-        raise ValueError(f"{'.'.join(map(str, fault.absolute_path)) or 'the whole'}: {fault.message[:200]}")
+        raise ValueError(fault)
     return facts
-
-
-@functools.cache
-def _schema() -> Any:
-    """Return what a file must hold, whose amounts are such as a learner may give: they are divided and drawn."""
-    path = Path(__file__).with_name("progress.schema.json")
-    return jsonschema.Draft202012Validator(json.loads(path.read_text(encoding="utf-8")))
 
 
 def _write(path: Path, facts: Facts) -> None:

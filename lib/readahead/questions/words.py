@@ -21,6 +21,7 @@ from readahead.experiments.round import Round
 from readahead.published import read_yaml
 from readahead.questions.answers import Amount, Choice, Order, Several, Shape
 from readahead.questions.question import Computed, Exercise, Misconception, Prediction, numbers_of
+from readahead.questions.schema import schema_fault
 
 SCHEMA = Path(__file__).with_name("questions.schema.json")
 Entries = Mapping[str, Mapping[str, Any]]
@@ -32,21 +33,10 @@ def load(path: Path) -> dict[str, Entries]:
     Raises `DataError` that names the file, the id and the field.
     """
     told = read_yaml(path)
-    faults = sorted(_validator().iter_errors(told), key=lambda fault: list(map(str, fault.absolute_path)))
-    if faults:
-        where = ".".join(map(str, faults[0].absolute_path)) or "the file"
-        raise DataError(
-            f"{path}, {where}: {faults[0].message[:200]}. What may stand there is told in {SCHEMA.name}."
-        )
+    if fault := schema_fault(told, SCHEMA):
+        raise DataError(f"{path}, {fault}. What may stand there is told in {SCHEMA.name}.")
     kinds = ("predictions", "claims", "exercises", "figures", "agendas", "board")
     return {kind: told.get(kind) or {} for kind in kinds}
-
-
-@functools.cache
-def _validator() -> Any:
-    import jsonschema
-
-    return jsonschema.Draft202012Validator(json.loads(SCHEMA.read_text(encoding="utf-8")))
 
 
 def predictions(entries: Entries, rounds: Mapping[str, Round]) -> tuple[Prediction, ...]:
