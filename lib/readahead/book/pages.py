@@ -32,6 +32,11 @@ BADGE = "Modeled and published; measured on the maker’s machine"
 _CALL = re.compile(r"lesson\.(?:predict|reveal|claim|exercise|figure|steps|explore|guesses)\(.*\)")
 """A cell that only shows something of the chapter: it is not the learner's own code."""
 _ASKS = re.compile(r"\*\*(?:Predict|Claim|Exercise)\.\*\*")
+_CHART, _IN_A_BOX = (
+    re.compile(r"<svg [^>]*xmlns:xlink.*?</svg>", re.DOTALL),
+    r"<div class='scroll chart'>\g<0></div>",
+)
+"""A chart, which scrolls by itself where it would be too small to read."""
 _ANSI = re.compile(r"\x1b\[[0-9;]*m")
 
 
@@ -171,9 +176,11 @@ def _output(output: Mapping[str, Any]) -> str:
     told = output.get("data", {})
     if "text/html" in told:
         shown = "".join(told["text/html"]).replace("<details open>", "<details>")
-        return f"<div class='output scroll'>{panel.moving(shown) if 'data-panel=' in shown else shown}</div>"
+        shown = panel.moving(shown) if "data-panel=" in shown else shown
+        return f"<div class='output scroll'>{_CHART.sub(_IN_A_BOX, shown)}</div>"
     if "application/vnd.plotly.v1+json" in told:
-        return f"<div class='output'>{_drawn(told['application/vnd.plotly.v1+json'])}</div>"
+        drawn = _CHART.sub(_IN_A_BOX, _drawn(told["application/vnd.plotly.v1+json"]))
+        return f"<div class='output'>{drawn}</div>"
     said = "".join(output.get("text", told.get("text/plain", output.get("evalue", ""))))
     return f"<pre class='output scroll'>{_text(_ANSI.sub('', said))}</pre>"
 
