@@ -102,9 +102,9 @@ def test_a_page_says_where_it_was_measured_and_refers_to_nothing_outside() -> No
 
 
 def test_the_contents_are_written_last_and_nothing_stays_half_written(tmp_path: Path) -> None:
-    long = page(cell("markdown", "long " * 10_000), stem="02_read_ahead")
+    long = page(cell("markdown", "long " * 100_000), stem="02_read_ahead")
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (40_000, hard))  # as a full disk
+    resource.setrlimit(resource.RLIMIT_FSIZE, (200_000, hard))  # as a full disk
     try:
         with pytest.raises(OSError, match=r"02_read_ahead|too large"):
             write(tmp_path, [page(), long])

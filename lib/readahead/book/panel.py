@@ -7,7 +7,7 @@ import json
 import re
 from pathlib import Path
 
-from readahead import panels, units
+from readahead import panels, paths, units
 from readahead.book.table import Table, typical_costs
 from readahead.chapters import chapter
 from readahead.panels.state import settings_at
@@ -62,9 +62,9 @@ def _worth(errors: list[float]) -> str:
 
 def assets(folder: Path) -> None:
     """Write the files that the panels of all pages share into the folder of the book."""
-    (folder / "panel.js").write_text(script(), encoding="utf-8")
+    paths.write_whole(folder / "panel.js", script())
     style = Path(panels.__file__).with_name("panel.css").read_text(encoding="utf-8")
-    (folder / "panel.css").write_text(style + _STYLE, encoding="utf-8")
+    paths.write_whole(folder / "panel.css", style + _STYLE)
 
 
 def script() -> str:
