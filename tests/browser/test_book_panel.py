@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import lab as reading_room
@@ -27,9 +28,13 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> str:
     with typical_costs():
         twin = static_html(panel_state(EXPERIMENT, START, first_knob(EXPERIMENT, START)))
     panel.assets(folder)
-    head = "<!doctype html><html lang='en'><meta charset='utf-8'><meta name='viewport' content='width=device-width'>"
+    book = Path(panel.__file__).with_name("book.css").read_text(encoding="utf-8")
+    (folder / "book.css").write_text(book, encoding="utf-8")
+    head = "<!doctype html><html lang='en'><meta charset='utf-8'><title>Loading</title>"
+    head += "<meta name='viewport' content='width=device-width'><link rel='stylesheet' href='book.css'>"
     again = "<script src='panel.js' defer></script>"  # as a second panel on the page brings it
-    page = f"{head}<title>Loading</title><main><h1>Loading</h1>{panel.moving(twin)}</main>{again}</html>"
+    output = f"<div class='output scroll'>{panel.moving(twin)}</div>"
+    page = f"{head}<main><h1>Loading</h1>{output}</main>{again}</html>"
     (folder / "page.html").write_text(page, encoding="utf-8")
     return f"file://{folder}/page.html"
 
@@ -124,10 +129,23 @@ def test_pinning_comparing_hovering_and_saving_work_as_in_the_notebook(page: Any
 def test_it_fits_a_phone_and_follows_a_dark_page(page: Any) -> None:
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     paper = "getComputedStyle(document.querySelector('.readahead-panel')).backgroundColor"
-    assert page.evaluate(paper) == "rgb(255, 255, 255)"
+    assert page.evaluate(paper) == "rgb(255, 254, 251)"
     page.emulate_media(color_scheme="dark")
     page.wait_for_function("document.documentElement.dataset.jpThemeLight === 'false'")
-    assert page.evaluate(paper) == "rgb(17, 20, 24)"
+    assert page.evaluate(paper) == "rgb(22, 24, 28)"
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing_serious(page: Any, scheme: str) -> None:
+    axe = pytest.importorskip("axe_playwright_python", reason="pip install axe-playwright-python")
+    page.emulate_media(color_scheme=scheme)
+    page.locator(".readahead-pin").click()
+    page.locator(".readahead-live summary").first.click()
+    shown(page)
+    page.evaluate(Path(axe.__file__).with_name("axe.min.js").read_text(encoding="utf-8"))
+    found = page.evaluate("axe.run({preload: false}).then((told) => told.violations)")
+    wrong = [one for one in found if one["impact"] in ("serious", "critical")]
+    assert [(one["id"], [node["html"] for node in one["nodes"]]) for one in wrong] == []
 
 
 def test_five_hundred_moves_leave_no_memory_behind(page: Any) -> None:

@@ -15,14 +15,16 @@ from readahead.panels.state import settings_at
 _PLACE = re.compile(r'<div data-panel="([^"]+)">')
 _BADGE = "Modeled only, no DuckDB here."
 _STYLE = """
-@media screen { .readahead-moves > :not(.readahead-live) { display: none; } }
+@media screen { [data-panel].readahead-moves > :not(.readahead-live) { display: none; } }
 @media print { .readahead-moves > .readahead-live { display: none; } }
-.readahead-badge { margin: 0 0 6px; padding: 6px 10px; border-left: 4px solid #2b8ac6; font-size: 14px; }
-.readahead-knob input:read-only { border-color: transparent; }
+.readahead-live { --jp-layout-color0: var(--paper); --jp-content-font-color1: var(--ink); }
+.readahead-badge { margin: 0 10px 6px; padding: 2px 10px; border-left: 4px solid #2b8ac6; font: 13px/1.45 system-ui, sans-serif; }
+.readahead-panel .readahead-knob input:read-only { border-color: transparent; background: none; }
 .readahead-live :is(.readahead-measure, .readahead-cancel, .readahead-auto, .readahead-reads, progress) {
   display: none;
 }
-"""
+"""  # noqa: E501
+"""On a page the panel takes the page's own paper and ink; on paper the twin stands instead."""
 
 
 def moving(page: str) -> str:
@@ -54,9 +56,9 @@ def _worth(errors: list[float]) -> str:
     """Say in words what the numbers are and how far the curves stray."""
     most, nearly = (units.text(errors[round(share * (len(errors) - 1))], "1", 2) for share in (1, 0.98))
     return (
-        "The model takes what the engine typically costs. A slider stops at a few places, and there every number is the"
-        f" model's own. Between them the line is straight from place to place: of {len(errors)} places drawn at random,"
-        f" 98 in 100 lie within {nearly} of the model, and all of them within {most}."
+        "Where a slider stops, every number is the model's own, with what the engine typically costs. Between the stops"
+        f" the line is straight from place to place: of {len(errors)} places drawn at random, 98 in 100 lie within"
+        f" {nearly} of the model, and the others within {most}."
     )
 
 
