@@ -159,8 +159,8 @@ class Sample:
             )
         if self.median_s < TOO_FAST_S:
             said.append(
-                f"A run below {units.text(TOO_FAST_S, 's')} is too fast to tell on this machine whether the model is"
-                " right: waking a thread counts in it."
+                f"A run below {units.text(TOO_FAST_S, 's')} is too fast to tell on this machine, for waking a thread"
+                " counts in it: choose a larger size or a slower device."
             )
         if self.time_scale > 1 and np.median(self.cpu_s) > 0.3 * self.median_s * self.time_scale:
             said.append(
