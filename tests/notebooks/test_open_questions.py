@@ -235,6 +235,10 @@ NOWHERE = {
         "has something of everything",
         "order is good enough",
         "The finer order is a gift",
+        "813.82",
+        "207.99",
+        "951.01",
+        "243.53",
     ),
     "08_cache_tiers.ipynb": (
         "A straight line",
@@ -280,6 +284,13 @@ def test_the_answer_does_not_stand_above_its_question(notebook: str, name: str) 
 def test_the_lesson_is_left_to_the_reveal(notebook: str) -> None:
     text = (paths.NOTEBOOKS / notebook).read_text(encoding="utf-8")
     assert [words for words in NOWHERE[notebook] if words in text] == []
+
+
+def test_a_figure_that_shows_the_cliff_comes_after_the_last_guess_at_it() -> None:
+    text = (paths.NOTEBOOKS / "08_cache_tiers.ipynb").read_text(encoding="utf-8")
+    order = ['predict(\\"scan_gain', 'figure(\\"cliff', 'claim(\\"no_use']
+    places = [text.index(f"lesson.{call}") for call in order]
+    assert places == sorted(places)
 
 
 LAWS = {

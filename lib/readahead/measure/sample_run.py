@@ -198,7 +198,7 @@ class TableSample:
         """Return what the engine takes for a row group of which every row is wanted (True), and for one from which the
         filter picks rows here and there (False), so that less of a row need be unpacked.
 
-        Taken from a third copy, in memory, with row groups of middling size. A row's price is set so that the schedule
+        Taken from a third copy, in memory, with row groups of a medium size. A row's price is set so that the schedule
         from memory takes what DuckDB takes; all else is as calibrated before.
         """
         known = guessed_costs(self.lies)

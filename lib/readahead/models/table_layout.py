@@ -60,7 +60,7 @@ class Table:
 
     @property
     def usual_rows(self) -> int:
-        """Return the rows of a middling row group today."""
+        """Return the median of the rows of a row group today."""
         return int(np.median(self.reads.rows))
 
 

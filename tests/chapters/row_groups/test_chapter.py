@@ -58,6 +58,15 @@ def test_there_is_one_group_for_each_read_in_flight() -> None:
         assert case.recipe.row_groups <= case.window.slots
 
 
+@pytest.mark.parametrize("threads", [1, 4, 7, 15])
+def test_the_questions_have_eight_groups_on_any_number_of_cores(threads: int) -> None:
+    question = " ".join(book.chapter("row_groups").question("predict", "near").split())
+    settings = EXPERIMENT.settings(size="tiny", queue_depth=8, threads=threads)
+    rows = one_each(settings)
+    assert f"8 groups of {rows:,} rows" in question
+    assert EXPERIMENT.case({**settings, "row_group_rows": rows}).recipe.row_groups == 8
+
+
 def test_small_groups_are_dearer_far_away_and_one_is_too_few() -> None:
     study = Study(EXPERIMENT)
     one = one_each(study.base)

@@ -236,7 +236,7 @@ def in_print() -> Tally:
     """Return every printed figure that a law of this chapter meets; one of them could have failed.
 
     A load that is read from storage cold and from memory warm has the ratio of the two, whatever it reads: the unsorted
-    load's on two nodes foretells the warm time of the redundant one. The other times are held to a model in the
+    load's on two nodes predicts the warm time of the redundant one. The other times are held to a model in the
     chapters on elimination and on scale-out, and count there.
     """
     printed = partial(published.best, "cache_tiers")

@@ -47,7 +47,7 @@ SMALL_ROWS, LITTLE_ROWS, LARGE_ROWS = 2_048, 8_192, 1_048_576
 def one_each(settings: Settings) -> int:
     """Return the row-group size that gives every read in flight one group of the table."""
     case = EXPERIMENT.case(settings)
-    rows = -(-case.recipe.rows // case.window.slots)
+    rows = -(-case.recipe.rows // min(case.window.slots, case.window.depth))
     return int(min(-(-rows // VECTOR_ROWS) * VECTOR_ROWS, LARGE_ROWS))
 
 
