@@ -13,6 +13,7 @@ from toybox import CHAPTER
 
 from readahead import paths
 from readahead.chapters import CONTENTS, chapter
+from readahead.commands.run import defaults
 from readahead.panels.published_table import published_table
 
 NOTEBOOKS = sorted(paths.NOTEBOOKS.glob("[0-9][0-9]_*.ipynb"))
@@ -260,3 +261,12 @@ def test_ones_own_lines_may_draw_print_and_use_pandas() -> None:
     notebook = copy.deepcopy(TOY)
     add(YOURS, "\nimport pandas as pd\nimport plotly.express as px\npx.line(run.reads)\nprint(1)")(notebook)
     assert inspect(notebook, imports=ALLOWED) == []
+
+
+def test_all_notebooks_open_at_the_same_size_which_is_that_of_their_givens() -> None:
+    size = {path.name: defaults(path)["size"] for path in NOTEBOOKS}
+    assert set(size.values()) == {"tiny"}
+    own_disk = "own machine's disk, at size small"  # a longer run, and the question says so
+    words = {path.name: path.read_text(encoding="utf-8").replace(own_disk, "") for path in NOTEBOOKS}
+    said = {name: set(re.findall(r"at size (\w+)", text)) - {"tiny"} for name, text in words.items()}
+    assert {name: sizes for name, sizes in said.items() if sizes} == {}

@@ -20,7 +20,7 @@ MADE_UP = {"latency_s": 0.004, "bandwidth_bytes_per_s": 100e6}
 @pytest.fixture(scope="module")
 def study() -> Study:
     """Return the study at the size for which the questions give their numbers, with the files built."""
-    found = Study(EXPERIMENT, repeats=1, size="small")
+    found = Study(EXPERIMENT, repeats=1, size="tiny")
     for changes in (STORE, SMALL_GROUPS):
         EXPERIMENT.case(found.settings(**changes)).build()
     return found

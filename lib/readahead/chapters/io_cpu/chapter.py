@@ -47,6 +47,8 @@ EXPERIMENT = Reports(
 )
 
 BANDWIDTHS = (50 * MB, 200 * MB, 800 * MB, 3_200 * MB)
+WARM: dict[str, Any] = {"where": DISK_WARM, "size": "small"}
+"""From memory, and a table that takes the processor longer than opening its file, whatever the notebook's size."""
 AMPLE, TIGHT = 1_024 * MiB, 16 * MiB
 """Memory limits above and below the table of the eviction round."""
 
@@ -90,13 +92,13 @@ def evicting(_: Study) -> Value:
 
 def cpu_ratio(study: Study) -> Value:
     """Return how many times the processor seconds of one sum Query 1 takes, from memory."""
-    dear, cheap = (cpu_value(study.sample(report=report, where=DISK_WARM)) for report in (QUERY_1, SUM))
+    dear, cheap = (cpu_value(study.sample(report=report, **WARM)) for report in (QUERY_1, SUM))
     return dear / cheap
 
 
 def core_rate(study: Study, report: str = EVERY) -> Applied:
     """Return the law of the bytes a second that one worker gets through of a query."""
-    settings = study.settings(report=report, where=DISK_WARM)
+    settings = study.settings(report=report, **WARM)
     costs, recipe = EXPERIMENT.costs(settings), EXPERIMENT.case(settings).recipe
     cpu_s = recipe.rows * costs.row_s + recipe.row_groups * costs.group_s
     return Applied(laws.rate_per_core, cpu_s=cpu_s, size_bytes=EXPERIMENT.work(settings))
@@ -104,10 +106,8 @@ def core_rate(study: Study, report: str = EVERY) -> Applied:
 
 def dear_law(study: Study) -> Applied:
     """Return the law of the processor time of Query 1 over that of one sum."""
-    dear, cheap = (
-        EXPERIMENT.costs(study.settings(report=report, where=DISK_WARM)) for report in (QUERY_1, SUM)
-    )
-    recipe = EXPERIMENT.case(study.base).recipe
+    dear, cheap = (EXPERIMENT.costs(study.settings(report=report, **WARM)) for report in (QUERY_1, SUM))
+    recipe = EXPERIMENT.case(study.settings(**WARM)).recipe
     return Applied(
         laws.times_as_dear,
         rows=recipe.rows,
@@ -120,15 +120,13 @@ def dear_law(study: Study) -> Applied:
 
 def knee_measured(study: Study) -> Value:
     """Return the same from the processor seconds of a warm scan."""
-    cpu = cpu_value(study.sample(report=EVERY, where=DISK_WARM, threads=1))
-    return cpu.inverse(EXPERIMENT.work(study.settings(report=EVERY)))
+    cpu = cpu_value(study.sample(report=EVERY, **WARM, threads=1))
+    return cpu.inverse(EXPERIMENT.work(study.settings(report=EVERY, **WARM)))
 
 
 def speed_up(see: Any) -> Any:
     """Return how many times faster Query 1 is from memory with a worker on each core than with one."""
-    one, all_cores = (
-        see.seconds(report=QUERY_1, where=DISK_WARM, threads=threads) for threads in (1, cores())
-    )
+    one, all_cores = (see.seconds(report=QUERY_1, **WARM, threads=threads) for threads in (1, cores()))
     return one / all_cores
 
 
@@ -186,10 +184,8 @@ def _from_disk(study: Study) -> Value:
 
 def _query_1(study: Study) -> Value:
     """Return the bytes a CPU-second of Query 1 over those of a scan of every column."""
-    work = {report: EXPERIMENT.work(study.settings(report=report)) for report in (QUERY_1, EVERY)}
-    one, every = (
-        cpu_value(study.sample(report=report, where=DISK_WARM)).times(1 / work[report]) for report in work
-    )
+    work = {report: EXPERIMENT.work(study.settings(report=report, **WARM)) for report in (QUERY_1, EVERY)}
+    one, every = (cpu_value(study.sample(report=report, **WARM)).times(1 / work[report]) for report in work)
     return every / one
 
 
@@ -201,12 +197,12 @@ ANALOGUES = {
 
 CLAIMS = {
     "sums_differ": Sides(
-        left=lambda study: cpu_value(study.sample(report=QUERY_1, where=DISK_WARM)),
-        right=lambda study: cpu_value(study.sample(report=SUM, where=DISK_WARM)),
+        left=lambda study: cpu_value(study.sample(report=QUERY_1, **WARM)),
+        right=lambda study: cpu_value(study.sample(report=SUM, **WARM)),
     ),
     "more_workers": Sides(
-        left={"report": QUERY_1, "where": DISK_WARM, "threads": cores()},
-        right={"report": QUERY_1, "where": DISK_WARM, "threads": 1},
+        left={"report": QUERY_1, **WARM, "threads": cores()},
+        right={"report": QUERY_1, **WARM, "threads": 1},
         when={"this_machine_has": lambda left, right, study: cores() == 1},
     ),
     "slope": Sides(left=on_bandwidth(200 * MB, EVERY), right=on_bandwidth(50 * MB, EVERY)),
@@ -263,10 +259,10 @@ def _scan_cpu(_: Study) -> Picture:
 def _row_width(study: Study) -> Picture:
     points = []
     for report in (EVERY, QUERY_1, SUM):
-        settings = study.settings(report=report)
+        settings = study.settings(report=report, **WARM)
         share = PAGE_BYTES / EXPERIMENT.work(settings)
         rows = EXPERIMENT.case(settings).recipe.rows * share
-        points.append((rows, cpu_value(study.sample(report=report, where=DISK_WARM), share).median))
+        points.append((rows, cpu_value(study.sample(report=report, **WARM), share).median))
     name = "DuckDB, warm: all columns, Query 1, one sum"
     return Picture(
         lines=(

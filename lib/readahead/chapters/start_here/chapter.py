@@ -39,10 +39,10 @@ EXPERIMENT = StartHere(
 
 
 # -- the rounds ------------------------------------------------------------------------------------------
-STORE = {"device": "object-store", "query": "scan", "row_group_rows": 122_880}
+STORE = {"device": "object-store", "query": "scan", "row_group_rows": 16_384}
 DRIVE = {**STORE, "device": "nvme"}
-SMALL_GROUPS = {**STORE, "row_group_rows": 8_192}
-IN_PIECES = {**STORE, "device": "usb-disk", "fragment_bytes": 256 * KiB}
+SMALL_GROUPS = {**STORE, "row_group_rows": 2_048}
+IN_PIECES = {**STORE, "device": "usb-disk", "fragment_bytes": 256 * KiB, "row_group_rows": 122_880}
 TEN_ROWS = {**STORE, "query": "lookup", "rows_per_lookup": 10}
 
 
