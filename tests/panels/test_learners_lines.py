@@ -8,7 +8,9 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
+from IPython.core.interactiveshell import InteractiveShell
 from toybox import CHAPTER
 
 from readahead import panels
@@ -18,6 +20,16 @@ from readahead.panels.published_table import published_table
 from readahead.published import figures, topics
 from readahead.questions.progress import Progress
 from readahead.running import Event, listening
+
+
+def test_a_number_that_ends_a_cell_has_four_digits(tmp_path: Path) -> None:
+    shell = InteractiveShell.instance()
+    try:
+        open_chapter("fragments", reveal=True, progress=Progress(tmp_path / "p.json"), size="tiny")
+        said = shell.display_formatter.format((0.1 + 0.2, np.float64(1 / 3), 1.2e9, float("nan"), True, 5))
+    finally:
+        InteractiveShell.clear_instance()
+    assert said[0]["text/plain"] == "(0.3, 0.3333, 1200000000, nan, True, 5)"
 
 
 def test_a_kernel_that_opens_a_lesson_does_not_import_pandas() -> None:

@@ -26,7 +26,9 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from IPython import display as ipython
+from IPython import get_ipython
 from tqdm.auto import tqdm
 
 from readahead import panels, units
@@ -306,7 +308,15 @@ def open_chapter(
     lesson.progress.read()  # so that a damaged file is told of now
     lesson.say_notices()
     panels.machine_card()
+    if shell := get_ipython():
+        for kind in (float, np.float64):
+            shell.display_formatter.formatters["text/plain"].for_type(kind, _write_number)
     return lesson
+
+
+def _write_number(number: float, printer: Any, *_: Any) -> None:
+    """Write a number that ends a cell with four digits that mean something, and without an exponent."""
+    printer.text(units.text(float(number), "", 4).replace(",", ""))
 
 
 # -- what a lesson shows ------------------------------------------------------------------------------
