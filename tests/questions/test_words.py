@@ -137,6 +137,10 @@ def test_choices_stand_for_numbers_by_their_limits(tmp_path: Path) -> None:
             "'tenth' is no misconception of exercise 'hole'. It has: tenfold",
         ),
         (
+            lambda told: words.exercises(told["exercises"], {"hole": Computed(law=len)}),
+            "numbers of exercise 'hole' in questions.yaml and their law in Python need each other",
+        ),
+        (
             lambda told: words.exercises({}, {"hole": Computed()}),
             "'hole' has a computed answer and no exercise",
         ),

@@ -180,8 +180,10 @@ class Computed:
     equivalents: Callable[[Any], Any] | None = None
     examples: Mapping[str, Callable[[Any], Any]] = field(default_factory=dict)
     matches: Mapping[str, Callable[[Any], bool]] = field(default_factory=dict)
-    drawn: Drawn | None = None
-    """In place of `answer`: the numbers, and the law that computes it from them."""
+    law: Callable[[Mapping[str, float]], Applied] | None = None
+    """In place of `answer`: the law that computes it from the numbers of `questions.yaml`."""
+    wrong: Mapping[str, Callable[[Mapping[str, float]], float]] = field(default_factory=dict)
+    """What misconceptions make of these numbers."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -20,7 +20,7 @@ from readahead.experiments.claim import Claim, Reason, Sides
 from readahead.experiments.round import Round
 from readahead.published import read_yaml
 from readahead.questions.answers import Amount, Choice, Order, Several, Shape
-from readahead.questions.question import Computed, Exercise, Misconception, Prediction, numbers_of
+from readahead.questions.question import Computed, Drawn, Exercise, Misconception, Prediction, numbers_of
 from readahead.questions.schema import schema_fault
 
 SCHEMA = Path(__file__).with_name("questions.schema.json")
@@ -86,9 +86,14 @@ def exercises(entries: Entries, computed: Mapping[str, Computed]) -> tuple[Exerc
 def _exercise(name: str, entry: Mapping[str, Any], computed: Computed) -> Exercise:
     of = f"of exercise {name!r}"
     known = {idea["id"] for idea in entry["misconceptions"] if "id" in idea}
-    drawn = computed.drawn
-    law = drawn.law(numbers_of(drawn.first())) if drawn else None
-    ids = {*computed.examples, *computed.matches, *(drawn.wrong if drawn else ())}
+    if ("numbers" in entry) == (computed.law is None):
+        raise BadValue(f"numbers {of} in questions.yaml and their law in Python need each other.")
+    drawn = law = None
+    if computed.law is not None:
+        numbers = {key: tuple(written) for key, written in entry["numbers"].items()}
+        drawn = Drawn(numbers=numbers, law=computed.law, wrong=computed.wrong)
+        law = drawn.law(numbers_of(drawn.first()))
+    ids = {*computed.examples, *computed.matches, *computed.wrong}
     for lost in ids - known:
         raise BadValue(f"{lost!r} is no misconception {of}. It has: {', '.join(sorted(known)) or 'none'}.")
     ideas = []

@@ -18,7 +18,7 @@ from readahead.experiments.knobs import knobs_of
 from readahead.experiments.residual import Tally, tally
 from readahead.experiments.round import Applied, Round, Study, along, compared
 from readahead.experiments.steps import Box, Frame, Steps
-from readahead.questions.question import Computed, Drawn
+from readahead.questions.question import Computed
 from readahead.units import GiB, KiB, MiB
 
 EXPERIMENT = CachedQueries(
@@ -276,21 +276,14 @@ ANSWERS = {
         matches={"ten_points_are": lambda given: 1.05 <= given <= 1.3},
     ),
     "five_minutes": Computed(
-        drawn=Drawn(
-            numbers={
-                "drive_price": ("300 dollars", "200 dollars", "400 dollars", "500 dollars"),
-                "reads_a_second": ("100,000", "50,000", "200,000", "400,000"),
-                "page_bytes": ("16 KiB", "4 KiB", "8 KiB", "64 KiB"),
-            },
-            law=lambda given: Applied(
-                laws.break_even_s,
-                page_bytes=given["page_bytes"],
-                drive_price=given["drive_price"],
-                reads_per_s=given["reads_a_second"],
-                memory_price_per_byte=3 / GiB,
-            ),
-            wrong={"the_price_of": lambda given: given["drive_price"] * GiB / 3 / given["page_bytes"]},
+        law=lambda given: Applied(
+            laws.break_even_s,
+            page_bytes=given["page_bytes"],
+            drive_price=given["drive_price"],
+            reads_per_s=given["reads_a_second"],
+            memory_price_per_byte=3 / GiB,
         ),
+        wrong={"the_price_of": lambda given: given["drive_price"] * GiB / 3 / given["page_bytes"]},
         matches={"the_price_of": lambda given: given > 1e5, "upside_down": lambda given: given < 1},
     ),
 }

@@ -31,7 +31,7 @@ from readahead.experiments.round import Applied, Round, Study, along, compared, 
 from readahead.experiments.steps import Frame, Steps
 from readahead.measure.run import Query, quoted, run_emulated
 from readahead.measure.sample import Sample, Value
-from readahead.questions.question import Computed, Drawn
+from readahead.questions.question import Computed
 from readahead.running import quietly, tell
 
 MONTH, YEAR = "Q1.2", "Q1.1"
@@ -319,18 +319,11 @@ CLAIMS: dict[str, Sides] = {
 
 ANSWERS: dict[str, Computed] = {
     "groups": Computed(
-        drawn=Drawn(
-            numbers={
-                "groups": ("1,000 row groups", "500 row groups", "800 row groups", "2,000 row groups"),
-                "selectivity": ("3 %", "4 %", "5 %", "12 %"),
-                "disorder": ("2 %", "1 %", "2.5 %", "7 %"),
-            },
-            law=lambda given: Applied(laws.groups_read, **given),
-            wrong={
-                "only_what_is": lambda given: given["groups"] * given["selectivity"],
-                "disorder_spoils": lambda given: given["groups"],
-            },
-        )
+        law=lambda given: Applied(laws.groups_read, **given),
+        wrong={
+            "only_what_is": lambda given: given["groups"] * given["selectivity"],
+            "disorder_spoils": lambda given: given["groups"],
+        },
     ),
     "half": Computed(answer=lambda _: math.log(0.5) / math.log(1 - QUERIES["Q1.3"].share(BY_DATE))),
 }

@@ -16,7 +16,7 @@ from readahead.experiments.round import Applied, Round, Study, along, compared
 from readahead.experiments.steps import Frame, Steps
 from readahead.measure.sample import Value
 from readahead.models.queue import DeviceQueue
-from readahead.questions.question import Computed, Drawn
+from readahead.questions.question import Computed
 from readahead.units import KiB, MiB
 
 figure = functools.partial(published.figure, "fragments")
@@ -134,17 +134,11 @@ ANSWERS = {
         }
     ),
     "small_reads": Computed(
-        drawn=Drawn(
-            numbers={
-                "latency_s": ("100 µs", "50 µs", "60 µs", "200 µs", "250 µs"),
-                "bandwidth_bytes_per_s": ("500 MB/s", "300 MB/s", "350 MB/s", "400 MB/s"),
-            },
-            law=lambda given: Applied(
-                laws.yield_share,
-                fragment_bytes=4 * KiB,
-                seek_s=given["latency_s"],
-                bandwidth_bytes_per_s=given["bandwidth_bytes_per_s"],
-            ),
+        law=lambda given: Applied(
+            laws.yield_share,
+            fragment_bytes=4 * KiB,
+            seek_s=given["latency_s"],
+            bandwidth_bytes_per_s=given["bandwidth_bytes_per_s"],
         ),
         matches={"ssds_have_no": lambda given: given > 0.5, "the_size_of": lambda given: given < 0.02},
     ),

@@ -26,7 +26,7 @@ from readahead.experiments.figure import Line, Picture
 from readahead.experiments.residual import Tally, tally
 from readahead.experiments.round import Applied, Round, Study, along, compared
 from readahead.experiments.steps import Frame, Steps, listed
-from readahead.questions.question import Computed, Drawn
+from readahead.questions.question import Computed
 from readahead.units import KiB
 
 figure = functools.partial(published.figure, "index_pages")
@@ -328,11 +328,8 @@ ANSWERS: dict[str, Computed] = {
         },
     ),
     "seconds": Computed(
-        drawn=Drawn(
-            numbers={"in_flight": ("500", "200", "250", "300", "400", "800")},
-            law=_queued,
-            wrong={"a_read_for": lambda given: _queued(given).result / 8},
-        ),
+        law=_queued,
+        wrong={"a_read_for": lambda given: _queued(given).result / 8},
         matches={
             "latency_is_the": lambda given: given < 0.01,
             "a_read_for": lambda given: 0.1 < given < 0.16,

@@ -35,7 +35,7 @@ from readahead.experiments.round import Applied, Round, Study, along, compared
 from readahead.experiments.steps import Steps, scan_frames
 from readahead.measure.run import EngineSettings, Query, run_local
 from readahead.measure.sample import Value, this_machine
-from readahead.questions.question import Computed, Drawn
+from readahead.questions.question import Computed
 from readahead.storage import page_cache
 from readahead.units import GB, MB, MiB
 
@@ -222,17 +222,11 @@ ANSWERS = {
         },
     ),
     "upgrade": Computed(
-        drawn=Drawn(
-            numbers={
-                "bytes_per_s": ("4 GB/s", "5 GB/s", "6 GB/s", "7 GB/s"),
-                "core_bytes_per_s": ("360 MB/s", "300 MB/s", "320 MB/s", "400 MB/s"),
-            },
-            law=lambda given: Applied(laws.cores_for, **given, sigma=sigma()),
-            wrong={
-                "cores_add_up": lambda given: given["bytes_per_s"] / given["core_bytes_per_s"],
-                "the_loss_of_eight": lambda given: given["bytes_per_s"] / given["core_bytes_per_s"] * 8 / 6.5,
-            },
-        )
+        law=lambda given: Applied(laws.cores_for, **given, sigma=sigma()),
+        wrong={
+            "cores_add_up": lambda given: given["bytes_per_s"] / given["core_bytes_per_s"],
+            "the_loss_of_eight": lambda given: given["bytes_per_s"] / given["core_bytes_per_s"] * 8 / 6.5,
+        },
     ),
 }
 

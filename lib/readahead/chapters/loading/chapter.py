@@ -27,7 +27,7 @@ from readahead.experiments.steps import Frame, Steps, listed
 from readahead.measure import scalability
 from readahead.measure.sample import Sample, Value
 from readahead.published import Ratio
-from readahead.questions.question import Computed, Drawn
+from readahead.questions.question import Computed
 
 COUNTS = (1, 2, 4, 8, 16, 32)
 """Writers that are measured."""
@@ -322,14 +322,8 @@ ANSWERS: dict[str, Computed] = {
         },
     ),
     "peak": Computed(
-        drawn=Drawn(
-            numbers={
-                "contention": ("0.05", "0.02", "0.04", "0.1", "0.2"),
-                "crosstalk": ("0.002", "0.0005", "0.001", "0.005"),
-            },
-            law=lambda given: Applied(laws.peak, **given),
-            wrong={"the_peak_is": lambda given: 1 / given["contention"]},
-        ),
+        law=lambda given: Applied(laws.peak, **given),
+        wrong={"the_peak_is": lambda given: 1 / given["contention"]},
         matches={
             "more_connections_more": lambda given: given > 60,
             "the_peak_is": lambda given: 19 < given < 20.6,

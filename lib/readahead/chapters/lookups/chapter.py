@@ -20,7 +20,7 @@ from readahead.experiments.round import Analogue, Applied, Round, Source, Study,
 from readahead.experiments.steps import Box, Frame, Steps
 from readahead.measure.sample import Sample, Value
 from readahead.published import Ratio, best, figure
-from readahead.questions.question import Computed, Drawn
+from readahead.questions.question import Computed
 from readahead.units import KiB
 
 # -- Chang's eight disks, in print -------------------------------------------------------------------------
@@ -166,6 +166,7 @@ def in_print() -> Tally:
 
 # -- what is asked of model and measurement ----------------------------------------------------------------
 BEFORE, AFTER = 25, 26
+_BEFORE = {"rows_per_lookup": BEFORE}
 MANY: dict[str, Any] = {"stored": PARQUET, "queue_depth": 128, "rows_per_lookup": AFTER}
 """Twenty-six rows, all asked for at once: a Parquet file has no index to walk down first."""
 DISTINCT_KEYS = 100
@@ -442,7 +443,6 @@ FIGURES = {
 
 
 # -- claims and computed answers -------------------------------------------------------------------------
-_BEFORE = {"rows_per_lookup": BEFORE}
 CLAIMS: dict[str, Sides] = {
     "flat": Sides(left={**_BEFORE, "channels": 64}, right={**_BEFORE, "channels": 1}),
     "moved": Sides(left={"rows_per_lookup": AFTER, "step_rows": 100}, right=_BEFORE),
@@ -452,7 +452,10 @@ CLAIMS: dict[str, Sides] = {
         right={**MANY, "table_order": SHUFFLED},
         when={"so_many_disks": lambda left, right, study: study.base["channels"] > 16},
     ),
-    "model_holds": Sides(left=lambda study: step(study.measured), right=lambda study: step(study.model)),
+    "model_holds": Sides(
+        left=lambda study: step(study.measured),
+        right=lambda study: step(study.model),
+    ),
     "both_sides": Sides(
         left=lambda study: study.measured.seconds(**by_index(max(1, break_even(study) // 2))),
         right={"query": "scan"},
@@ -475,17 +478,11 @@ ANSWERS: dict[str, Computed] = {
         matches={"larger_reads_cost": lambda given: given < 1},
     ),
     "groups_hit": Computed(
-        drawn=Drawn(
-            numbers={
-                "places": ("1,000 row groups", "500 row groups", "800 row groups", "2,000 row groups"),
-                "rows": ("1,000 random rows", "500 random rows", "1,500 random rows", "3,000 random rows"),
-            },
-            law=lambda given: Applied(laws.distinct, **given),
-            wrong={
-                "one_for_each": lambda given: given["rows"],
-                "half_of_them": lambda given: given["places"] / 2,
-            },
-        )
+        law=lambda given: Applied(laws.distinct, **given),
+        wrong={
+            "one_for_each": lambda given: given["rows"],
+            "half_of_them": lambda given: given["places"] / 2,
+        },
     ),
     "my_break_even": Computed(
         answer=break_even,

@@ -15,7 +15,7 @@ from readahead.experiments.residual import Tally, tally
 from readahead.experiments.round import Applied, Round, Source, Study, along, compared
 from readahead.experiments.steps import Steps, scan_frames
 from readahead.measure.sample import Value
-from readahead.questions.question import Computed, Drawn
+from readahead.questions.question import Computed
 from readahead.storage import page_cache
 from readahead.units import GB, KiB, MiB
 
@@ -289,14 +289,8 @@ ANSWERS: dict[str, Computed] = {
         },
     ),
     "longest_hole": Computed(
-        drawn=Drawn(
-            numbers={
-                "latency_s": ("5 ms", "2 ms", "3 ms", "8 ms", "20 ms"),
-                "bandwidth_bytes_per_s": ("200 MB/s", "100 MB/s", "150 MB/s", "400 MB/s"),
-            },
-            law=lambda given: Applied(laws.bytes_to_ask_for, **given),
-            wrong={"a_second_s": lambda given: given["bandwidth_bytes_per_s"]},
-        ),
+        law=lambda given: Applied(laws.bytes_to_ask_for, **given),
+        wrong={"a_second_s": lambda given: given["bandwidth_bytes_per_s"]},
         matches={"never_read_what": lambda given: given < 1e5, "a_second_s": lambda given: given > 1e7},
     ),
 }

@@ -38,7 +38,7 @@ from readahead.measure.run import EngineSettings
 from readahead.models.schedule import Costs
 from readahead.models.table_layout import VECTOR_ROWS
 from readahead.published import figure
-from readahead.questions.question import Computed, Drawn
+from readahead.questions.question import Computed
 from readahead.storage import page_cache
 
 SMALL_ROWS, LITTLE_ROWS, LARGE_ROWS = 2_048, 8_192, 1_048_576
@@ -207,20 +207,13 @@ MONDAY: dict[str, Any] = {
 
 ANSWERS = {
     "monday": Computed(
-        drawn=Drawn(
-            numbers={
-                "row_bytes": ("40 bytes", "48 bytes", "64 bytes", "80 bytes", "100 bytes"),
-                "latency_s": ("20 ms", "10 ms", "15 ms", "30 ms"),
-                "bandwidth_bytes_per_s": ("80 MB/s", "40 MB/s", "50 MB/s", "60 MB/s"),
-            },
-            law=lambda given: Applied(laws.rows_to_write, **{**MONDAY, **given}),
-            wrong={
-                "the_link_s": lambda given: laws.rows_to_write(
-                    **{**MONDAY, **given, "bandwidth_bytes_per_s": 10e9 / 8}
-                ),
-                "as_long_as": lambda given: laws.rows_to_write(**{**MONDAY, **given}) / 10,
-            },
-        )
+        law=lambda given: Applied(laws.rows_to_write, **{**MONDAY, **given}),
+        wrong={
+            "the_link_s": lambda given: laws.rows_to_write(
+                **{**MONDAY, **given, "bandwidth_bytes_per_s": 10e9 / 8}
+            ),
+            "as_long_as": lambda given: laws.rows_to_write(**{**MONDAY, **given}) / 10,
+        },
     ),
     "dictionary": Computed(
         answer=lambda _: columnstore.dictionary_from_groups(),

@@ -19,7 +19,7 @@ from readahead.experiments.steps import Frame, Steps, listed, scanned, states
 from readahead.measure.sample import Value
 from readahead.models.schedule import Window
 from readahead.published import Figure
-from readahead.questions.question import Computed, Drawn
+from readahead.questions.question import Computed
 from readahead.units import MB, GiB, KiB, MiB
 
 EXPERIMENT = ScaleOut(
@@ -246,11 +246,8 @@ ANSWERS: dict[str, Computed] = {
         )
     ),
     "limit": Computed(
-        drawn=Drawn(
-            numbers={"large_bytes": ("8 GB", "10 GB", "12 GB", "20 GB", "30 GB", "50 GB", "100 GB")},
-            law=lambda given: Applied(laws.push_limit_bytes, large_bytes=given["large_bytes"], nodes=2),
-            wrong={"the_large_side": lambda given: given["large_bytes"]},
-        ),
+        law=lambda given: Applied(laws.push_limit_bytes, large_bytes=given["large_bytes"], nodes=2),
+        wrong={"the_large_side": lambda given: given["large_bytes"]},
         matches={"a_small_side": lambda given: given < GiB / 4},
     ),
 }

@@ -13,7 +13,7 @@ from readahead.experiments.knobs import knobs_of
 from readahead.experiments.round import Applied, Round, Study
 from readahead.experiments.steps import Steps, scan_frames
 from readahead.experiments.table_experiment import TableExperiment
-from readahead.questions.question import Computed, Drawn
+from readahead.questions.question import Computed
 from readahead.units import KiB
 
 
@@ -86,20 +86,12 @@ def _by_hand(given: Mapping[str, float]) -> dict[str, Any]:
 
 ANSWERS = {
     "by_hand": Computed(
-        drawn=Drawn(
-            numbers={
-                "reads": ("1,000", "2,000", "500", "3,000", "1,500"),
-                "open_s": ("10 ms", "20 ms", "50 ms", "100 ms"),
-            },
-            law=lambda given: Applied(laws.query_s, **_by_hand(given)),
-            wrong={
-                "one_after_the_other": lambda given: laws.query_s(**{**_by_hand(given), "in_flight": 1}),
-                "parallel_is_free": lambda given: laws.query_s(**{**_by_hand(given), "latency_s": 0.0}),
-                "bytes_in_a_row": lambda given: (
-                    given["open_s"] + given["reads"] * (0.0005 + 64 * KiB / 100e6)
-                ),
-            },
-        )
+        law=lambda given: Applied(laws.query_s, **_by_hand(given)),
+        wrong={
+            "one_after_the_other": lambda given: laws.query_s(**{**_by_hand(given), "in_flight": 1}),
+            "parallel_is_free": lambda given: laws.query_s(**{**_by_hand(given), "latency_s": 0.0}),
+            "bytes_in_a_row": lambda given: given["open_s"] + given["reads"] * (0.0005 + 64 * KiB / 100e6),
+        },
     )
 }
 
