@@ -46,6 +46,14 @@ def panel() -> Iterator[Panel]:
     made.close()
 
 
+def test_what_cannot_be_drawn_changes_nothing(panel: Panel) -> None:
+    turn(panel, "device", choice="bridge")  # which the cars do not matter to
+    before = panel.state
+    turn(panel, "cars", choice="none")
+    assert "did not work" in panel.widget.error
+    assert panel.state is before and panel.settings == before.settings
+
+
 def wait(panel: Panel, count: int) -> None:
     """Wait until so many points are measured."""
     end = time.monotonic() + 60

@@ -224,11 +224,16 @@ class Panel:
     def draw(self) -> None:
         """Bring everything up to date. Raises what the model raises."""
         with self._one_message():
-            self.state = panel_state(self.experiment, self.settings, self.x_name, self.runs)
-            if (a := self.pinned) is not None and (a.knob, a.runs) != (self.state.knob, self.state.runs):
-                self.pinned = panel_state(self.experiment, a.settings, self.x_name, self.runs)
-            self.widget.knobs = knob_states(self.experiment, self.settings)
-            charts = browser_state(self.state, self.runs[-1] if self.runs else None, self.pinned)
+            state, pinned = panel_state(self.experiment, self.settings, self.x_name, self.runs), self.pinned
+            if pinned is not None and (pinned.knob, pinned.runs) != (state.knob, state.runs):
+                pinned = panel_state(self.experiment, pinned.settings, self.x_name, self.runs)
+            knobs = knob_states(self.experiment, self.settings)
+            charts = browser_state(state, self.runs[-1] if self.runs else None, pinned)
+            self.state, self.pinned, self.widget.knobs = (
+                state,
+                pinned,
+                knobs,
+            )  # all of it or, after an error, nothing
             for name, value in charts.items():
                 setattr(self.widget, name, value)
             self._show_numbers()
