@@ -29,6 +29,15 @@ def folder(tmp_path: Path) -> Path:
     return place
 
 
+@pytest.mark.parametrize("name", [" ", "\u202e", "$x$", "_"])
+def test_a_learner_s_file_may_have_any_name(name: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (folder / "ben.json").rename(folder / f"{name}.json")
+    shown: list[str] = []
+    monkeypatch.setattr(class_view, "show", shown.append)
+    class_view.open_class(folder, names=True).guesses("fragments")
+    assert "2 guesses" in shown[-1]
+
+
 def test_the_room_is_shown_without_names_unless_asked(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for names in (False, True):
         shown: list[str] = []

@@ -189,7 +189,10 @@ def _wide(text: str) -> float:
     """Return how wide a text of size 12 is."""
     from matplotlib.textpath import TextPath
 
-    return float(TextPath((0, 0), text, size=12).get_extents().width)
+    try:
+        return float(TextPath((0, 0), text, size=12).get_extents().width)
+    except AttributeError:  # matplotlib has no path for a text without a visible letter
+        return 0.0
 
 
 # -- what is drawn ---------------------------------------------------------------------------------
