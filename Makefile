@@ -50,7 +50,8 @@ bench: $(DEV) ## measure the workbook itself: its emulated device, its models, i
 	$(BIN)/python -m tools.bench $(PARTS)
 
 faults: $(DEV) ## kill, fill, cut and race, over and over, and count what survives: make faults MINUTES=20 SEED=1
-	@$(BIN)/python -m tools.faults --minutes $(MINUTES) --seed $(SEED)
+	@$(BIN)/python -m tools.faults --minutes $(MINUTES) --seed $(SEED) --json docs/faults.json; \
+		code=$$?; $(BIN)/python -m tools.pages; exit $$code
 
 pages: $(DEV) ## write the tables of README, INSTRUCTORS and docs/published.md anew from the chapters
 	$(BIN)/python -m tools.pages

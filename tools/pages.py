@@ -13,6 +13,7 @@ from click.exceptions import Exit
 
 from readahead import paths
 from tools import leaders_guide, published_page
+from tools.faults import promises
 
 BEGIN, END = "<!-- made by make pages: {} -->", "<!-- end of {} -->"
 
@@ -22,7 +23,7 @@ PAGES: dict[Path, dict[str, Callable[[], str]]] = {
         "figures": published_page.figures,
     },
     paths.DATA / "README.md": {"sums": published_page.sums},
-    paths.ROOT / "README.md": {"chapters": leaders_guide.chapters},
+    paths.ROOT / "README.md": {"chapters": leaders_guide.chapters, "promises": promises.table},
     paths.ROOT / "INSTRUCTORS.md": {
         "agendas": leaders_guide.agendas,
         "places": leaders_guide.places,

@@ -12,8 +12,9 @@ from click.testing import CliRunner
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from readahead import paths
 from tools.faults import __main__ as faults
-from tools.faults import hostile, processes
+from tools.faults import hostile, processes, promises
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="Windows has other signals and limits")
 
@@ -49,3 +50,24 @@ def test_what_is_not_survived_is_counted_told_and_can_be_repeated(
     assert told.exit_code == 1 and "survived" in told.output
     kept = json.loads(json_path.read_text(encoding="utf-8"))["trials"]["sometimes"]
     assert 0 < kept["survived"] < kept["tried"]
+
+
+def test_every_trial_holds_a_promise_and_every_test_named_is_there() -> None:
+    assert promises.unpromised() == set()
+    named = {name for promise in promises.PROMISES for name in promise.tests.split()}
+    assert [name for name in sorted(named) if not (paths.ROOT / "tests" / name).is_file()] == []
+
+
+def test_the_counts_of_a_campaign_stand_beside_the_promises(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(promises, "COUNTS", tmp_path / "faults.json")
+    assert "| 1,200 |" not in promises.table() and "Counted in" not in promises.table()
+    told = {
+        "build_killed": {"tried": 1_200, "survived": 1_199},
+        "build_cancelled": {"tried": 3, "survived": 3},
+    }
+    text = json.dumps({"seed": 5, "minutes": 20.0, "trials": told})
+    promises.COUNTS.write_text(text, encoding="utf-8")
+    assert "| 1,203 | 1,202 |" in promises.table()
+    assert promises.table().endswith("Counted in 20 minutes, seed 5.")

@@ -69,28 +69,29 @@ LONG: tuple[Trial, ...] = (
 class Count:
     """How one kind of trial went."""
 
-    name: str
+    kind: str
+    """The trial's name."""
     tried: int = 0
     seconds: float = 0.0
     faults: list[str] = field(default_factory=list)
 
     def __str__(self) -> str:
         """Write it as a line of the table."""
-        return f"{self.name:26} {self.tried:6} {self.tried - len(self.faults):9} {self.seconds:8.0f}"
+        return f"{self.kind:26} {self.tried:6} {self.tried - len(self.faults):9} {self.seconds:8.0f}"
 
 
 def campaign(trial: Trial, seconds: float, seed: int) -> Count:
     """Repeat one kind of trial for so many seconds, at least once."""
-    count, began_s = Count(name=trial.__name__.replace("_", " ")), time.monotonic()
+    count, began_s = Count(kind=trial.__name__), time.monotonic()
     while not count.tried or time.monotonic() < began_s + seconds:
-        rng = random.Random(f"{seed} {count.name} {count.tried}")
+        rng = random.Random(f"{seed} {count.kind} {count.tried}")
         with tempfile.TemporaryDirectory(prefix="readahead-fault-", ignore_cleanup_errors=True) as folder:
             try:
                 fault = trial(rng, Path(folder))
             except Exception as error:  # noqa: BLE001 - a trial that ends so has not survived
                 fault = f"{type(error).__name__}: {error}"
         if fault:
-            count.faults.append(f"{count.name}, number {count.tried} of seed {seed}: {fault}")
+            count.faults.append(f"{count.kind}, number {count.tried} of seed {seed}: {fault}")
         count.tried += 1
     count.seconds = time.monotonic() - began_s
     return count
@@ -114,7 +115,7 @@ def faults(names: tuple[str, ...], minutes: float, seed: int, json_path: Path | 
     races.end()
     slow.end()
     if json_path:
-        told = {one.name: {"tried": one.tried, "survived": one.tried - len(one.faults)} for one in counts}
+        told = {one.kind: {"tried": one.tried, "survived": one.tried - len(one.faults)} for one in counts}
         paths.write_whole(
             json_path, json.dumps({"seed": seed, "minutes": minutes, "trials": told}, indent=1) + "\n"
         )

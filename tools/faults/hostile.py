@@ -373,7 +373,7 @@ def kept_spoilt(rng: random.Random, folder: Path) -> str:
     try:
         keeper(rng, folder)
     except ReadaheadError as error:
-        if len(str(error)) > 2_000:
+        if len(str(error)) > 20_000:
             return f"{keeper.__name__} said {len(str(error))} characters"
     except Exception as error:  # noqa: BLE001 - whatever is raised is what was looked for
         return f"{keeper.__name__}: {type(error).__name__}: {str(error)[:300]}"

@@ -21,6 +21,7 @@ from readahead.datasets.build import literal
 from readahead.devices import Device
 from readahead.errors import Cancelled, ReadaheadError
 from readahead.measure.run import EngineSettings, Query, run_emulated
+from readahead.models import schedule
 from readahead.panels.panel import Panel
 from readahead.running import listening
 from readahead.storage.emulated import EmulatedFileSystem
@@ -114,6 +115,7 @@ def measurement_cancelled(rng: random.Random, _folder: Path) -> str:
         channels=2,
     )
     settings = EngineSettings(threads=rng.randint(1, 4), queue_depth=rng.choice((1, 8, 32)))
+    schedule.warm()
     before, cancel = held(), Cancel(rng.uniform(0, 0.5))
     try:
         with listening(None, cancel.stop):
@@ -187,7 +189,7 @@ from readahead.measure import calibrate, disk
 from readahead.measure.run import EngineSettings, Query, run_emulated
 path = store.path(Recipe(table="comments", size="tiny", row_group_rows=ROWS))
 query = Query(sql="SELECT count(*), sum(id) FROM {table}", path=path)
-answer = run_emulated(query, device("hdd"), EngineSettings(), repeats=2).answer
+answer = run_emulated(query, device("sata-ssd"), EngineSettings(), repeats=2).answer
 store.path(Recipe(table="lineitem", size="tiny", row_group_rows=ROWS))
 calibrate.engine("comments_narrow").run(1)
 disk.probe(file_bytes=2**22, seconds_each=0.002, depths=(1, 4))
@@ -198,7 +200,7 @@ print("whole", answer)
 
 @functools.cache
 def _manager() -> KernelManager:
-    made = KernelManager(kernel_name="python3")
+    made = KernelManager(kernel_name="python3", transport="ipc")
     made.start_kernel(env=os.environ | {"READAHEAD_CACHE": f"{KEPT.name}/kernel", "READAHEAD_RUN": ""})
     return made
 
@@ -223,7 +225,8 @@ def kernel_interrupted(rng: random.Random, _folder: Path) -> str:
                 return f"interrupted, it said {name}: {reply['content']['evalue'][:300]}"
         client.wait_for_ready(timeout=PATIENCE_S)
         reply = client.execute_interactive(cell, timeout=PATIENCE_S, output_hook=lambda _: None)
-        return f"the next run said {reply['content']}" if reply["content"]["status"] != "ok" else ""
+        content = reply["content"]
+        return "" if content["status"] == "ok" else f"the next run said {content['evalue'][:300]}"
     finally:
         client.stop_channels()
 
