@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import hashlib
+import os
+import threading
 from pathlib import Path
 from typing import Any
 
 import duckdb
 import pytest
 
+from readahead.datasets import build as builder
 from readahead.datasets.build import build, literal
 from readahead.datasets.recipe import Recipe
-from readahead.errors import DataError
+from readahead.errors import Cancelled, DataError
 from readahead.running import Event, listening
 
 
@@ -149,3 +152,16 @@ def test_a_file_that_is_not_as_asked_is_refused(tmp_path: Path, monkeypatch: pyt
 
     with pytest.raises(DataError, match="came out with .*262144.* not .*262145"), listening(grow):
         build(recipe, tmp_path)
+
+
+@pytest.mark.skipif(not hasattr(os, "killpg"), reason="Windows has no groups of processes")
+def test_a_generator_that_has_not_begun_is_not_waited_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    late = "import pathlib, sys, time; time.sleep(5); pathlib.Path(sys.argv[1]).touch()"
+    monkeypatch.setattr(builder, "_WATCHER", late)
+    stop = threading.Event()
+    threading.Timer(0.2, stop.set).start()
+    with pytest.raises(Cancelled), listening(stop=stop):
+        builder.run_program([tmp_path / "begun"], "generating", rows=1)
+    assert not (tmp_path / "begun").exists()

@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import importlib.metadata
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -199,12 +200,19 @@ def run_program(command: Sequence[str | Path], note: str, *, rows: int) -> None:
     tell(0, rows, note)
     reading, held = os.pipe()
     whole = [sys.executable, "-I", "-S", "-c", _WATCHER, *map(str, command)]
+    group = 0 if hasattr(os, "killpg") else None
     with subprocess.Popen(
-        whole, stdin=reading, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, restore_signals=False
-    ) as process:
+        whole, stdin=reading, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, restore_signals=False,
+        process_group=group,
+    ) as process:  # fmt: skip
         os.close(reading)
         try:
             said = _last_words(process)
+        except BaseException:
+            if group is not None:  # at once: on a busy machine the small process itself takes long to begin
+                with contextlib.suppress(OSError):
+                    os.killpg(process.pid, signal.SIGKILL)
+            raise
         finally:
             os.close(held)
             process.wait()
