@@ -133,20 +133,21 @@ def test_the_generator_ends_with_its_builder(start: Start, cache: Path) -> None:
 def test_a_folder_for_a_while_is_removed_after_a_kill_by_the_next_who_asks(
     start: Start, tmp_path: Path
 ) -> None:
+    work = tmp_path / "work"
     victim = start(
         "import time; from pathlib import Path; from readahead.datasets import store\n"
-        f"with store.work_folder('one', Path({str(tmp_path)!r})) as folder:\n"
+        f"with store.work_folder('one', Path({str(work)!r})) as folder:\n"
         "    (folder / 'much').write_bytes(bytes(1000)); print('in', flush=True); time.sleep(60)"
     )
     assert victim.stdout and victim.stdout.readline() == "in\n"
-    with store.work_folder("two", tmp_path):
-        assert len(list(tmp_path.iterdir())) == 2  # whose process lives is left alone
+    with store.work_folder("two", work):
+        assert len(list(work.iterdir())) == 2  # whose process lives is left alone
     victim.send_signal(signal.SIGKILL)
     victim.wait()
-    assert [left.name[:15] for left in tmp_path.iterdir()] == [".readahead-one-"]
-    with store.work_folder("three", tmp_path) as mine:
-        assert list(tmp_path.iterdir()) == [mine]
-    assert not list(tmp_path.iterdir())
+    assert [left.name[:15] for left in work.iterdir()] == [".readahead-one-"]
+    with store.work_folder("three", work) as mine:
+        assert list(work.iterdir()) == [mine]
+    assert not list(work.iterdir())
 
 
 def test_a_sweep_leaves_a_running_build_alone(start: Start, cache: Path) -> None:
