@@ -6,6 +6,7 @@ that does not agree.
 
 from __future__ import annotations
 
+import fnmatch
 import importlib
 import math
 from collections.abc import Iterator
@@ -36,6 +37,16 @@ def _set_by_hand(tally: Tally) -> Iterator[str]:
     for kind, names in (("fitted", tally.fitted), ("chosen by looking", tally.chosen)):
         if names:
             yield f"{kind}: {', '.join(names)}"
+
+
+def not_compared(one: Figure, topic: str) -> str:
+    """Return why no model is held against a figure, or nothing if `not_compared.csv` does not name it.
+
+    A name there may have * for any letters; the first line that fits counts.
+    """
+    lines = published.rows(published.FOLDER / "not_compared.csv", ["topic", "name", "reason"])
+    fits = (line for line in lines if line["topic"] == topic and fnmatch.fnmatchcase(one.name, line["name"]))
+    return next((line["reason"] for line in fits), "")
 
 
 def tallies() -> dict[str, Tally]:
@@ -149,7 +160,7 @@ def figures() -> str:
         parts += ["| chapter | figure | printed | that is | role | note |", "|---|---|---|---|---|---|"]
         for topic, figure in found:
             note = figure.note or ("misprint, corrected" if figure.corrected is not None else "")
-            why = published.not_compared(figure, topic)
+            why = not_compared(figure, topic)
             note = "; ".join(part for part in (why, note) if part)
             cells = (topic, f"`{figure.name}`", figure.printed, text(figure), roles.get(figure, NONE), note)
             parts.append("| " + " | ".join(map(_cell, cells)) + " |")

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import csv
 import difflib
-import fnmatch
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -175,16 +174,6 @@ def topics(folder: Path | None = None) -> list[str]:
 
 BESIDE = ("beside", "checks", "not_compared")
 """Files about the figures, beside those that hold them."""
-
-
-def not_compared(one: Figure, topic: str, folder: Path | None = None) -> str:
-    """Return why no model is held against a figure, or nothing if `not_compared.csv` does not name it.
-
-    A name there may have * for any letters; the first line that fits counts.
-    """
-    lines = rows((folder or FOLDER) / "not_compared.csv", ["topic", "name", "reason"])
-    fits = (line for line in lines if line["topic"] == topic and fnmatch.fnmatchcase(one.name, line["name"]))
-    return next((line["reason"] for line in fits), "")
 
 
 def figures(topic: str, folder: Path | None = None) -> tuple[Figure, ...]:

@@ -68,7 +68,7 @@ def test_every_figure_is_compared_or_stands_in_the_list_with_the_reason() -> Non
     lost = [
         f"{topic}: {one.name}"
         for topic, one in EVERY
-        if (one in compared) == bool(published.not_compared(one, topic))
+        if (one in compared) == bool(published_page.not_compared(one, topic))
     ]
     assert lost == []
     assert len(EVERY) == 427
@@ -77,7 +77,7 @@ def test_every_figure_is_compared_or_stands_in_the_list_with_the_reason() -> Non
 def test_every_line_of_the_list_names_a_figure() -> None:
     path = published.FOLDER / "not_compared.csv"
     lines = published.rows(path, ["topic", "name", "reason"])
-    reasons = {(topic, published.not_compared(one, topic)) for topic, one in EVERY}
+    reasons = {(topic, published_page.not_compared(one, topic)) for topic, one in EVERY}
     assert [line for line in lines if (line["topic"], line["reason"]) not in reasons] == []
 
 
