@@ -10,20 +10,24 @@ import pytest
 from readahead import devices
 from readahead.devices import Device
 from readahead.errors import BadValue, DataError
+from readahead.paths import DATA
+from readahead.published import rows
 
 
 def test_the_catalogue_has_the_devices_of_the_articles_and_each_names_its_source() -> None:
     entries = devices.catalogue()
+    lines = rows(DATA / "devices.csv", devices.COLUMNS)
     assert {"sas-15k", "sas-15k-x8", "usb-disk", "sata-ssd", "nvme", "optane-p4800x", "cloud-volume",
             "object-store"} <= set(entries)  # fmt: skip
     assert len(entries) >= 10
-    assert all(len(entry.source) > 20 and entry.title for entry in entries.values())
+    assert all(len(line["source"]) > 20 and line["title"] for line in lines)
 
 
 def test_flash_is_never_slower_to_answer_than_a_disk() -> None:
-    entries = devices.catalogue().values()
-    flash = max(e.device.latency_s + e.device.seek_s for e in entries if e.kind == "flash")
-    disks = min(e.device.latency_s + e.device.seek_s for e in entries if e.kind == "disk")
+    known, lines = devices.catalogue(), rows(DATA / "devices.csv", devices.COLUMNS)
+    answers = [(line["kind"], known[line["name"]].latency_s + known[line["name"]].seek_s) for line in lines]
+    flash = max(answer_s for kind, answer_s in answers if kind == "flash")
+    disks = min(answer_s for kind, answer_s in answers if kind == "disk")
     assert flash < disks
 
 
@@ -71,7 +75,7 @@ GOOD = "a,A,disk,0.001,,,1e6,8,,a test"
 def test_what_may_be_left_empty_in_a_catalogue_has_its_usual_value(tmp_path: Path) -> None:
     path = tmp_path / "devices.csv"
     path.write_text(f"{HEAD}\n{GOOD}\n", encoding="utf-8")
-    assert devices.catalogue(path)["a"].device == Device(
+    assert devices.catalogue(path)["a"] == Device(
         name="a", latency_s=0.001, bandwidth_bytes_per_s=1e6, channels=8
     )
 
@@ -113,7 +117,7 @@ def test_a_calibrated_device_joins_the_catalogue(tmp_path: Path, monkeypatch: py
     monkeypatch.setenv("READAHEAD_CACHE", str(tmp_path))
     assert devices.calibrated() is None
     own = Device(name=devices.THIS_MACHINE, latency_s=1e-4, bandwidth_bytes_per_s=1e9, channels=4)
-    devices.save_calibrated(own, title="This machine", source="a test")
+    devices.save_calibrated(own)
     assert devices.device(devices.THIS_MACHINE) == own
     (tmp_path / "calibrated.json").write_text("{", encoding="utf-8")
     assert devices.calibrated() is None
@@ -137,11 +141,11 @@ def test_a_damaged_calibration_counts_as_none(
 ) -> None:
     monkeypatch.setenv("READAHEAD_CACHE", str(tmp_path))
     own = {"name": devices.THIS_MACHINE, "latency_s": 1e-4, "bandwidth_bytes_per_s": 1e9, "channels": 1.0}
-    facts = {"device": own, "title": "This machine", "source": "a test"}
+    facts = {"device": own, "source": "a file of an older version"}
     path = tmp_path / "calibrated.json"
     path.write_text(json.dumps(facts), encoding="utf-8")
     found = devices.calibrated()
-    assert found is not None and isinstance(found.device.channels, int)
+    assert found is not None and isinstance(found.channels, int)
     path.write_text(json.dumps({**facts, "device": {**own, **damage}}), encoding="utf-8")
     assert devices.calibrated() is None
     path.write_text("[" * 100_000, encoding="utf-8")

@@ -74,7 +74,7 @@ def at(place: Place, cache: str) -> Iterator[None]:
             stack.enter_context(mock.patch.object(owner, name, instead, create=owner is os))
         this_machine.cache_clear()
         own = devices.device(place.disk).but(name=devices.THIS_MACHINE)
-        devices.save_calibrated(own, title=place.name, source="data/devices.csv")
+        devices.save_calibrated(own)
         yield
 
 

@@ -13,7 +13,7 @@ import nbformat
 from readahead import chapters as house
 from readahead import paths, published, units
 from readahead.chapters import CONTENTS, Chapter, place
-from readahead.devices import catalogue
+from readahead.devices import COLUMNS, device
 from readahead.questions.question import GUESS_MINUTES, Prediction
 from tools.expected import PLACES, expected
 
@@ -191,11 +191,11 @@ def _chapter(known: Chapter) -> list[str]:
 def places() -> str:
     """Return the machines that expected answers are of."""
     parts = ["| in the guide | its own disk | latency | cores | page cache |", "|---|---|---:|---:|---|"]
+    titles = {row["name"]: row["title"] for row in published.rows(paths.DATA / "devices.csv", COLUMNS)}
     for one in PLACES:
-        disk = catalogue()[one.disk]
         can = "can be emptied" if one.has_cold_runs else "cannot be emptied: its own disk is measured warm"
-        latency = units.text(disk.device.latency_s, "s")
-        parts.append(f"| {one.name} | {disk.title} | {latency} | {one.cores} | {can} |")
+        latency = units.text(device(one.disk).latency_s, "s")
+        parts.append(f"| {one.name} | {titles[one.disk]} | {latency} | {one.cores} | {can} |")
     return "\n".join(parts)
 
 

@@ -69,17 +69,6 @@ class Device:
         return replace(self, **changes)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CatalogueEntry:
-    """A device with what a reader wants to know of it."""
-
-    device: Device
-    title: str
-    kind: str
-    """disk, array, flash, network or calibrated."""
-    source: str
-
-
 _NUMBERS = [field.name for field in fields(Device) if field.name != "name"]
 _NEEDED = ("name", "title", "kind", "source", "latency_s", "bandwidth_bytes_per_s", "channels")
 COLUMNS = [
@@ -89,52 +78,51 @@ COLUMNS = [
 """The columns of the catalogue."""
 
 
-def catalogue(path: Path | None = None) -> dict[str, CatalogueEntry]:
+def catalogue(path: Path | None = None) -> dict[str, Device]:
     """Return every known device by name; this machine's own comes last, once it was calibrated.
 
     Raises `DataError` if the catalogue is missing or a row of it cannot be read.
     """
     path, own = path or paths.DATA / "devices.csv", calibrated()
     try:
-        entries = _read(path)
+        found = _read(path)
     except OSError as error:
         raise DataError(f"{path} cannot be read: {error}. {RESTORE}") from error
-    return entries | ({own.device.name: own} if own else {})
+    return found | ({own.name: own} if own else {})
 
 
 @paths.kept  # a slider asks for it many times a second
-def _read(path: Path) -> dict[str, CatalogueEntry]:
-    entries: dict[str, CatalogueEntry] = {}
+def _read(path: Path) -> dict[str, Device]:
+    found: dict[str, Device] = {}
     for line, row in enumerate(rows(path, COLUMNS), start=2):
         try:
-            entry = _entry(row)
-            if entry.device.name in entries:
-                raise BadValue(f"name={entry.device.name!r} must be there once. Give each device its own.")
+            one = _device(row)
+            if one.name in found:
+                raise BadValue(f"name={one.name!r} must be there once. Give each device its own.")
         except ValueError as error:
             raise DataError(f"Line {line} of {path} is not a device: {error}") from error
-        entries[entry.device.name] = entry
-    if not entries:
+        found[one.name] = one
+    if not found:
         raise DataError(f"The device catalogue {path} holds no devices. Restore it from the repository.")
-    return entries
+    return found
 
 
-def _entry(row: dict[str, str]) -> CatalogueEntry:
+def _device(row: dict[str, str]) -> Device:
     """Return a device from its row. What is left empty has its usual value."""
     empty = [name for name in _NEEDED if not row[name]]
     if empty:
         raise BadValue(f"{', '.join(empty)} must have a value. Mend the line.")
     numbers: dict[str, Any] = {name: float(row[name]) for name in _NUMBERS if row[name]}
-    own = Device(name=row["name"], **numbers)
-    return CatalogueEntry(device=own, title=row["title"], kind=row["kind"], source=row["source"])
+    return Device(name=row["name"], **numbers)
 
 
 def device(name: str) -> Device:
     """Return one device of the catalogue. Raises `BadValue` for a name that is not in it."""
-    entries = catalogue()
-    if name not in entries:
+    known = catalogue()
+    if name not in known:
         hint = " Calibrate first: python -m readahead calibrate." if name == THIS_MACHINE else ""
-        raise BadValue(f"device={name!r} must be one of: {', '.join(entries)}.{hint}")
-    return entries[name].device
+        raise BadValue(f"device={name!r} must be one of: {', '.join(known)}.{hint}")
+    return known[name]
 
 
 def device_or_stand_in(name: str) -> Device:
@@ -144,7 +132,7 @@ def device_or_stand_in(name: str) -> Device:
     return device(name)
 
 
-def calibrated() -> CatalogueEntry | None:
+def calibrated() -> Device | None:
     """Return this machine's own device as calibration left it, or None before the first calibration.
 
     A damaged file counts as none: calibration is cheap to repeat.
@@ -152,17 +140,13 @@ def calibrated() -> CatalogueEntry | None:
     try:
         saved = paths.read_json(f"{paths.cache_dir()}{os.sep}calibrated.json")
         own = Device(**saved["device"])
-        title, source = str(saved["title"]), str(saved["source"])
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return None
-    if own.name != THIS_MACHINE:
-        return None
-    return CatalogueEntry(device=own, title=title, kind="calibrated", source=source)
+    return own if own.name == THIS_MACHINE else None
 
 
-def save_calibrated(own: Device, *, title: str, source: str) -> Path:
+def save_calibrated(own: Device) -> Path:
     """Keep `own` as this machine's device. It replaces the one before."""
     path = paths.cache_dir() / "calibrated.json"
-    facts = {"device": asdict(own), "title": title, "source": source}
-    paths.write_whole(path, json.dumps(facts, indent=1), make_folder=True)
+    paths.write_whole(path, json.dumps({"device": asdict(own)}, indent=1), make_folder=True)
     return path

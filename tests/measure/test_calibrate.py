@@ -172,7 +172,7 @@ def test_after_a_restart_it_is_calibrated_anew_and_until_then_the_old_costs_are_
 def test_costs_of_the_disk_hold_until_it_is_calibrated_anew(*, of_disk: bool) -> None:
     toll(of_disk=of_disk).run()
     own = devices.device("nvme").but(name=devices.THIS_MACHINE)
-    devices.save_calibrated(own, title="A disk", source="a test")
+    devices.save_calibrated(own)
     assert (toll(of_disk=of_disk).kept() is None) == of_disk
 
 
@@ -208,7 +208,7 @@ def test_the_engine_s_costs_are_positive_and_this_disk_is_calibrated_apart() -> 
     assert cold == engine("comments_narrow", WARM).kept()  # the disk's own share is not known yet
     assert cold != engine("comments_narrow").kept()
     own = devices.device("nvme").but(name=devices.THIS_MACHINE)
-    devices.save_calibrated(own, title="A disk", source="a test")
+    devices.save_calibrated(own)
     assert engine("comments_narrow", COLD).kept() is None
     assert engine("comments_narrow", COLD).ensure().row_s >= cold.row_s
 

@@ -79,7 +79,7 @@ def cold_scan() -> list[Figure]:
             )
         ]
     own: Device = disk.fit(disk.probe())
-    devices.save_calibrated(own, title="This machine's disk", source="make bench")
+    devices.save_calibrated(own)
     for here in ("", WARM, COLD):
         costs = engine("comments_narrow", here).run()
     figures = []

@@ -351,7 +351,7 @@ def _spoilt_catalogue(rng: random.Random, folder: Path) -> None:
 def _spoilt_calibration(rng: random.Random, folder: Path) -> None:
     known = calibrate.engine("comments_narrow")
     with cache(folder):
-        devices.save_calibrated(devices.device("nvme").but(name=devices.THIS_MACHINE), title="t", source="s")
+        devices.save_calibrated(devices.device("nvme").but(name=devices.THIS_MACHINE))
         known.keep(Costs())
         calibrate.usual_s(0.01)
         for path in folder.glob("*.json"):

@@ -65,7 +65,7 @@ def _devices(names: tuple[str, ...]) -> list[Device]:
     """Return the devices that were named, each known; without a name the usual two."""
     found = [named(name) for name in names if name != "all"]
     if "all" in names:
-        return [entry.device for entry in catalogue().values()]
+        return list(catalogue().values())
     return found or [named(THIS_MACHINE if calibrated() else "nvme"), named("object-store")]
 
 

@@ -20,7 +20,7 @@ def calibrate(*, quick: bool) -> None:
     found = disk.probe(seconds_each=0.04, depths=(1, 4, 16)) if quick else disk.probe()
     own = disk.fit(found)
     machine = this_machine()
-    title = f"This machine's disk ({machine.file_system}, {machine.cpu})"
+    click.echo(f"This machine's disk ({machine.file_system}, {machine.cpu})")
     click.echo(f"{'block':>9} {'in flight':>9}  {'order':<10} {'measured':>10} {'modeled':>10}  ratio")
     errors = []
     for cell, rate in zip(found.cells, disk.modeled_reads_per_s(own, found.cells), strict=True):
@@ -38,7 +38,7 @@ def calibrate(*, quick: bool) -> None:
         f" {own.channels} channels of {units.text(own.channel_bandwidth_bytes_per_s, 'bytes_per_s')},"
         f" together {units.text(own.bandwidth_bytes_per_s, 'bytes_per_s')}"
     )
-    where = devices.save_calibrated(own, title=title, source=f"Calibrated here; {found.how}")
+    where = devices.save_calibrated(own)
     for table in TABLES:
         costs, _, cold = (engine(table, here).run() for here in ("", WARM, COLD))
         click.echo(

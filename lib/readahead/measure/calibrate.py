@@ -179,7 +179,7 @@ class Calibration(Generic[CostsT]):
 
     def _holds_for(self) -> dict[str, Any]:
         own = calibrated() if self.of_disk else None
-        return {"machine": _machine(), "device": asdict(own.device) if own else None}
+        return {"machine": _machine(), "device": asdict(own) if own else None}
 
 
 @functools.cache
@@ -348,7 +348,7 @@ def _cold_cases(table: str) -> list[Callable[[], Trial]]:
     own = calibrated()
     if own is None or not page_cache.can_evict():
         return []
-    return [partial(trial, replace(_disk_cases(table)[1], device=own.device), here=True, cold=True)]
+    return [partial(trial, replace(_disk_cases(table)[1], device=own), here=True, cold=True)]
 
 
 def _cold_costs(table: str, trials: Sequence[Trial]) -> Costs:

@@ -11,7 +11,7 @@ from typing import Any
 
 from readahead import units
 from readahead.chapters import CONTENTS
-from readahead.devices import CatalogueEntry, calibrated
+from readahead.devices import Device, calibrated
 from readahead.errors import ReadaheadError, require_repeats
 from readahead.experiments.experiment import Experiment, Settings
 from readahead.experiments.run import Run, write_down
@@ -83,11 +83,10 @@ def machine_card() -> None:
     show(table(("This machine", "Value"), rows))
 
 
-def disk_text(entry: CatalogueEntry | None) -> str:
+def disk_text(own: Device | None) -> str:
     """Return this machine's disk in words, as calibration left it, or how to calibrate it."""
-    if entry is None:
+    if own is None:
         return "not calibrated yet: python -m readahead calibrate"
-    own = entry.device
     seek = f", seek {units.text(own.seek_s, 's')}" if own.seek_s else ""
     return (
         f"{units.text(own.latency_s, 's')} a read{seek},"
