@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import lab
+import nbformat
 import pytest
 from toybox import CHAPTER, study
 
@@ -24,7 +25,7 @@ TOYBOX = Path(__file__).parents[1] / "toybox"
 
 @pytest.fixture(scope="module")
 def book(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A book of a real chapter and of the toy, which has an exercise of each kind."""
+    """A book of a real chapter, of one that was not run, and of the toy, which has an exercise of each kind."""
     if reason := lab.why_not():
         pytest.skip(reason)
     folder, pages = tmp_path_factory.mktemp("book"), []
@@ -38,6 +39,8 @@ def book(tmp_path_factory: pytest.TempPathFactory) -> Path:
             told = run_notebook(path, folder / "run", {"size": "tiny", "reveal": True})
             title = told.cells[0].source.splitlines()[0].removeprefix("# ")
             pages.append(Page(stem=path.stem, title=title, minutes=known.minutes, notebook=told))
+    not_run = nbformat.read(paths.NOTEBOOKS / "03_row_groups.ipynb", as_version=4)
+    pages.append(Page(stem="03_row_groups", title="Not run", minutes=1, notebook=not_run, failed="Not run."))
     write(folder, pages)
     return folder
 
@@ -144,6 +147,13 @@ def test_a_page_fits_a_phone_and_shuts_nobody_out(name: str, opened: Any) -> Non
               .flatMap((one) => one.nodes.map((node) => `${one.id}: ${node.html.slice(0, 200)}`))"""
         )
         assert found == []
+
+
+@pytest.mark.parametrize("name", ["90_toy.html", "03_row_groups.html"])
+def test_long_lines_of_code_scroll_in_their_box(name: str, opened: Any) -> None:
+    page = opened(name, "?open", width=390)
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    assert page.locator("pre[tabindex]").count() > 0
 
 
 def test_everything_is_open_for_a_teacher_and_on_paper(opened: Any) -> None:

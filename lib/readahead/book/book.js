@@ -247,7 +247,7 @@ document.getElementById("forget")?.addEventListener("click", () => {
 
 /** What is too wide scrolls in its box, by keyboard too. */
 function boxes() {
-  for (const box of document.querySelectorAll(".scroll")) {
+  for (const box of document.querySelectorAll(".scroll, pre")) {
     if (box.scrollWidth > box.clientWidth) box.setAttribute("tabindex", "0");
     else box.removeAttribute("tabindex");
   }

@@ -20,6 +20,7 @@ from nbformat import NotebookNode
 from pygments import highlight
 from pygments.formatters import HtmlFormatter
 from pygments.lexers import PythonLexer
+from tqdm import tqdm
 
 from readahead import paths
 from readahead.book import panel
@@ -69,7 +70,7 @@ def write(folder: Path, pages: Sequence[Page]) -> None:
     for name in ("book.css", "book.js"):
         paths.write_whole(folder / name, (_HERE / name).read_text(encoding="utf-8"))
     panel.assets(folder)
-    for page in pages:
+    for page in tqdm(pages, desc="pages", unit="page", disable=None):
         paths.write_whole(folder / f"{page.stem}.html", chapter_html(page, pages))
     paths.write_whole(folder / "index.html", index_html(pages))
 
