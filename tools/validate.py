@@ -183,7 +183,7 @@ def _measured(source: Experiment, settings: Settings, repeats: int, controls: li
     estimate = source.model(settings)  # the file is built now, so the model knows its exact reads
     profile, reads = sample.profile, sample.reads
     modeled = dict(source.counts(settings))
-    unprofiled_bytes = modeled.pop("unprofiled_bytes", 0)
+    unprofiled_bytes = draws.unprofiled_bytes(source, settings)
     band = {"reads": modeled.pop("more_reads", 0), "bytes_read": modeled.pop("moved_bytes", 0)}
     undecided = f"give or take {band['reads']:,.0f} reads by the engine's clock" if band["reads"] else ""
     profiled = {"bytes_read": profile["bytes_read"] + unprofiled_bytes} if profile.get("bytes_read") else {}

@@ -6,7 +6,10 @@ A model asks here, so that the same schedule runs on the reads of a file that is
 from __future__ import annotations
 
 import functools
-from collections.abc import Collection
+import itertools
+from bisect import bisect_right
+from collections import defaultdict
+from collections.abc import Collection, Sequence
 
 import numpy as np
 
@@ -19,6 +22,7 @@ from readahead.models.reads import (
     Reads,
     RowGroup,
     Segments,
+    distinct,
     even_group,
     even_reads,
     packed,
@@ -126,3 +130,53 @@ def segments(recipe: Recipe, columns: Collection[str] = ()) -> list[list[Segment
 @functools.lru_cache(maxsize=128)
 def _segments(recipe: Recipe) -> list[list[Segments]]:
     return packed(group_rows(recipe), _widths(recipe), recipe.block_bytes)
+
+
+# -- a lookup in a native file ------------------------------------------------------------
+INDEX_BYTES_A_ROW = 9
+"""Of DuckDB's index on a whole number: a pointer, and a little of the nodes above."""
+INDEX_BITS = (8, 16, 24)
+"""DuckDB's index is a radix tree that takes eight bits of the key at each step: a leaf for each 256 keys, and so on."""
+
+
+def blocks_of(columns: Sequence[Segments], rows: Sequence[int] | None = None) -> set[int]:
+    """Return the blocks in which a row group lies, or only these rows of it, with all their columns."""
+    found: set[int] = set()
+    for one in columns:
+        starts, blocks = zip(*one, strict=True)
+        if rows is None or len(blocks) == 1:
+            found.update(blocks)
+        else:
+            found.update(blocks[bisect_right(starts, row) - 1] for row in rows)
+    return {block for block in found if block >= 0}  # a column of a single value lies in no block
+
+
+def index_walk(recipe: Recipe, keys: Sequence[int], most: int) -> list[int]:
+    """Return the blocks of the index that are read to look for at most so many of the keys.
+
+    They are exact once the file is built. Before that, nodes are taken to lie at random in blocks behind the rows.
+    """
+    if store.is_built(recipe):
+        return inspect.index_walk(
+            store.location(recipe), keys if len(keys) <= most else inspect.searched(keys)[:most]
+        )
+    nodes = sum(len({key >> bits for key in keys[:most]}) for bits in INDEX_BITS)
+    blocks = 1 + recipe.rows * INDEX_BYTES_A_ROW // recipe.block_bytes
+    count, first = round(distinct(blocks, nodes)), 1 + max(blocks_of(segments(recipe)[-1]))
+    return list(range(first, first + count))
+
+
+def row_blocks(recipe: Recipe, keys: Sequence[int]) -> list[int]:
+    """Return every block in which one of the rows with these keys lies, once."""
+    if recipe.effective_order == "key":
+        places = np.array(keys)  # keys count from 0
+    elif store.is_built(recipe):
+        places = np.array(inspect.positions(store.location(recipe), recipe.source.key, keys))
+    else:  # rows lie at random
+        places = np.random.default_rng(1).choice(recipe.rows, len(keys), replace=False)
+    group, row = np.divmod(places, recipe.effective_row_group_rows)
+    columns, wanted = segments(recipe), defaultdict[int, list[int]](list)
+    for number, one in zip(group.tolist(), row.tolist(), strict=True):
+        wanted[number].append(one)
+    found = [sorted(blocks_of(columns[number], wanted[number])) for number in sorted(wanted)]
+    return list(dict.fromkeys(itertools.chain.from_iterable(found)))

@@ -159,8 +159,7 @@ class Experiment(ABC):
     def counts(self, settings: Settings) -> dict[str, float]:
         """Return the `reads`, `bytes_read` and `row_groups` that the model expects, as far as it says.
 
-        And `unprofiled_bytes`, if there are reads that DuckDB's own profile does not count; `more_reads` and
-        `moved_bytes` where the engine's own clock decides.
+        And `more_reads` and `moved_bytes` where the engine's own clock decides.
         """
         groups = self.groups_read(settings)
         return {} if groups is None else {"row_groups": groups}

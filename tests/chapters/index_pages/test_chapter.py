@@ -37,8 +37,8 @@ from readahead.chapters.index_pages.workload import (
     PARQUET,
     SHUFFLED,
     TABLE,
+    TABLE_WAYS,
     TABLESAMPLE,
-    WAYS,
     reads_of,
 )
 from readahead.experiments.round import Study
@@ -130,7 +130,7 @@ def test_the_model_of_a_chain_does_not_know_the_queue_depth() -> None:
     assert "queue_depth" in EXPERIMENT.disabled(EXPERIMENT.settings(way=LIMITED))
 
 
-@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("way", [*INDEX_WAYS, *TABLE_WAYS])
 def test_there_is_a_model_at_both_ends_of_every_number(way: str) -> None:
     settings = EXPERIMENT.settings(**(table(way) if way not in INDEX_WAYS else {"way": way}))
     for knob in EXPERIMENT.knobs:

@@ -19,8 +19,6 @@ from readahead.chapters.lookups.workload import (
     LookupCosts,
     _here_costs,
     _lookup_costs,
-    blocks_of,
-    index_walk,
     lookup_calibration,
 )
 from readahead.datasets import expected, inspect, store
@@ -46,8 +44,8 @@ SHUFFLED = replace(RECIPE, order="shuffled")
 
 def test_rows_and_index_share_no_block_and_fill_the_file() -> None:
     path, every = store.path(RECIPE), range(RECIPE.rows)
-    rows = set().union(*map(blocks_of, expected.segments(RECIPE)))
-    index = index_walk(RECIPE, every, len(every))
+    rows = set().union(*map(expected.blocks_of, expected.segments(RECIPE)))
+    index = expected.index_walk(RECIPE, every, len(every))
     assert len(index) > 1
     assert not rows & set(index)
     assert len(rows) + len(index) <= path.stat().st_size // RECIPE.block_bytes <= len(rows) + len(index) + 4
@@ -56,17 +54,17 @@ def test_rows_and_index_share_no_block_and_fill_the_file() -> None:
 def test_the_blocks_of_all_rows_are_those_of_the_group() -> None:
     store.path(RECIPE)
     columns = expected.segments(RECIPE)[3]
-    assert blocks_of(columns, np.arange(RECIPE.row_group_rows)) == blocks_of(columns)
-    one = blocks_of(columns, np.array([7]))
-    assert one <= blocks_of(columns)
+    assert expected.blocks_of(columns, np.arange(RECIPE.row_group_rows)) == expected.blocks_of(columns)
+    one = expected.blocks_of(columns, np.array([7]))
+    assert one <= expected.blocks_of(columns)
     assert len(one) >= 1
 
 
 def test_before_it_is_built_a_file_is_expected_to_be_much_like_it() -> None:
     other, every = replace(RECIPE, row_group_rows=14_336), range(RECIPE.rows)
-    rows = set().union(*map(blocks_of, expected.segments(other)))
+    rows = set().union(*map(expected.blocks_of, expected.segments(other)))
     store.path(RECIPE)
-    there, here = (index_walk(recipe, every, len(every)) for recipe in (other, RECIPE))
+    there, here = (expected.index_walk(recipe, every, len(every)) for recipe in (other, RECIPE))
     assert not rows & set(there)
     assert len(there) == pytest.approx(len(here), rel=0.15)
 

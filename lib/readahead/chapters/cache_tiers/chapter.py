@@ -156,8 +156,6 @@ ROUNDS = {
 
 
 # -- figures ---------------------------------------------------------------------------------------------
-
-
 def _found(study: Study, name: str, ask: Callable[..., float], shares: Iterable[float], **knobs: Any) -> Line:
     """Return a hit ratio at some shares of memory: a line, or points where DuckDB was asked."""
     points = [(float(share), ask(study, **{**knobs, "memory_share": float(share)})) for share in shares]

@@ -225,8 +225,6 @@ def in_print() -> Tally:
 
 
 # -- the figures -----------------------------------------------------------------------------------------
-
-
 def _grip(study: Study) -> Picture:
     case = EXPERIMENT.case(study.settings(flight=MONTH, load=BY_DATE, disorder=IN_ORDER))
     groups = case.recipe.rows / case.recipe.effective_row_group_rows

@@ -36,13 +36,7 @@ from readahead.storage.emulated import EmulatedFile, EmulatedFileSystem
 from readahead.units import KiB
 
 LIMITED, MAP, SAMPLED, DETAILED, COUNT = "limited", "map", "sampled", "detailed", "count"
-INDEX_WAYS = {
-    LIMITED: "links",
-    MAP: "map",
-    SAMPLED: "links, 1 leaf in 100",
-    DETAILED: "links, all leaves",
-    COUNT: "all leaves",
-}
+INDEX_WAYS = (LIMITED, MAP, SAMPLED, DETAILED, COUNT)
 """The pages above the leaves by their links (LIMITED), the same pages by the map, LIMITED with a sample of the leaves
 (SAMPLED) or with all of them (DETAILED); all leaves by the map alone, as COUNT(*) has to."""
 MAGIC = 0x52454144_50414745
@@ -152,7 +146,7 @@ class Inspection:
             with filesystem.open(str(folder / "pages")) as file, interrupts(filesystem.hurry):
                 with filesystem.instant():
                     self._inspect(file, pool)
-                for _ in turns(repeats, f": {INDEX_WAYS[self.way]}"):
+                for _ in turns(repeats, f": {EXPERIMENT.knob('way').text(self.way)}"):
                     with watch.repeat():
                         answer = self._inspect(file, pool)
         return watch.sample(answer=answer)
@@ -234,13 +228,7 @@ def scheduled(device: Device, spans: Ints, depth: int) -> Estimate:
 
 # -- a part of a table -----------------------------------------------------------------------------------
 METADATA, CHOSEN, TABLESAMPLE, TABLE = "metadata", "chosen", "tablesample", "table"
-TABLE_WAYS = {
-    METADATA: "DuckDB: metadata",
-    CHOSEN: "DuckDB: chosen row groups",
-    TABLESAMPLE: "DuckDB: TABLESAMPLE",
-    TABLE: "DuckDB: all rows",
-}
-WAYS = INDEX_WAYS | TABLE_WAYS
+TABLE_WAYS = (METADATA, CHOSEN, TABLESAMPLE, TABLE)
 PARQUET, NATIVE = "parquet", "native"
 IN_ORDER, SHUFFLED = "key", "shuffled"
 """The comments' key rises with time."""

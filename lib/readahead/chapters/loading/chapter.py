@@ -142,8 +142,6 @@ def in_print() -> Tally:
 
 
 # -- the figures -----------------------------------------------------------------------------------------
-
-
 def _points(x: Sequence[float] | np.ndarray, y: Sequence[float] | np.ndarray) -> list[tuple[float, float]]:
     return [(float(a), float(b)) for a, b in zip(x, y, strict=True)]
 

@@ -96,11 +96,7 @@ class WrittenFile:
 
 # -- writers ---------------------------------------------------------------------------------------------
 EMULATED_FILES, FILES, DATABASE = "emulated_files", "files", "database"
-TARGETS = {
-    EMULATED_FILES: "files, emulated device",
-    FILES: "files, this disk",
-    DATABASE: "one database, this disk",
-}
+TARGETS = (EMULATED_FILES, FILES, DATABASE)
 ROWS_SQL = (
     "SELECT i AS id, hash(i) AS number, i % 97 AS post, (hash(i + 1) % 1000) / 10.0 AS score"
     " FROM range({0}, {1}) made(i)"

@@ -328,8 +328,6 @@ ANALOGUES: Mapping[str, Analogue] = {
 
 
 # -- the figures -------------------------------------------------------------------------------------------
-
-
 def _chart(names: Mapping[str, str]) -> Picture:
     """Return the chart of some columns, each with its name: the law's line and the printed points."""
     lines = []
@@ -469,10 +467,7 @@ ANSWERS: dict[str, Computed] = {
         matches={"times_not_divided": lambda given: given > 100},
     ),
     "latency_at_depth": Computed(answer=lambda _: 64 / printed("disk_8k_reads_per_s.n10000")),
-    "fullest": Computed(
-        answer=lambda _: laws.fullest(8, 8),
-        equivalents=lambda _: (f"{laws.fullest(8, 8):.2f}", f"{laws.fullest(8, 8):.3f}"),
-    ),
+    "fullest": Computed(answer=lambda _: laws.fullest(8, 8)),
     "large_read": Computed(
         answer=lambda _: 8 * FITTED["read_cpu_s.8k_alone"] / FITTED["read_cpu_s.64k"],
         matches={"larger_reads_cost": lambda given: given < 1},

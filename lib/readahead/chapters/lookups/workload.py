@@ -9,8 +9,6 @@ from __future__ import annotations
 import functools
 import itertools
 import random
-from bisect import bisect_right
-from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -18,8 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from readahead.chapters.lookups import laws
-from readahead.datasets import expected, inspect, store
+from readahead.datasets import expected
 from readahead.datasets.recipe import Recipe
 from readahead.devices import Device, device
 from readahead.experiments.experiment import EMULATED, Settings
@@ -45,55 +42,6 @@ STRIPE_BYTES = 256 * KiB
 
 
 # -- which blocks of DuckDB's own file a lookup reads ------------------------------------------------------
-INDEX_BYTES_A_ROW = 9
-"""Of DuckDB's index on a whole number: a pointer, and a little of the nodes above."""
-INDEX_BITS = (8, 16, 24)
-"""DuckDB's index is a radix tree that takes eight bits of the key at each step: a leaf for each 256 keys, and so on."""
-
-
-def blocks_of(columns: Sequence[Segments], rows: Sequence[int] | None = None) -> set[int]:
-    """Return the blocks in which a row group lies, or only these rows of it, with all their columns."""
-    found: set[int] = set()
-    for segments in columns:
-        starts, blocks = zip(*segments, strict=True)
-        if rows is None or len(blocks) == 1:
-            found.update(blocks)
-        else:
-            found.update(blocks[bisect_right(starts, row) - 1] for row in rows)
-    return {block for block in found if block >= 0}  # a column of a single value lies in no block
-
-
-def index_walk(recipe: Recipe, keys: Sequence[int], most: int) -> list[int]:
-    """Return the blocks of the index that are read to look for at most so many of the keys.
-
-    They are exact once the file is built. Before that, nodes are taken to lie at random in blocks behind the rows.
-    """
-    if store.is_built(recipe):
-        return inspect.index_walk(
-            store.location(recipe), keys if len(keys) <= most else inspect.searched(keys)[:most]
-        )
-    nodes = sum(len({key >> bits for key in keys[:most]}) for bits in INDEX_BITS)
-    blocks = 1 + recipe.rows * INDEX_BYTES_A_ROW // recipe.block_bytes
-    count, first = round(laws.distinct(blocks, nodes)), 1 + max(blocks_of(expected.segments(recipe)[-1]))
-    return list(range(first, first + count))
-
-
-def row_blocks(recipe: Recipe, keys: Sequence[int]) -> list[int]:
-    """Return every block in which one of the rows with these keys lies, once."""
-    if recipe.effective_order == "key":
-        places = np.array(keys)  # keys count from 0
-    elif store.is_built(recipe):
-        places = np.array(inspect.positions(store.location(recipe), recipe.source.key, keys))
-    else:  # rows lie at random
-        places = np.random.default_rng(1).choice(recipe.rows, len(keys), replace=False)
-    group, row = np.divmod(places, recipe.effective_row_group_rows)
-    columns, wanted = expected.segments(recipe), defaultdict[int, list[int]](list)
-    for number, one in zip(group.tolist(), row.tolist(), strict=True):
-        wanted[number].append(one)
-    found = [sorted(blocks_of(columns[number], wanted[number])) for number in sorted(wanted)]
-    return list(dict.fromkeys(itertools.chain.from_iterable(found)))
-
-
 def blocks_from(columns: Sequence[Segments], row: int) -> frozenset[int]:
     """Return the blocks of a row group, the key's column first, that a scan for this row asks for ahead.
 
@@ -150,9 +98,9 @@ class Lookup(Case):
         if recipe.format == "parquet":
             return Case.scan(self)
         keys, chosen = self._keys(), range(recipe.row_groups) if touched is None else np.flatnonzero(touched)
-        alone = index_walk(recipe, keys, self.step_rows + 1) if self.walks else []
+        alone = expected.index_walk(recipe, keys, self.step_rows + 1) if self.walks else []
         if self.by_index:
-            alone, chosen = alone + row_blocks(recipe, keys), range(0)
+            alone, chosen = alone + expected.row_blocks(recipe, keys), range(0)
         every = expected.blocks(recipe, recipe.columns)
         rows, there = [every[number][0] for number in chosen], [every[number][1] for number in chosen]
         if self.keys and not self.walks and recipe.effective_order == "key":  # a range of keys
@@ -310,12 +258,6 @@ class Lookups(TableExperiment):
         """Return the calibrations of the engine, and of what it takes in its own file."""
         table = super().calibrations(settings)
         return (*table, self._lookup(settings)) if settings["stored"] == NATIVE else table
-
-    def counts(self, settings: Settings) -> dict[str, float]:
-        """Return the reads, bytes and row groups; DuckDB's own count leaves out the blocks of an index."""
-        case = self.case(settings)
-        footer_bytes = float(case.plan().footer[:, 1].sum()) if case.recipe.index else 0.0
-        return {**super().counts(settings), "unprofiled_bytes": footer_bytes}
 
     def model(self, settings: Settings) -> Estimate:
         """Return the schedule of the reads as named terms: what comes one by one, and what comes at once."""

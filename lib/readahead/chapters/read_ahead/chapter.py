@@ -205,8 +205,6 @@ ANALOGUES = {
 
 
 # -- the figures -----------------------------------------------------------------------------------------
-
-
 def _depth(study: Study) -> Picture:
     both = along(study, "queue_depth", seen=DEPTHS, label="both settings")
     alone = along(study, "queue_depth", seen=(16, 128), label="async_threads alone", read_ahead=ALONE)
@@ -276,18 +274,7 @@ CLAIMS: dict[str, Sides] = {
 }
 
 ANSWERS: dict[str, Computed] = {
-    "latency": Computed(
-        answer=lambda _: sheas_device()[0],
-        equivalents=lambda _: (
-            f"{sheas_device()[0] * 1e6:.4g} µs",
-            f"{sheas_device()[0] * 1e3:.4g} ms",
-            f"{sheas_device()[0]:.6f} s",
-        ),
-        examples={
-            "all_of_the": lambda _: f"{210 / 2e6 * 1e6:.0f} µs",
-            "read_ahead_makes": lambda _: f"{80 / 2e6 * 1e6:.0f} µs",
-        },
-    ),
+    "latency": Computed(answer=lambda _: sheas_device()[0]),
     "longest_hole": Computed(
         law=lambda given: Applied(laws.bytes_to_ask_for, **given),
         wrong={"a_second_s": lambda given: given["bandwidth_bytes_per_s"]},

@@ -224,8 +224,6 @@ ANSWERS = {
 
 
 # -- the figures -----------------------------------------------------------------------------------------
-
-
 def _sizes(study: Study, name: str, label: str, *sizes: int, **changes: Any) -> tuple[Line, ...]:
     """Return the model's line over the row-group sizes on a device, and DuckDB's points at some of them."""
     rows = EXPERIMENT.case(study.base).recipe.rows

@@ -15,10 +15,6 @@ from readahead.experiments.steps import Steps, scan_frames
 from readahead.measure.sample import Value
 from readahead.units import MB
 
-LAYOUTS = {TODAY: "as it lies", REGROUPED: "other row groups", SORTED: "sorted by the filter"}
-"""How the rows may lie, in words."""
-
-
 EXPERIMENT = YourData(
     topic="your_data",
     title="Your data: what would you change?",
@@ -81,14 +77,18 @@ CLAIMS = {
 
 
 # -- the pictures ----------------------------------------------------------------------------------------
+def _said(layout: str) -> str:
+    return EXPERIMENT.knob("layout").text(layout)
+
+
 def _layouts(study: Study) -> Picture:
     usual, now = EXPERIMENT.survey(study.base).table.usual_rows, study.measured.throughput(layout=TODAY)
     today, lines = (float(usual), now.median), list[Line]()
     for layout in (REGROUPED, SORTED):
         best = advised(study.base, layout)["row_group_rows"]
-        label = LAYOUTS[layout]
+        label = _said(layout)
         lines += along(study, "row_group_rows", seen=(best,), label=label, by="measured", layout=layout)
-    lines.append(Line(name=f"measured, {LAYOUTS[TODAY]}", points=[today], source="measured", joined=False))
+    lines.append(Line(name=f"measured, {_said(TODAY)}", points=[today], source="measured", joined=False))
     return Picture(
         values={"device": study.base["device"], "mb_per_s": today[1] / MB},
         lines=tuple(lines),
@@ -99,7 +99,7 @@ def _layouts(study: Study) -> Picture:
 def _reads(study: Study) -> Traces:
     chosen = {layout: advised(study.base, layout) for layout in (REGROUPED, SORTED)}
     runs = {TODAY: {"layout": TODAY}, **chosen}
-    return traces(study, runs={LAYOUTS[layout]: changes for layout, changes in runs.items()})
+    return traces(study, runs={_said(layout): changes for layout, changes in runs.items()})
 
 
 FIGURES = {"layouts": _layouts, "reads": _reads}
