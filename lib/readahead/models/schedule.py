@@ -111,7 +111,10 @@ class Timeline:
     @property
     def estimate(self) -> Estimate:
         """Return the time as named terms. What hides behind them is what was busy beside the critical path."""
-        hidden = {name: max(0.0, busy_s - self.path_s[name]) for name, busy_s in self.busy_s.items()}
+        beside_s = {name: busy_s - self.path_s[name] for name, busy_s in self.busy_s.items()}
+        hidden = {
+            name: spent_s if spent_s > 1e-12 else 0.0 for name, spent_s in beside_s.items()
+        }  # or rounding
         own_s = self.finished_s - sum(self.path_s.values())
         return Estimate(terms_s={"open": own_s, **self.path_s}, overlapped_s=hidden)
 

@@ -92,12 +92,22 @@ def test_every_figure_can_be_drawn(study: Study, name: str) -> None:
 
 def test_model_and_measurement_are_asked_the_same_of_the_disk() -> None:
     """Opening and decoding are in neither, so that the comment's third is met by both."""
-    disk = Study(EXPERIMENT, repeats=1, size="small", seek_s=0.0099)
+    disk = Study(EXPERIMENT, repeats=1, size="tiny", seek_s=0.0099)
     for name in ("yield", "rebuild"):
         modeled, measured = ROUNDS[name].modeled_value(disk), ROUNDS[name].measured_value(disk)
         assert modeled is not None
         assert measured is not None
         assert measured.median == pytest.approx(modeled.median, rel=0.05)
+
+
+def test_half_speed_is_claimed_of_a_file_that_outlasts_its_opening() -> None:
+    study = Study(EXPERIMENT, repeats=1, size="tiny", seek_s=0.0099, queue_depth=2)
+    claim = chapter("fragments").claim("half_is_half")
+    with study.noting() as noted:
+        claim.on(study)
+    half, whole = (study.model.seconds(**settings) for settings in noted.values())
+    finding = claim.test(half, whole, study)
+    assert finding.verdict == "agrees", finding.says
 
 
 def test_the_readers_have_the_notebook_s_own_disk() -> None:
