@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -146,22 +145,3 @@ def test_axe_finds_nothing_serious(page: Any, scheme: str) -> None:
     found = page.evaluate("axe.run({preload: false}).then((told) => told.violations)")
     wrong = [one for one in found if one["impact"] in ("serious", "critical")]
     assert [(one["id"], [node["html"] for node in one["nodes"]]) for one in wrong] == []
-
-
-def test_five_hundred_moves_leave_no_memory_behind(page: Any) -> None:
-    """Counted by the browser after it has tidied up: the objects that are still reachable."""
-    inside = page.context.new_cdp_session(page)
-
-    def used() -> float:
-        inside.send("HeapProfiler.collectGarbage")
-        return float(inside.send("Runtime.getHeapUsage")["usedSize"])
-
-    slider = page.locator(".readahead-knob-writers input[type=range]")
-    slider.focus()
-    sizes = []
-    for turns in (50, 500):
-        for turn in range(turns):
-            page.keyboard.press("ArrowRight" if turn % 8 < 4 else "ArrowLeft")
-        shown(page)
-        sizes.append(used())
-    assert sizes[1] - sizes[0] < 5e6, json.dumps(sizes)

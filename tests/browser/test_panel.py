@@ -84,6 +84,21 @@ def test_while_it_is_dragged_there_is_never_more_than_one_message_a_step_and_the
     assert guest.typed("latency_s").input_value() == text  # no late answer has moved it back
 
 
+def test_five_hundred_moves_leave_no_memory_behind(guest: Any) -> None:
+    """Counted by the browser after it has tidied up: what can still be reached, in the panel and in JupyterLab."""
+    inside = guest.page.context.new_cdp_session(guest.page)
+    slider, sizes = guest.handle("latency_s"), list[float]()
+    slider.focus()
+    for moves in (60, 500):  # what is made once is made in the first
+        for move in range(moves):
+            guest.page.keyboard.press("ArrowRight" if move % 20 < 10 else "ArrowLeft")
+        stand(guest, "4 ms")
+        inside.send("HeapProfiler.collectGarbage")
+        sizes.append(inside.send("Runtime.getHeapUsage")["usedSize"] / 1e6)
+        slider.focus()
+    assert sizes[1] - sizes[0] < 20, sizes
+
+
 def test_a_tick_stands_while_the_kernel_has_not_answered(guest: Any) -> None:
     """Drawing anew, here because the panel gets narrower, does not take it back."""
     ticked = guest.page.evaluate(
