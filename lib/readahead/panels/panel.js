@@ -116,7 +116,7 @@ class Curve {
     this.tip = tip;
     this.title = make("h3");
     this.legend = make("ul", { class: "readahead-legend" });
-    this.svg = make("svg:svg", { role: "img" });
+    this.svg = make("svg:svg", { role: "img", "aria-label": "The throughput along one knob." }); // out of sight it waits
     this.element = make("div", {}, this.title, this.legend, this.svg);
     this.svg.addEventListener("pointermove", (/** @type {PointerEvent} */ event) => this.hover(event));
     this.svg.addEventListener("pointerleave", () => this.leave());
