@@ -9,6 +9,7 @@ import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 
+import editables
 import nbformat
 import pytest
 
@@ -111,6 +112,26 @@ def test_an_installed_workbook_runs_and_keeps_its_files_in_the_home(installed: P
     said = [cell.outputs[0].text for cell in cells if cell.outputs]
     assert said[0].startswith(str(installed)) and said[1].startswith("12 ")
     assert said[2].startswith(str(home / ".readahead" / "data" / "cache"))
+
+
+def test_a_repository_with_umlauts_in_its_path_is_found_whatever_the_language(
+    installed: Path, tmp_path: Path
+) -> None:
+    [source] = (installed.parent / "source").iterdir()
+    place = shutil.copytree(source, tmp_path / "Kürs mit Leerzeichen")
+    code = "import hatchling.build, sys; print(hatchling.build.build_editable(sys.argv[1]))"
+    made = subprocess.run(
+        [sys.executable, "-c", code, str(tmp_path)], cwd=place, check=True, capture_output=True, text=True
+    )
+    with zipfile.ZipFile(tmp_path / made.stdout.strip().splitlines()[-1]) as wheel:
+        wheel.extractall(tmp_path / "site")
+    packages = str(Path(editables.__file__).parents[1])
+    code = "import site, sys; sys.path.append(sys.argv[1]); site.addsitedir(sys.argv[2]); import readahead"
+    command = [sys.executable, "-I", "-S", "-c", f"{code}; print(readahead.__file__)"]
+    command = [*command, packages, str(tmp_path / "site")]
+    done = run_python(tmp_path, tmp_path / "home", command)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.strip() == str(place / "lib" / "readahead" / "__init__.py")
 
 
 @pytest.fixture
