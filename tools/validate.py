@@ -186,7 +186,8 @@ def _measured(source: Experiment, settings: Settings, repeats: int, controls: li
     unprofiled_bytes = draws.unprofiled_bytes(source, settings)
     band = {"reads": modeled.pop("more_reads", 0), "bytes_read": modeled.pop("moved_bytes", 0)}
     undecided = f"give or take {band['reads']:,.0f} reads by the engine's clock" if band["reads"] else ""
-    profiled = {"bytes_read": profile["bytes_read"] + unprofiled_bytes} if profile.get("bytes_read") else {}
+    told = bool(profile.get("bytes_read")) and math.isfinite(unprofiled_bytes)
+    profiled = {"bytes_read": profile["bytes_read"] + unprofiled_bytes} if told else {}
     if sample.row_groups_total:
         profiled["row_groups"] = sample.row_groups_scanned
     said = (_described(source, settings), draws.remark(source, settings, sample), undecided)

@@ -20,8 +20,10 @@ from readahead.chapters.read_ahead.chapter import (
 )
 from readahead.chapters.read_ahead.workload import ALONE, LIMIT, NATIVE, OFF, ON, PARQUET
 from readahead.experiments.round import Study
+from readahead.experiments.run import Run
 from readahead.measure.run import spare_threads
 from readahead.models.reads import Reads
+from readahead.panels.predictions import accounts
 from readahead.units import KiB, MiB
 
 
@@ -178,3 +180,18 @@ def test_without_read_ahead_every_read_is_told(stored: str, query: str) -> None:
     else:
         assert [(read.offset, read.size_bytes) for read in sample.reads[:2]] == told.listed[:2]
         assert abs(sample.bytes_read - told.bytes_read) <= told.moved_bytes < 0.001 * told.bytes_read
+
+
+@pytest.mark.parametrize("read_ahead", ["on", "off"])
+@pytest.mark.parametrize("stored", ["parquet", "native"])
+def test_the_profile_counts_what_the_trace_does_or_it_is_said(stored: str, read_ahead: str) -> None:
+    settings = EXPERIMENT.settings(
+        stored=stored, read_ahead=read_ahead, latency_s=1e-4, row_group_rows=32_768
+    )
+    sample = EXPERIMENT.measure(settings, repeats=1)
+    told = {name: texts for name, *texts in accounts(Run(EXPERIMENT, settings, sample))}["bytes read"]
+    if (stored, read_ahead) == ("native", "off"):
+        assert sample.profile["bytes_read"] < sample.bytes_read
+        assert told[0].endswith(", which leaves some out")
+    else:
+        assert sample.profile["bytes_read"] == sample.bytes_read and told[0] == told[1]
