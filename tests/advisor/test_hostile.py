@@ -57,6 +57,11 @@ def empty(folder: Path) -> tuple[str, str]:
     return str(folder / "bad.parquet"), "is empty"
 
 
+def without_end(folder: Path) -> tuple[str, str]:
+    log = Path("/proc/kmsg")  # says that it is empty, and keeps its reader waiting
+    return (str(log), "kmsg") if log.exists() else empty(folder)
+
+
 def cut_off(folder: Path) -> tuple[str, str]:
     whole = write(folder / "whole.parquet").read_bytes()
     (folder / "bad.parquet").write_bytes(whole[: len(whole) // 2])
@@ -149,7 +154,7 @@ def a_null_in_the_path(folder: Path) -> tuple[str, str]:
     return str(folder / "a\0b"), "Give"
 
 
-BAD = (empty, cut_off, a_text, a_lying_footer, nonsense_inside,
+BAD = (empty, without_end, cut_off, a_text, a_lying_footer, nonsense_inside,
        more_rows_than_there_can_be, nested_ten_thousand_deep, a_name_that_is_no_text, encrypted, missing,
        an_empty_folder,
        a_pattern_of_nothing, a_pattern_in_no_folder, no_rows, a_broken_database, two_tables_in_a_folder,

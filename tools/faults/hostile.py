@@ -253,7 +253,11 @@ def hostile_path(rng: random.Random, folder: Path) -> str:
     path = folder / f"table{rng.choice(('.parquet', '.duckdb', '.pq', '.csv', ''))}"
     match rng.randrange(6):
         case 0:
-            return _judge().ask(rng.choice(("/dev/zero", "/dev/null", "/dev/random", "/dev/*", "/dev/fd/0")))
+            return _judge().ask(
+                rng.choice(
+                    ("/dev/zero", "/dev/null", "/dev/random", "/proc/kmsg", "/proc/*", "/dev/*", "/dev/fd/0")
+                )
+            )
         case 1:
             os.mkfifo(path)
         case 2:

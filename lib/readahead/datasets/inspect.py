@@ -32,9 +32,11 @@ def footer_length(path: Path) -> int:
     """
     try:
         with path.open("rb") as file:
-            head, size = file.read(4), file.seek(0, os.SEEK_END)
-            file.seek(max(0, size - 8))
-            end = file.read()
+            size, head, end = os.fstat(file.fileno()).st_size, b"", b""
+            if size:  # what says that it is empty may keep its reader waiting for ever
+                head = file.read(4)
+                file.seek(max(0, size - 8))
+                end = file.read(8)
     except OSError as error:
         raise DataError(
             f"{path} cannot be read: {error.strerror}. Change its rights, or give another file."

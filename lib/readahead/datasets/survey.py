@@ -521,7 +521,7 @@ def _utf8(path: Path) -> Path:
 def _is_database(path: Path) -> bool:
     try:
         with path.open("rb") as file:
-            return file.read(12)[8:] == b"DUCK"
+            return os.fstat(file.fileno()).st_size > 12 and file.read(12)[8:] == b"DUCK"
     except OSError:
         return False
 
