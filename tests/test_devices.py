@@ -150,3 +150,13 @@ def test_a_damaged_calibration_counts_as_none(
     assert devices.calibrated() is None
     path.write_text("[" * 100_000, encoding="utf-8")
     assert devices.calibrated() is None
+
+
+def test_a_value_without_end_is_not_told_whole(tmp_path: Path) -> None:
+    text = (DATA / "devices.csv").read_text(encoding="utf-8")
+    (tmp_path / "devices.csv").write_text(
+        text.replace("nvme,", "nvme" + "9" * 50_000 + ",") * 2, encoding="utf-8"
+    )
+    with pytest.raises(DataError) as told:
+        devices.catalogue(tmp_path / "devices.csv")
+    assert len(str(told.value)) < 1_000

@@ -100,7 +100,7 @@ def _read(path: Path) -> dict[str, Device]:
             if one.name in found:
                 raise BadValue(f"name={one.name!r} must be there once. Give each device its own.")
         except ValueError as error:
-            raise DataError(f"Line {line} of {path} is not a device: {error}") from error
+            raise DataError(f"Line {line} of {path} is not a device: {str(error)[:500]}") from error
         found[one.name] = one
     if not found:
         raise DataError(f"The device catalogue {path} holds no devices. Restore it from the repository.")
