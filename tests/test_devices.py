@@ -154,9 +154,8 @@ def test_a_damaged_calibration_counts_as_none(
 
 def test_a_value_without_end_is_not_told_whole(tmp_path: Path) -> None:
     text = (DATA / "devices.csv").read_text(encoding="utf-8")
-    (tmp_path / "devices.csv").write_text(
-        text.replace("nvme,", "nvme" + "9" * 50_000 + ",") * 2, encoding="utf-8"
-    )
-    with pytest.raises(DataError) as told:
+    row = next(line for line in text.splitlines(keepends=True) if line.startswith("nvme,"))
+    (tmp_path / "devices.csv").write_text(text + 2 * ("9" * 50_000 + row), encoding="utf-8")
+    with pytest.raises(DataError, match="once|is not a device") as told:
         devices.catalogue(tmp_path / "devices.csv")
     assert len(str(told.value)) < 1_000
