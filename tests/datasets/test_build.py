@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import os
+import sys
 import threading
 from pathlib import Path
 from typing import Any
 
 import duckdb
+import psutil
 import pytest
 
 from readahead.datasets import build as builder
@@ -165,3 +167,17 @@ def test_a_generator_that_has_not_begun_is_not_waited_for(
     with pytest.raises(Cancelled), listening(stop=stop):
         builder.run_program([tmp_path / "begun"], "generating", rows=1)
     assert not (tmp_path / "begun").exists()
+
+
+def test_without_groups_of_processes_a_cancelled_generator_ends_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delattr(os, "killpg", raising=False)
+    stop = threading.Event()
+    threading.Timer(0.5, stop.set).start()
+    with pytest.raises(Cancelled), listening(stop=stop):
+        builder.run_program(
+            [sys.executable, "-c", "import time; time.sleep(600)", tmp_path], "generating", rows=1
+        )
+    running = (one.info["cmdline"] or [] for one in psutil.process_iter(["cmdline"]))
+    assert not any(str(tmp_path) in words for words in running)

@@ -75,13 +75,17 @@ MODULES = {"fcntl", "resource", "pwd", "grp", "termios", "pty", "msvcrt", "winre
 GONE_ROUND = {
     "lib/readahead/chapters/scale_out/cluster.py": {"SIGKILL"},
     "lib/readahead/commands/lab.py": {"geteuid"},
+    "lib/readahead/datasets/build.py": {"SIGKILL", "killpg"},
     "lib/readahead/measure/disk.py": {"O_BINARY", "O_DIRECT", "preadv"},
     "lib/readahead/measure/sample.py": {"sched_getaffinity"},
     "lib/readahead/paths.py": {"getuid"},
     "lib/readahead/storage/emulated.py": {"O_BINARY", "pread"},
     "lib/readahead/storage/page_cache.py": {"POSIX_FADV_DONTNEED", "posix_fadvise"},
     "tools/bench/advisor.py": {"resource"},
-    "tools/faults.py": {"SIGKILL", "killpg"},
+    "tools/faults/hostile.py": {"mkfifo"},
+    "tools/faults/processes.py": {"SIGKILL", "killpg"},
+    "tools/faults/slow.py": {"SIGKILL", "killpg"},
+    "tools/faults/tables.py": {"chown", "geteuid"},
 }
 """Each file with its calls that not every system has. Those of the library are taken away by a test below; the
 campaign of faults is not run where it has none of them."""

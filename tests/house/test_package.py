@@ -126,7 +126,7 @@ def test_a_repository_with_umlauts_in_its_path_is_found_whatever_the_language(
     with zipfile.ZipFile(tmp_path / made.stdout.strip().splitlines()[-1]) as wheel:
         wheel.extractall(tmp_path / "site")
     packages = str(Path(editables.__file__).parents[1])
-    code = "import site, sys; sys.path.append(sys.argv[1]); site.addsitedir(sys.argv[2]); import readahead"
+    code = "import site, sys; sys.path += [sys.argv[2], sys.argv[1]]; site.addsitedir(sys.argv[2]); import readahead"
     command = [sys.executable, "-I", "-S", "-c", f"{code}; print(readahead.__file__)"]
     command = [*command, packages, str(tmp_path / "site")]
     done = run_python(tmp_path, tmp_path / "home", command)
