@@ -6,9 +6,13 @@ whoever prints them takes the median and the 95th percentile.
 
 from __future__ import annotations
 
+import json
+import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +23,15 @@ import lab as reading_room
 MOVES = 50
 NOTEBOOK = "00_start_here.ipynb"
 
-_WATCH = """(() => {
+ECHO = """import ipywidgets as widgets
+
+slider, label = widgets.IntSlider(max=1_000), widgets.Label("0")
+label.add_class("echo")
+slider.observe(lambda change: setattr(label, "value", str(change["new"])), "value")
+widgets.VBox([slider, label])"""
+"""The yardstick: a bare slider of ipywidgets, whose value the kernel writes into a label."""
+
+_WATCH = """(watched) => {
   if (window.readaheadMoves) return;
   window.readaheadMoves = [];
   let start = null;
@@ -29,9 +41,62 @@ _WATCH = """(() => {
     const since = start;
     start = null;
     requestAnimationFrame(() => window.readaheadMoves.push(performance.now() - since));
-  }).observe(document.querySelector('.readahead-sentence'), {subtree: true, childList: true, characterData: true});
-})()"""
-"""From the key to the frame after the kernel's answer is drawn; the sentence changes only with that answer."""
+  }).observe(document.querySelector(watched), {subtree: true, childList: true, characterData: true});
+}"""
+"""From the key to the frame after the kernel's answer is drawn; what is watched changes only with that answer."""
+_LONG = """() => {
+  window.readaheadLong = [];
+  new PerformanceObserver((seen) => seen.getEntries().forEach((one) => window.readaheadLong.push(one.duration)))
+    .observe({entryTypes: ["longtask"]});
+}"""
+
+
+def echo_s(running: Any, *, moves: int = MOVES) -> list[float]:
+    """Return the seconds from a key on a bare slider to the redrawn label, move by move, in a notebook of its own."""
+    cell = {
+        "cell_type": "code",
+        "id": "e",
+        "metadata": {},
+        "execution_count": None,
+        "outputs": [],
+        "source": ECHO,
+    }
+    told = {"cells": [cell], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
+    (running.root / "echo.ipynb").write_text(json.dumps(told), encoding="utf-8")
+    with reading_room.visitor(running, "echo.ipynb") as guest:
+        guest.run_all()
+        guest.page.wait_for_selector(".jp-OutputArea-output .echo", timeout=90_000)
+        guest.page.locator(".jp-OutputArea-output .noUi-handle").focus()
+        guest.page.evaluate(_WATCH, ".echo")
+        for _ in range(moves):
+            guest.page.keyboard.press("ArrowRight")
+            guest.page.wait_for_timeout(180)
+        return [taken_ms / 1e3 for taken_ms in guest.page.evaluate("window.readaheadMoves")]
+
+
+def long_tasks_s(guest: Any, *, seconds: float = 3.0) -> list[float]:
+    """Return how long each task over 50 ms held the page up while a slider was dragged; 0 if there was none."""
+    page, box = guest.page, guest.handle("latency_s").bounding_box()
+    page.evaluate(_LONG)
+    page.mouse.move(box["x"] + 4, box["y"] + box["height"] / 2)
+    page.mouse.down()
+    end_s, place = time.perf_counter() + seconds, 0.0
+    while time.perf_counter() < end_s:
+        place = (place + 0.01) % 1
+        page.mouse.move(box["x"] + 4 + place * (box["width"] - 8), box["y"] + box["height"] / 2)
+    page.mouse.up()
+    page.wait_for_timeout(500)
+    return [taken_ms / 1e3 for taken_ms in page.evaluate("window.readaheadLong")] or [0.0]
+
+
+@contextmanager
+def busy_core() -> Iterator[None]:
+    """Keep one core busy."""
+    with subprocess.Popen([sys.executable, "-c", "while True: pass"]) as process:
+        try:
+            yield
+        finally:
+            process.kill()
 
 
 def opened(guest: Any) -> float:
@@ -53,7 +118,7 @@ def slider_s(guest: Any, *, moves: int = MOVES, measuring: bool = False) -> list
     page = guest.page
     box = page.locator(".readahead-auto input")
     box.uncheck()
-    page.evaluate(_WATCH)
+    page.evaluate(_WATCH, ".readahead-sentence")
     guest.handle("latency_s").focus()
     page.keyboard.press("Home" if not measuring else "End")
     page.wait_for_timeout(500)
@@ -92,13 +157,17 @@ def cancel_s(guest: Any, *, times: int = 5) -> list[float]:
 
 
 def everything(*, moves: int = MOVES) -> dict[str, list[float]]:
-    """Return all samples: ours and a stock Lab, idle and measuring, and the requests that left this machine."""
+    """Return all samples: ours and a stock Lab, idle, measuring and beside a busy core, each with its yardstick.
+
+    And the requests that left this machine.
+    """
     found: dict[str, list[float]] = {}
     strangers: list[str] = []
     for stock in (False, True):
         name = "stock lab" if stock else "make lab"
         with tempfile.TemporaryDirectory() as folder, reading_room.lab(Path(folder), stock=stock) as running:
             found[f"{name}: start to ready"] = [running.ready_s]
+            found[f"{name}: echo of a bare slider"] = echo_s(running, moves=moves)
             with reading_room.visitor(running, NOTEBOOK) as guest:
                 found[f"{name}: Run All to first chart"] = [opened(guest)]
                 found[f"{name}: slider to redraw"] = slider_s(guest, moves=moves)
@@ -107,6 +176,9 @@ def everything(*, moves: int = MOVES) -> dict[str, list[float]]:
                         guest, moves=moves, measuring=True
                     )
                     found[f"{name}: Cancel to cancelled"] = cancel_s(guest)
+                    found[f"{name}: longest task of a drag"] = [max(long_tasks_s(guest))]
+                    with busy_core():
+                        found[f"{name}: slider to redraw beside a busy core"] = slider_s(guest, moves=moves)
                 strangers += guest.strangers
     found["requests off the machine"] = [float(len(strangers))]
     return found

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib.util
 import shutil
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,12 +14,15 @@ from readahead import paths
 from tools.bench.figure import Figure
 
 AIMS_MS = {
-    "make lab: slider to redraw": 55.0,
-    "make lab: slider to redraw while measuring": 100.0,
-    "stock lab: slider to redraw": 100.0,
+    "make lab: Run All to first chart": 3_000.0,
     "make lab: Cancel to cancelled": 250.0,
+    "make lab: longest task of a drag": 50.0,
 }
 """Aims of the 95th percentile, in milliseconds."""
+ECHOES = 1.5
+"""How many times as long as a bare slider's echo in the same Lab a move of the panel may take."""
+BESIDE = 2.0
+"""How many times as long as alone a move may take beside a busy core."""
 
 
 def waiting() -> list[Figure]:
@@ -31,7 +34,23 @@ def waiting() -> list[Figure]:
             )
         ]
     samples: dict[str, Sequence[float]] = _stopwatch().everything()
-    return [_figure(name, found) for name, found in samples.items()]
+    return [*(_figure(name, found) for name, found in samples.items()), *_ratios(samples)]
+
+
+def _ratios(samples: Mapping[str, Sequence[float]]) -> list[Figure]:
+    """Return each kind of move against its yardstick of the same minutes: the 95th percentiles' ratio."""
+    figures = []
+    for name in samples:
+        lab, _, what = name.partition(": ")
+        if what.startswith("slider to redraw"):
+            beside = what.endswith("busy core")
+            yardstick = f"{lab}: {'slider to redraw' if beside else 'echo of a bare slider'}"
+            ratio = float(np.quantile(samples[name], 0.95) / np.quantile(samples[yardstick], 0.95))
+            against = "against alone" if beside else "against the echo"
+            figures.append(
+                Figure(name=f"{name}, {against}", value=ratio, unit="×", aim=BESIDE if beside else ECHOES)
+            )
+    return figures
 
 
 def _figure(name: str, found: Sequence[float]) -> Figure:
