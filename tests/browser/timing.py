@@ -61,7 +61,8 @@ def echo_s(running: Any, *, moves: int = MOVES) -> list[float]:
         "outputs": [],
         "source": ECHO,
     }
-    told = {"cells": [cell], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
+    kernel = {"name": "python3", "display_name": "Python 3 (ipykernel)", "language": "python"}
+    told = {"cells": [cell], "metadata": {"kernelspec": kernel}, "nbformat": 4, "nbformat_minor": 5}
     (running.root / "echo.ipynb").write_text(json.dumps(told), encoding="utf-8")
     with reading_room.visitor(running, "echo.ipynb") as guest:
         guest.run_all()
