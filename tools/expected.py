@@ -21,7 +21,7 @@ from readahead.chapters import CONTENTS, Chapter, chapter
 from readahead.commands.run import defaults
 from readahead.errors import BadValue
 from readahead.experiments.round import Applied, Study
-from readahead.measure.calibrate import Calibration
+from readahead.measure.calibrate import typical_costs
 from readahead.measure.sample import this_machine
 from readahead.questions.question import Prediction
 from readahead.storage import page_cache
@@ -63,12 +63,12 @@ class Expected:
 def at(place: Place, cache: str) -> Iterator[None]:
     """Let models take this place for the machine that they run on, with this folder as its cache."""
     changes: tuple[tuple[Any, str, Any], ...] = (
-        (Calibration, "costs", lambda self: self.typical()),
         (page_cache, "can_evict", lambda: place.has_cold_runs),
         (os, "sched_getaffinity", lambda _: set(range(place.cores))),
     )
     with ExitStack() as stack:
         stack.enter_context(mock.patch.dict(os.environ, READAHEAD_CACHE=cache))
+        stack.enter_context(typical_costs())
         stack.callback(this_machine.cache_clear)
         for owner, name, instead in changes:
             stack.enter_context(mock.patch.object(owner, name, instead, create=owner is os))

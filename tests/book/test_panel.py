@@ -22,7 +22,7 @@ import toy
 
 from readahead import units
 from readahead.book import panel
-from readahead.book.table import Table, edges, grid, stops, typical_costs
+from readahead.book.table import Table, any_machine, edges, grid, stops
 from readahead.chapters import chapter
 from readahead.devices import THIS_MACHINE
 from readahead.experiments.experiment import Experiment, Settings
@@ -65,13 +65,13 @@ def node(program: str, given: Any) -> Any:
 def made(topic: str, **given: Any) -> tuple[Experiment, Settings, Table]:
     experiment = chapter(topic).experiment
     base = experiment.settings(**given)
-    with typical_costs():
+    with any_machine():
         return experiment, base, Table(experiment, base, SHORT)
 
 
 def expected(experiment: Experiment, settings: Settings, along: str) -> PanelState:
     """Return what the notebook's panel says there, without its curve."""
-    with typical_costs():
+    with any_machine():
         estimate = experiment.model(settings)
         y = experiment.throughput(settings, estimate.seconds)
         return PanelState(
@@ -148,14 +148,14 @@ def test_sliders_stop_at_their_ends_and_where_the_notebook_has_them() -> None:
 def test_a_slider_stops_on_both_sides_of_a_step() -> None:
     lookups = chapter("lookups").experiment
     base = lookups.settings(size="tiny")
-    with typical_costs():
+    with any_machine():
         assert edges(lookups, base, lookups.knob("rows_per_lookup")) == [25, 26]
         assert edges(lookups, base, lookups.knob("latency_s")) == []
 
 
 def test_a_curve_has_places_where_it_bends_and_its_error_is_told() -> None:
     experiment = chapter("loading").experiment
-    with typical_costs():
+    with any_machine():
         table = Table(experiment, experiment.settings(size="tiny"))
     assert len(table.errors) >= 200
     assert table.errors[int(0.95 * len(table.errors))] <= 0.02
@@ -164,6 +164,7 @@ def test_a_curve_has_places_where_it_bends_and_its_error_is_told() -> None:
     assert set(table.told["blocks"][0]["stops"][0]) < set(line["x"])
 
 
+@pytest.mark.usefixtures("calibrated_as_ever")
 def test_the_machine_that_makes_a_book_has_no_say(monkeypatch: pytest.MonkeyPatch) -> None:
     experiment = chapter("fragments").experiment
     settings = experiment.settings(size="tiny")
@@ -171,8 +172,8 @@ def test_the_machine_that_makes_a_book_has_no_say(monkeypatch: pytest.MonkeyPatc
     def calibrated_here(self: Any) -> Any:
         raise AssertionError("The costs of this machine were asked for.")
 
-    monkeypatch.setattr(Calibration, "costs", calibrated_here)
-    with typical_costs():
+    monkeypatch.setattr(Calibration, "kept", calibrated_here)
+    with any_machine():
         assert experiment.model(settings).seconds > 0
     with pytest.raises(AssertionError):
         experiment.model(settings)

@@ -11,7 +11,7 @@ import lab as reading_room
 import pytest
 
 from readahead.book import panel
-from readahead.book.table import typical_costs
+from readahead.book.table import any_machine
 from readahead.chapters import chapter
 from readahead.panels.state import first_knob, panel_state, sentence, settings_at, static_html
 
@@ -24,7 +24,7 @@ START = EXPERIMENT.settings(size="tiny")
 def address(tmp_path_factory: pytest.TempPathFactory) -> str:
     """Return where a page with a panel lies, and nothing else of a book."""
     folder = tmp_path_factory.mktemp("book")
-    with typical_costs():
+    with any_machine():
         twin = static_html(panel_state(EXPERIMENT, START, first_knob(EXPERIMENT, START)))
     panel.assets(folder)
     book = Path(panel.__file__).with_name("book.css").read_text(encoding="utf-8")
@@ -74,7 +74,7 @@ def shown(page: Any) -> tuple[dict[str, Any], str]:
 
 
 def model_says(settings: dict[str, Any], along: str) -> str:
-    with typical_costs():
+    with any_machine():
         return sentence(panel_state(EXPERIMENT, settings, along)).partition(" Along ")[0]
 
 

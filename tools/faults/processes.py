@@ -10,10 +10,11 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import psutil
 
@@ -66,22 +67,9 @@ def kill(child: subprocess.Popen[str], after_s: float, *, all_of_it: bool = Fals
     return child.communicate()[0]
 
 
-@contextmanager
-def patched_environment(**values: str) -> Iterator[None]:
-    """Set variables of this process for a while."""
-    before = dict(os.environ)
-    os.environ.update(values)
-    try:
-        yield
-    finally:
-        for name in values:
-            del os.environ[name]
-        os.environ.update(before)
-
-
-def cache(folder: Path) -> AbstractContextManager[None]:
+def cache(folder: Path) -> AbstractContextManager[Any]:
     """Make a folder the cache of this process for a while."""
-    return patched_environment(READAHEAD_CACHE=str(folder))
+    return mock.patch.dict(os.environ, READAHEAD_CACHE=str(folder))
 
 
 def lying(folder: Path) -> set[str]:

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import duckdb
 import psutil
@@ -25,7 +26,7 @@ from readahead.datasets.recipe import Recipe
 from readahead.errors import Cancelled
 from readahead.questions.progress import Progress
 from readahead.running import listening
-from tools.faults.processes import PATIENCE_S, Cancel, cache, kill, lying, patched_environment, start
+from tools.faults.processes import PATIENCE_S, Cancel, cache, kill, lying, start
 
 RECIPES: tuple[dict[str, object], ...] = (
     {"table": "comments_narrow", "size": "tiny"},
@@ -218,7 +219,7 @@ def cache_on_another_disk(rng: random.Random, folder: Path) -> str:
         rng.shuffle(places)
         cached, temporary = places
         (folder / "cache").symlink_to(cached / "own")
-        with patched_environment(TMPDIR=str(temporary)):
+        with mock.patch.dict(os.environ, TMPDIR=str(temporary)):
             said = start(ASK, folder, told).communicate("\n", timeout=PATIENCE_S)[0]
         return _after(recipe, cached / "own") if said == "builds 1\n" else f"it said: {said}"
 

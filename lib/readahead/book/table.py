@@ -18,6 +18,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
+from unittest import mock
 
 import numpy as np
 
@@ -25,7 +26,7 @@ from readahead import units
 from readahead.devices import THIS_MACHINE
 from readahead.experiments.experiment import Experiment, Knob, Settings
 from readahead.experiments.knobs import USUAL
-from readahead.measure.calibrate import Calibration
+from readahead.measure.calibrate import typical_costs
 from readahead.models.estimate import Estimate
 from readahead.panels.panel import knob_plan, places
 from readahead.panels.state import axis, curve_places, published_mark, term_key, x_axis, y_axis
@@ -50,16 +51,10 @@ DRAWN = 500
 
 
 @contextmanager
-def typical_costs() -> Iterator[None]:
+def any_machine() -> Iterator[None]:
     """Let models take typical costs and one thread: the machine that makes a book has no say in its numbers."""
-    own, threads = Calibration.costs, USUAL["threads"]
-    Calibration.costs = lambda self: self.typical()  # type: ignore[method-assign]
-    USUAL["threads"] = 1
-    try:
+    with typical_costs(), mock.patch.dict(USUAL, threads=1):
         yield
-    finally:
-        Calibration.costs = own  # type: ignore[method-assign]
-        USUAL["threads"] = threads
 
 
 # -- which settings the book knows -------------------------------------------------------------------

@@ -11,7 +11,9 @@ from __future__ import annotations
 import contextlib
 import functools
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from itertools import pairwise
@@ -74,6 +76,19 @@ def usual_s(seen_s: float) -> float:
     return seen_s
 
 
+_TYPICAL = ContextVar("typical", default=False)
+
+
+@contextmanager
+def typical_costs() -> Iterator[None]:
+    """Let models take typical costs, whatever was calibrated here: their numbers are then those of any machine."""
+    before = _TYPICAL.set(True)
+    try:
+        yield
+    finally:
+        _TYPICAL.reset(before)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Calibration(Generic[CostsT]):
     """Costs that a few runs on this machine show."""
@@ -127,7 +142,7 @@ class Calibration(Generic[CostsT]):
 
     def costs(self) -> CostsT:
         """Return what was last calibrated on this very machine, or what is typical before that."""
-        return self.kept() or self.typical()
+        return (None if _TYPICAL.get() else self.kept()) or self.typical()
 
     def ensure(self) -> CostsT:
         """Return what was calibrated since this machine was started; else calibrate now, in half the turns."""
