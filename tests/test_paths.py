@@ -96,3 +96,15 @@ def test_a_place_for_the_results_is_asked_for_beforehand(tmp_path: Path) -> None
     for place in (blocked / "figures.json", tmp_path):
         with pytest.raises(OSError, match=r"file|ordinary"):
             paths.require_place(place)
+
+
+def test_where_files_are_unchanged_they_are_asked_about_once_until_one_is_built() -> None:
+    asked: list[str] = []
+    ask = paths.asked_once(lambda name: asked.append(name) or len(asked))
+    assert (ask("a"), ask("a")) == (1, 2)
+    with paths.unchanged():
+        assert (ask("a"), ask("a"), ask("b"), ask("a")) == (3, 3, 4, 3)
+        paths.changed()
+        assert ask("a") == 5
+    assert ask("a") == 6
+    paths.changed()

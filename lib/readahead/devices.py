@@ -132,6 +132,7 @@ def device_or_stand_in(name: str) -> Device:
     return device(name)
 
 
+@paths.asked_once
 def calibrated() -> Device | None:
     """Return this machine's own device as calibration left it, or None before the first calibration.
 

@@ -15,7 +15,9 @@ import os
 import stat
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from pathlib import Path
 from typing import Any, TypeVar, TypeVarTuple
 
@@ -134,6 +136,40 @@ def kept(read: Callable[[*Asked], Answer]) -> Callable[[*Asked], Answer]:
         return remembered(facts.st_mtime_ns, facts.st_size, facts.st_ino, *asked)
 
     return ask
+
+
+_ANSWERS = ContextVar[dict[Any, Any] | None]("answers", default=None)
+
+
+@contextmanager
+def unchanged() -> Iterator[None]:
+    """Take files to stay as they are until the end: a curve asks about the same ones at every point."""
+    token = _ANSWERS.set({})
+    try:
+        yield
+    finally:
+        _ANSWERS.reset(token)
+
+
+def changed() -> None:
+    """Ask about files anew from here on: one was built in the middle."""
+    (_ANSWERS.get() or {}).clear()
+
+
+def asked_once(ask: Callable[[*Asked], Answer]) -> Callable[[*Asked], Answer]:
+    """Ask a function about files once for all as long as they are `unchanged`, and anew each time else."""
+
+    @functools.wraps(ask)
+    def asked(*about: *Asked) -> Answer:
+        answers = _ANSWERS.get()
+        if answers is None:
+            return ask(*about)
+        key = (ask, about)
+        if key not in answers:
+            answers[key] = ask(*about)
+        return answers[key]  # type: ignore[no-any-return]
+
+    return asked
 
 
 @kept

@@ -55,6 +55,7 @@ def path(recipe: Recipe) -> Path:
                     "Choose a smaller size, or set READAHEAD_CACHE to a larger disk.",
                 )
                 _make(recipe, target)
+                paths.changed()
     except (OSError, duckdb.Error) as error:
         raise _explained(error, recipe, target) from error
     return target
@@ -70,6 +71,7 @@ def _location(recipe: Recipe, folder: Path) -> Path:
     return folder / "datasets" / recipe.file_name
 
 
+@paths.asked_once
 def is_built(recipe: Recipe) -> bool:
     """Return whether the file is there as its manifest says: its length, and a sample of its bytes."""
     target = location(recipe)

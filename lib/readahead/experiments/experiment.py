@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from readahead import units
+from readahead import paths, units
 from readahead.errors import BadValue, did_you_mean, require_choice, require_range
 from readahead.measure.calibrate import Calibration
 from readahead.measure.sample import Sample
@@ -68,7 +68,7 @@ class Knob:
     def nearest(self, value: float) -> Any:
         """Return the value this knob can have that is nearest to a computed one."""
         within = min(max(float(value), self.low), self.high)
-        return self.check(round(within) if self.whole else within)
+        return round(within) if self.whole else within
 
     @property
     def whole(self) -> bool:
@@ -180,9 +180,10 @@ class Experiment(ABC):
             )
         rates: dict[float, float] = {}
         places = [knob.nearest(value) for value in values]
-        for place in dict.fromkeys(places):
-            at = {**settings, name: place}
-            rates[place] = self.throughput(at, self.model(at).seconds)
+        with paths.unchanged():
+            for place in dict.fromkeys(places):
+                at = {**settings, name: place}
+                rates[place] = self.throughput(at, self.model(at).seconds)
         return np.array([rates[place] for place in places], float)
 
     @abstractmethod

@@ -140,6 +140,7 @@ class Calibration(Generic[CostsT]):
         usual = usual_s(float(np.median(controls)))
         return max(abs(one_s / usual - 1) for one_s in controls), costs
 
+    @paths.asked_once
     def costs(self) -> CostsT:
         """Return what was last calibrated on this very machine, or what is typical before that."""
         return (None if _TYPICAL.get() else self.kept()) or self.typical()
@@ -235,6 +236,7 @@ WARM, COLD = "warm", "cold"
 device passes through Python."""
 
 
+@functools.cache
 def engine(table: str, where: str = "emulated") -> Calibration[Costs]:
     """Return the calibration of the engine on `table`: on the emulated device, or `WARM` or `COLD` on this disk."""
     if where == WARM:

@@ -187,12 +187,10 @@ def _rounded(attribute: str) -> str:
 
 def _wide(text: str) -> float:
     """Return how wide a text of size 12 is."""
-    from matplotlib.textpath import TextPath
+    from matplotlib.font_manager import FontProperties
+    from matplotlib.textpath import text_to_path
 
-    try:
-        return float(TextPath((0, 0), text, size=12).get_extents().width)
-    except AttributeError:  # matplotlib has no path for a text without a visible letter
-        return 0.0
+    return float(text_to_path.get_text_width_height_descent(text, FontProperties(size=12), ismath=False)[0])
 
 
 # -- what is drawn ---------------------------------------------------------------------------------
