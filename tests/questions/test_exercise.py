@@ -2,13 +2,11 @@
 
 from dataclasses import replace
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from toybox import CHAPTER, study
 
-from readahead.errors import BadValue
-from readahead.questions.answers import Amount, Several
+from readahead.questions.answers import Amount
 from readahead.questions.question import Misconception, Outcome
 
 HALF, CHOICE, SET, RANK = (
@@ -37,7 +35,7 @@ def test_a_wrong_amount_is_told_its_side_and_not_the_answer() -> None:
 def test_a_misconception_brings_its_own_hint() -> None:
     verdict = HALF.check("100 MB", study())
     assert verdict.misconception == "the bucket that fills in a second"
-    assert verdict.text == "Wrong. 100 MB is too high. How long is the rope?"
+    assert (verdict.why, verdict.hint) == ("100 MB is too high.", "How long is the rope?")
 
 
 def test_what_is_wrong_in_a_set_or_an_order_is_named() -> None:
@@ -47,16 +45,14 @@ def test_what_is_wrong_in_a_set_or_an_order_is_named() -> None:
     assert RANK.check(["a barrel"]).outcome is Outcome.RAISED
 
 
-@given(
-    st.permutations(["a shorter rope", "a larger bucket"]), st.sampled_from([", ", "; ", " and ", ",", " ;"])
-)
-def test_order_and_separators_never_fail_a_right_set(order: list[str], between: str) -> None:
-    assert SET.check(between.join(order)).right and SET.check(order).right and SET.check(set(order)).right
+@given(st.permutations(["a shorter rope", "a larger bucket"]))
+def test_order_never_fails_a_right_set(order: list[str]) -> None:
+    assert SET.check(order).right and SET.check(set(order)).right
 
 
-@given(st.sampled_from(["Rope", "rope", " ROPE", "rope.", "a", "A)", "rop"]))
-def test_case_and_stops_never_fail_a_right_choice(words: str) -> None:
-    assert CHOICE.check(words).right
+def test_what_is_picked_may_be_told_by_its_letter() -> None:
+    assert CHOICE.check("Rope").right and CHOICE.check("a").right
+    assert SET.check("b, a").right and SET.check(["b", "a"]).right and RANK.check("c, b, a").right
 
 
 @given(st.floats(1e-9, 1e12), st.floats(0, 0.5))
@@ -73,10 +69,3 @@ def test_an_examiner_who_falls_over_says_so() -> None:
     assert verdict.outcome is Outcome.RAISED and "ZeroDivisionError" in verdict.why
     bad_idea = Misconception(name="bad", example="1 MB", hint="", matches=lambda answer: answer["x"])
     assert replace(HALF, misconceptions=(bad_idea,) * 2).check("7 GB", study()).outcome is Outcome.RAISED
-
-
-def test_what_may_be_picked_by_its_beginning_must_be_clear() -> None:
-    shape = Several(options=("a large bucket", "a large barrel"))
-    with pytest.raises(BadValue, match="none of the choices"):
-        shape.read(["a large"])
-    assert shape.read(["a large ba"]) == {"a large barrel"}

@@ -190,11 +190,7 @@ EXERCISES = (
         id="half_bucket",
         shape=Amount(kind="bytes", tolerance=0.08, word="KiB"),
         answer=lambda study: study.base["rope_s"] * RATE,
-        equivalents=lambda study: (
-            f"{study.base['rope_s'] * RATE:,.0f} bytes",
-            f"{study.base['rope_s'] * RATE / 1024:.4g}",
-            f"{study.base['rope_s'] * RATE / 1024**2:.4g} MiB",
-        ),
+        equivalents=("100,000 bytes", "97.66", "0.09537 MiB"),
         misconceptions=(
             Misconception(
                 name="the bucket that fills in a second", example="100 MB", hint="How long is the rope?"
@@ -212,12 +208,13 @@ EXERCISES = (
     Exercise(
         id="bottleneck",
         shape=Choice(options=("Rope", "Pouring", "Walking home")),
-        answer="rope",
-        equivalents=("Rope", " ROPE. ", "a"),
+        answer="Rope",
         misconceptions=(
-            Misconception(name="more water, more time", example="pouring", hint="The water is the same."),
+            Misconception(name="more water, more time", example="Pouring", hint="The water is the same."),
             Misconception(
-                name="small is quick", example="walking", hint="One thimble is quick; how many are there?"
+                name="small is quick",
+                example="Walking home",
+                hint="One thimble is quick; how many are there?",
             ),
         ),
         hints=("Count the thimbles.", "Each one pays the rope.", "Rope × count against pouring."),
@@ -227,7 +224,6 @@ EXERCISES = (
         id="what_helps",
         shape=Several(options=("a shorter rope", "a larger bucket", "a faster stream")),
         answer=("a larger bucket", "a shorter rope"),
-        equivalents=("a shorter rope, a larger bucket", ["b", "a"], "A larger bucket and a shorter rope"),
         misconceptions=(
             Misconception(
                 name="bandwidth cures all", example=["a faster stream"], hint="Is pouring the bottleneck?"
@@ -243,7 +239,6 @@ EXERCISES = (
         id="rank",
         shape=Order(options=_BUCKETS, first="the fastest"),
         answer=("a barrel", "a bucket", "a thimble"),
-        equivalents=("c > b > a", ["A barrel", "a bucket", "a thimble"]),
         misconceptions=(
             Misconception(name="small is quick", example="a, b, c", hint="How often is the rope paid?"),
             Misconception(name="the middle is best", example=["b", "a", "c"], hint="Is there a middle here?"),

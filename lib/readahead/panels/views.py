@@ -170,7 +170,7 @@ class ExerciseView:
         self.hint_button = button("Hint", self.one_more_hint)
         self.solution_button = button("Solution", self.show_solution)
         self.again_button = button("Another one", lambda: self.ask_anew(self.seed + 1))
-        again = [self.again_button] if self.exercise.drawn else []
+        again = [self.again_button] if self.exercise.numbers else []
         self.question.value = self._asked_anew()
         self._restore()
         asks = widgets.HTML(paragraphs(f"*{self.exercise.shape.asks}.*"))

@@ -1,7 +1,7 @@
 """Reads answers: an amount as people write it (`1 MB`, `0.95 MiB`), one or several of a list, an order.
 
-Case, spaces, order in a set and the spelling of units never fail a right answer. A unit of another kind, or one that
-means two things (`Mb/s` is bits), is asked back and never guessed.
+Spaces, the spelling of a number and of its unit never fail a right amount. A unit of another kind, or one that means
+two things (`Mb/s` is bits), is asked back and never guessed. What is one of a list, a learner picks and does not write.
 """
 
 from __future__ import annotations
@@ -230,34 +230,19 @@ class Amount(Shape):
         return f"{written} is too {'high' if given > right else 'low'}."
 
 
-def _plain(words: str) -> str:
-    """Return words without case, accents of punctuation and doubled spaces."""
-    return " ".join(re.sub(r"[^\w%+×<>/-]+", " ", words).casefold().split())
-
-
-def _pick(words: Any, options: Sequence[str]) -> str:
-    """Return the option that is meant: by its words, its letter (a, b, …), or a beginning that fits one."""
-    plain = _plain(str(words))
-    by_words = [option for option in options if _plain(option) == plain]
-    by_letter = [option for letter, option in zip("abcdefghij", options, strict=False) if plain == letter]
-    by_start = [option for option in options if len(plain) > 2 and _plain(option).startswith(plain)]
-    for found in (by_words, by_letter, by_start):
-        if len(found) == 1:
-            return found[0]
-    raise BadValue(f"{words!r} is none of the choices. Give one of: {'; '.join(options)}.")
-
-
-def _pieces(given: Any, options: Sequence[str], between: str) -> list[str]:
-    """Return what is listed in `given`, a list or a text with separators."""
-    if not isinstance(given, str):
-        try:
-            return [_pick(piece, options) for piece in given]
-        except TypeError as error:
-            raise BadValue(f"{given!r} is no list. Give some of: {'; '.join(options)}.") from error
-    words = re.split(between, given)
-    if len(words) == 1 and all(len(word) == 1 for word in given.split()):
-        words = given.split()
-    return [_pick(word, options) for word in words if word.strip()]
+def _picked(given: Any, options: Sequence[str]) -> list[str]:
+    """Return the options in a list, each by its words or its letter (a, b, …); or of letters with commas between."""
+    letters = dict(zip("abcdefghij", options, strict=False))
+    try:
+        found = [
+            letters.get(piece, piece) for piece in (given.split(", ") if isinstance(given, str) else given)
+        ]
+        unknown = [piece for piece in found if piece not in options]
+    except TypeError:
+        unknown = [given]
+    if unknown:
+        raise BadValue(f"{unknown[0]!r} is none of the choices. Give one of: {'; '.join(options)}.")
+    return found
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -270,7 +255,7 @@ class Choice(Shape):
 
     def read(self, given: Any) -> str:
         """Return the option that is meant."""
-        return _pick(given, self.options)
+        return _picked([given], self.options)[0]
 
     def why(self, given: str, right: str, said: str = "") -> str:
         """Name what was picked."""
@@ -287,7 +272,7 @@ class Several(Shape):
 
     def read(self, given: Any) -> frozenset[str]:
         """Return the options that were picked."""
-        return frozenset(_pieces(given, self.options, r"[,;]|\band\b"))
+        return frozenset(_picked(given, self.options))
 
     def text(self, answer: frozenset[str]) -> str:
         """Write them in the order of the options."""
@@ -318,7 +303,7 @@ class Order(Shape):
 
     def read(self, given: Any) -> tuple[str, ...]:
         """Return the options in the order given. Raises `BadValue` unless each comes once."""
-        order = tuple(_pieces(given, self.options, r"[,;>→]"))
+        order = tuple(_picked(given, self.options))
         if sorted(order) != sorted(self.options):
             raise BadValue(f"{len(order)} of {len(self.options)} are in order. Give each one once.")
         return order

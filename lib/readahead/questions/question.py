@@ -11,7 +11,7 @@ import itertools
 import math
 import random
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import Any
@@ -117,11 +117,6 @@ class Verdict:
         """Return whether the answer was right."""
         return self.outcome is Outcome.RIGHT
 
-    @property
-    def text(self) -> str:
-        """Return everything in one line, the outcome first and as a word."""
-        return " ".join(part for part in (f"{self.outcome.value}.", self.why, self.hint) if part)
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Misconception:
@@ -139,28 +134,6 @@ class Misconception:
     """By which Python knows it."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Drawn:
-    """The numbers of an exercise that can be drawn anew, and the law that answers it with any of them."""
-
-    numbers: Mapping[str, tuple[str, ...]]
-    """How each may be written; the first stands in the notebook. A unit is told by the end of the name: latency_s."""
-    law: Callable[[Mapping[str, float]], Applied]
-    """The law, applied to the numbers."""
-    wrong: Mapping[str, Callable[[Mapping[str, float]], float]] = field(default_factory=dict)
-    """What misconceptions make of the numbers, by their ids. The example of another is wrong with all of them."""
-
-    def first(self) -> dict[str, str]:
-        """Return the numbers as the notebook writes them."""
-        return {name: written[0] for name, written in self.numbers.items()}
-
-    def other(self, seed: int) -> dict[str, str]:
-        """Return the numbers of a seed, none of which is the notebook's; those of the next seed are others."""
-        every = list(itertools.product(*(written[1:] for written in self.numbers.values())))
-        random.Random(0).shuffle(every)
-        return dict(zip(self.numbers, every[seed % len(every)], strict=True))
-
-
 def numbers_of(texts: Mapping[str, str]) -> dict[str, float]:
     """Return written numbers in SI units: `{"latency_s": "5 ms", "share": "3 %"}` is 0.005 and 0.03."""
     read = {}
@@ -173,17 +146,18 @@ def numbers_of(texts: Mapping[str, str]) -> dict[str, float]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Computed:
-    """What is computed of an exercise: functions of the study, and of a read answer. Examples and matches by the id of
-    their misconception."""
+    """What is computed of an exercise: functions of the study, of a read answer, or of numbers that can be drawn.
+
+    Those of misconceptions stand under their ids.
+    """
 
     answer: Callable[[Any], Any] | None = None
-    equivalents: Callable[[Any], Any] | None = None
     examples: Mapping[str, Callable[[Any], Any]] = field(default_factory=dict)
     matches: Mapping[str, Callable[[Any], bool]] = field(default_factory=dict)
     law: Callable[[Mapping[str, float]], Applied] | None = None
     """In place of `answer`: the law that computes it from the numbers of `questions.yaml`."""
     wrong: Mapping[str, Callable[[Mapping[str, float]], float]] = field(default_factory=dict)
-    """What misconceptions make of these numbers."""
+    """What misconceptions make of these numbers. The example of another is wrong with all of them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -195,32 +169,41 @@ class Exercise:
     """An `Amount`, a `Choice`, `Several` or an `Order`."""
     answer: Any
     """The right answer, as it may be written; or a function of the study that computes it."""
-    equivalents: Any
-    """Other ways to write it, which must be right too (a test tries them); or a function of the study."""
+    equivalents: tuple[str, ...] = ()
+    """Other ways to write an amount, which must be right too: a test tries them."""
     misconceptions: tuple[Misconception, ...]
     hints: tuple[str, ...]
     """The ladder: where to look, which relation, the first step."""
     solution: str
     """How one gets there; shown to whoever asks, and after the right answer."""
-    drawn: Drawn | None = None
+    numbers: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    """Those that can be drawn anew, and how each may be written; the first stands in the notebook.
+    A unit is told by the end of the name: latency_s."""
+    computed: Computed = Computed()
     law: Applied | None = None
-    """With `drawn`: what computed the answer."""
+    """With `numbers`: what computed the answer."""
     said: Callable[[str], str] = str
     """Puts the numbers of a seed into words that hold the notebook's."""
 
     def with_seed(self, seed: int) -> Exercise:
-        """Return the exercise with other numbers, the same for the same seed. Raises `BadValue` where it has none."""
+        """Return the exercise with other numbers, the same for the same seed. Raises `BadValue` where it has none.
+
+        None of them is the notebook's, and those of the next seed are others.
+        """
         if not isinstance(seed, int) or isinstance(seed, bool):
             raise BadValue(
                 f"seed={seed!r} of exercise {self.id!r} must be a whole number. Give one such as 7."
             )
-        if self.drawn is None:
+        if self.computed.law is None:
             raise BadValue(
                 f"seed={seed!r}: the numbers of exercise {self.id!r} are not drawn. Leave seed out."
             )
-        first, texts = self.drawn.first(), self.drawn.other(seed)
+        every = list(itertools.product(*(written[1:] for written in self.numbers.values())))
+        random.Random(0).shuffle(every)
+        texts = dict(zip(self.numbers, every[seed % len(every)], strict=True))
+        anew = {self.numbers[name][0]: text for name, text in texts.items()}
         numbers = numbers_of(texts)
-        law, anew = self.drawn.law(numbers), {first[name]: text for name, text in texts.items()}
+        law, wrong = self.computed.law(numbers), self.computed.wrong
         written = "|".join(
             re.escape(text).replace(r"\ ", r"\s+") for text in sorted(anew, key=len, reverse=True)
         )
@@ -230,9 +213,7 @@ class Exercise:
             return place.sub(lambda found: anew[" ".join(found[0].split())], words)
 
         ideas = (
-            replace(idea, example=self.drawn.wrong[idea.id](numbers), matches=None)
-            if idea.id in self.drawn.wrong
-            else idea
+            replace(idea, example=wrong[idea.id](numbers), matches=None) if idea.id in wrong else idea
             for idea in self.misconceptions
         )
         return replace(

@@ -20,7 +20,7 @@ from readahead.experiments.claim import Claim, Reason, Sides
 from readahead.experiments.round import Round
 from readahead.published import read_yaml
 from readahead.questions.answers import Amount, Choice, Order, Several, Shape
-from readahead.questions.question import Computed, Drawn, Exercise, Misconception, Prediction, numbers_of
+from readahead.questions.question import Computed, Exercise, Misconception, Prediction, numbers_of
 from readahead.questions.schema import schema_fault
 
 SCHEMA = Path(__file__).with_name("questions.schema.json")
@@ -85,16 +85,15 @@ def exercises(entries: Entries, computed: Mapping[str, Computed]) -> tuple[Exerc
 
 def _exercise(name: str, entry: Mapping[str, Any], computed: Computed) -> Exercise:
     of = f"of exercise {name!r}"
-    known = {idea["id"] for idea in entry["misconceptions"] if "id" in idea}
-    if ("numbers" in entry) == (computed.law is None):
+    numbers = entry.get("numbers", {})
+    if bool(numbers) == (computed.law is None):
         raise BadValue(f"numbers {of} in questions.yaml and their law in Python need each other.")
-    drawn = law = None
-    if computed.law is not None:
-        numbers = {key: tuple(written) for key, written in entry["numbers"].items()}
-        drawn = Drawn(numbers=numbers, law=computed.law, wrong=computed.wrong)
-        law = drawn.law(numbers_of(drawn.first()))
-    ids = {*computed.examples, *computed.matches, *computed.wrong}
-    for lost in ids - known:
+    law = computed.law(numbers_of({key: told[0] for key, told in numbers.items()})) if computed.law else None
+    right = law.result if law else computed.answer
+    if ("answer" in entry) == (right is not None):
+        raise BadValue(f"answer {of} must stand in questions.yaml or be computed in Python, and not both.")
+    known = {idea["id"] for idea in entry["misconceptions"] if "id" in idea}
+    for lost in {*computed.examples, *computed.matches, *computed.wrong} - known:
         raise BadValue(f"{lost!r} is no misconception {of}. It has: {', '.join(sorted(known)) or 'none'}.")
     ideas = []
     for idea in entry["misconceptions"]:
@@ -108,12 +107,13 @@ def _exercise(name: str, entry: Mapping[str, Any], computed: Computed) -> Exerci
     return Exercise(
         id=name,
         shape=_shape(entry),
-        answer=_one("answer", entry, law.result if law else computed.answer, of),
-        equivalents=_one("equivalents", entry, computed.equivalents, of),
+        answer=entry.get("answer", right),
+        equivalents=tuple(entry.get("equivalents", ())),
         misconceptions=tuple(ideas),
         hints=tuple(entry["hints"]),
         solution=entry["solution"],
-        drawn=drawn,
+        numbers=numbers,
+        computed=computed,
         law=law,
     )
 
@@ -125,13 +125,6 @@ def _shape(entry: Mapping[str, Any]) -> Shape:
         if kind in entry:
             return shape(options=tuple(entry[kind]))
     return Order(**{**entry["order"], "options": tuple(entry["order"]["options"])})
-
-
-def _one(field: str, entry: Mapping[str, Any], computed: Any, of: str) -> Any:
-    """Return what YAML or Python says, which must be one of the two."""
-    if (field in entry) == (computed is not None):
-        raise BadValue(f"{field} {of} must stand in questions.yaml or be computed in Python, and not both.")
-    return computed if computed is not None else entry[field]
 
 
 def _require_same(what: str, told: Mapping[str, Any], known: Mapping[str, Any]) -> None:

@@ -481,7 +481,6 @@ ANSWERS: dict[str, Computed] = {
     ),
     "my_break_even": Computed(
         answer=break_even,
-        equivalents=lambda study: (f"{break_even(study)} rows", f"{break_even(study)}"),
         examples={
             "an_index_is": lambda study: f"{EXPERIMENT.case(study.base).recipe.rows // 100}",
             "lookups_by_index": lambda study: "1" if break_even(study) > 2 else "900",
