@@ -14,7 +14,7 @@ import numpy as np
 from readahead import units
 from readahead.devices import Device
 from readahead.errors import BadValue, require_choice
-from readahead.models.queue import Moment
+from readahead.models.queue import Floats
 from readahead.models.reads import Reads
 from readahead.models.schedule import Costs, Timeline, Window, simulate
 
@@ -149,7 +149,7 @@ def scan_frames(
         yield Frame(says=" ".join(says), lanes=lanes)
 
 
-def _move(places: list[int | None], times_s: Moment, now_s: float) -> None:
+def _move(places: list[int | None], times_s: Floats, now_s: float) -> None:
     """Let go what ends now, and put what begins now into the first free places."""
     for at in np.flatnonzero(times_s[:, 1] == now_s).tolist():
         if at in places:  # what took no time was never there
@@ -162,7 +162,7 @@ def _held(places: Sequence[int | None]) -> list[Box]:
     return [("", "free") if at is None else (str(at + 1), "work") for at in places]
 
 
-def states(times_s: Moment, now_s: float) -> list[Box]:
+def states(times_s: Floats, now_s: float) -> list[Box]:
     """Return a box for each row of (begin, end): waiting, under way, or done."""
     return [
         (str(at), "done" if end_s <= now_s else "work" if begin_s <= now_s else "wait")

@@ -3,18 +3,19 @@
 This is all the physics of the workbook's devices. The emulated device books every read that DuckDB issues; the
 schedule books every read that a model expects. Time is a number that is passed in, so nothing here waits.
 
-A moment is a row of numbers: its time, and what that time was spent on, along the chain of whatever was waited for
-last. Of two moments that must both have come, the later counts, with its own chain: the critical path (J. Kelley and
-M. Walker, 1959) is known when the last one comes.
+A moment has a time, and what that time was spent on along the chain of whatever was waited for last. Of two moments
+that must both have come, the later counts, with its own chain: the critical path (J. Kelley and M. Walker, 1959) is
+known when the last one comes.
 """
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import os
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, Literal, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,23 +46,38 @@ except (ImportError, OSError):  # not installed, or its compiler cannot be loade
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
-def compiled(function: Function) -> Function:
-    """Return a function over numbers and arrays, compiled at its first call and kept on the disk."""
+def compiled(function: Function, *, inline: Literal["never", "always"] = "never") -> Function:
+    """Return a function over numbers and arrays, compiled at its first call and kept on the disk.
+
+    What is called for every read is put `inline`, "always": to hand arrays over takes longer than the work.
+    """
     if numba is None:
         return function
     quick: Any
     try:
-        quick = numba.njit(cache=True)(function)
+        quick = numba.njit(cache=True, inline=inline)(function)
     except RuntimeError:  # there is no folder to keep it in
-        quick = numba.njit(function)
+        quick = numba.njit(inline=inline)(function)
     return quick  # type: ignore[no-any-return]
 
 
-TIME, SEEK, LATENCY, TRANSFER, ENGINE, CPU = range(6)
-"""The places in a moment: when it is, and the seconds of its chain that were spent on each term."""
+inlined = functools.partial(compiled, inline="always")
+
+
+class Moment(NamedTuple):
+    """When something is, and the seconds of its chain that were spent on each term."""
+
+    time_s: float
+    seek_s: float = 0.0
+    latency_s: float = 0.0
+    transfer_s: float = 0.0
+    engine_s: float = 0.0
+    cpu_s: float = 0.0
+
+
 TERMS = ("seek", "latency", "transfer", "engine", "cpu")
 
-Moment = NDArray[np.float64]
+Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 
@@ -77,14 +93,14 @@ class DeviceState(NamedTuple):
     stripe_bytes: int
     """0 if any free channel serves any read."""
     fragment_bytes: int
-    free: Moment
-    """When each channel is free: a row each."""
+    free: Floats
+    """The moment when each channel is free: a row each."""
     order: Ints
-    """The channels, as a heap: the one that is free first stands at the front."""
+    """The channels as a `queue_of`: the one that is free first stands at the front."""
     heads: Ints
     """The byte at which each channel's head stands; -1 for nowhere."""
-    link: Moment
-    """When the link is free."""
+    link: Floats
+    """The moment when the link is free: one row."""
 
 
 def state_of(device: Device, fragment_bytes: int = 0, most_reads: int = 2**31) -> DeviceState:
@@ -99,10 +115,10 @@ def state_of(device: Device, fragment_bytes: int = 0, most_reads: int = 2**31) -
         link_byte_s=0.0 if striped else 1.0 / device.bandwidth_bytes_per_s,
         stripe_bytes=device.stripe_bytes if striped else 0,
         fragment_bytes=int(fragment_bytes),
-        free=np.zeros((channels, len(TERMS) + 1)),
-        order=np.arange(channels),
+        free=np.zeros((channels, len(Moment._fields))),
+        order=queue_of(channels),
         heads=np.full(channels, -1),
-        link=np.zeros(len(TERMS) + 1),
+        link=np.zeros((1, len(Moment._fields))),
     )
 
 
@@ -129,79 +145,105 @@ class DeviceQueue:
 
 # -- moments ---------------------------------------------------------------------------------------------
 @compiled
-def put(moment: Moment, other: Moment) -> None:
-    """Let a moment be as another."""
-    for at in range(CPU + 1):
-        moment[at] = other[at]
-
-
-@compiled
-def wait(moment: Moment, other: Moment) -> None:
-    """Let a moment be as another if that is later."""
-    if other[TIME] > moment[TIME]:
-        put(moment, other)
-
-
-@compiled
-def spend(moment: Moment, term: int, seconds: float) -> None:
-    """Let so much time pass, spent on a term."""
-    moment[TIME] += seconds
-    moment[term] += seconds
-
-
-@compiled
-def requeue(order: Ints, moments: Moment) -> None:
-    """Move the front of a heap, whose moment has become later, to its place; equal moments go by number.
-
-    A binary heap (J. Williams, Heapsort, 1964) of the rows of `moments`: the earliest stands at the front.
-    """
-    mover, at = order[0], 0
-    while 2 * at + 1 < len(order):
-        child = 2 * at + 1
-        if child + 1 < len(order) and _before(order[child + 1], order[child], moments):
-            child += 1
-        if not _before(order[child], mover, moments):
-            break
-        order[at] = order[child]
-        at = child
-    order[at] = mover
-
-
-@compiled
-def _before(one: int, other: int, moments: Moment) -> bool:
-    return bool(
-        moments[one, TIME] < moments[other, TIME]
-        or (moments[one, TIME] == moments[other, TIME] and one < other)
+def load(moments: Floats, row: int) -> Moment:
+    """Return the moment in a row."""
+    return Moment(
+        moments[row, 0], moments[row, 1], moments[row, 2], moments[row, 3], moments[row, 4], moments[row, 5]
     )
 
 
-# -- the device -------------------------------------------------------------------------------------------
 @compiled
-def book(device: DeviceState, now: Moment, offset: int, size_bytes: int, due: Moment) -> int:
-    """Set `due` to when a read submitted `now` has its bytes ready, and return how many seeks it costs.
+def put(moments: Floats, row: int, moment: Moment) -> None:
+    """Write a moment into a row."""
+    for at in range(len(moment)):
+        moments[row, at] = moment[at]
+
+
+@compiled
+def later(one: Moment, other: Moment) -> Moment:
+    """Return the later of two moments, the first if they are equal."""
+    return other if other.time_s > one.time_s else one
+
+
+@compiled
+def spend(
+    moment: Moment,
+    seek_s: float = 0.0,
+    latency_s: float = 0.0,
+    transfer_s: float = 0.0,
+    engine_s: float = 0.0,
+    cpu_s: float = 0.0,
+) -> Moment:
+    """Return the moment so many seconds later, spent on these terms."""
+    return Moment(
+        moment.time_s + (seek_s + latency_s + transfer_s + engine_s + cpu_s),
+        moment.seek_s + seek_s,
+        moment.latency_s + latency_s,
+        moment.transfer_s + transfer_s,
+        moment.engine_s + engine_s,
+        moment.cpu_s + cpu_s,
+    )
+
+
+@compiled
+def queue_of(count: int) -> Ints:
+    """Return the numbers from 0 as a ring in which they come in turn; its last place says where the front is."""
+    return np.append(np.arange(count), 0)
+
+
+@compiled
+def front(order: Ints) -> int:
+    """Return the number whose turn it is."""
+    return int(order[order[-1]])
+
+
+@inlined
+def requeue(order: Ints, moments: Floats) -> None:
+    """Move the front of a queue, whose moment has become later, to its place; equal moments go by number.
+
+    It is looked for from the back, where it mostly is.
+    """
+    count, at = len(order) - 1, order[-1]
+    mover = order[at]
+    first = at + 1 if at + 1 < count else 0
+    while at != first:
+        before = at - 1 if at else count - 1
+        if _before(order[before], mover, moments):
+            break
+        order[at] = order[before]
+        at = before
+    order[at], order[-1] = mover, first
+
+
+@compiled
+def _before(one: int, other: int, moments: Floats) -> bool:
+    return bool(moments[one, 0] < moments[other, 0] or (moments[one, 0] == moments[other, 0] and one < other))
+
+
+# -- the device -------------------------------------------------------------------------------------------
+@inlined
+def book(device: DeviceState, now: Moment, offset: int, size_bytes: int) -> tuple[Moment, int]:
+    """Return when a read submitted `now` has its bytes ready, and how many seeks it costs.
 
     It waits for the first free channel, holds it for latency + seeks + size / channel bandwidth, and its bytes cross
     the link one read after the other.
     """
     if device.stripe_bytes:
-        return _book_striped(device, now, offset, size_bytes, due)
-    channel = device.order[0]
+        return _book_striped(device, now, offset, size_bytes)
+    channel = front(device.order)
     seeks = _seeks(device.heads, channel, offset, size_bytes, device.fragment_bytes)
-    put(due, device.free[channel])
-    wait(due, now)
-    spend(due, LATENCY, device.latency_s)
-    spend(due, SEEK, seeks * device.seek_s)
-    wait(device.link, due)
-    spend(device.link, TRANSFER, size_bytes * device.link_byte_s)
-    spend(due, TRANSFER, size_bytes * device.byte_s)
-    wait(due, device.link)
-    put(device.free[channel], due)
+    begun = later(load(device.free, channel), now)
+    there = spend(begun, latency_s=device.latency_s, seek_s=seeks * device.seek_s)
+    crossed = spend(later(load(device.link, 0), there), transfer_s=size_bytes * device.link_byte_s)
+    due = later(spend(there, transfer_s=size_bytes * device.byte_s), crossed)
+    put(device.link, 0, crossed)
+    put(device.free, channel, due)
     requeue(device.order, device.free)
-    return seeks
+    return due, seeks
 
 
 @compiled
-def _book_striped(device: DeviceState, now: Moment, offset: int, size_bytes: int, due: Moment) -> int:
+def _book_striped(device: DeviceState, now: Moment, offset: int, size_bytes: int) -> tuple[Moment, int]:
     """Serve each drive's share of the read on that drive; the read is ready with the slowest.
 
     Stripes lie on the drives in turns (RAID 0; Patterson, Gibson, Katz, 1988). Consecutive stripes of one drive lie
@@ -209,21 +251,21 @@ def _book_striped(device: DeviceState, now: Moment, offset: int, size_bytes: int
     """
     stripe, drives = device.stripe_bytes, len(device.free)
     touched = min(drives, (offset + size_bytes - 1) // stripe - offset // stripe + 1)
-    put(due, now)
-    seeks = 0
+    due, seeks = now, 0
     for step in range(touched):
         drive = (offset // stripe + step) % drives
         start = on_drive(offset, drive, stripe, drives)
         length = on_drive(offset + size_bytes, drive, stripe, drives) - start
         moves = _seeks(device.heads, drive, start, length, device.fragment_bytes // drives)
-        done = device.free[drive]
-        wait(done, now)
-        spend(done, LATENCY, device.latency_s)
-        spend(done, SEEK, moves * device.seek_s)
-        spend(done, TRANSFER, length * device.byte_s)
-        wait(due, done)
-        seeks += moves
-    return seeks
+        done = spend(
+            later(load(device.free, drive), now),
+            latency_s=device.latency_s,
+            seek_s=moves * device.seek_s,
+            transfer_s=length * device.byte_s,
+        )
+        put(device.free, drive, done)
+        due, seeks = later(due, done), seeks + moves
+    return due, seeks
 
 
 @compiled
@@ -249,7 +291,5 @@ def _seeks(heads: Ints, channel: int, offset: int, size_bytes: int, fragment_byt
 @compiled
 def book_at(device: DeviceState, now_s: float, offset: int, size_bytes: int) -> tuple[float, int]:
     """Return (due, seeks) of a read, for one who asks for its time alone."""
-    now, due = np.zeros(CPU + 1), np.empty(CPU + 1)
-    now[TIME] = now_s
-    seeks = book(device, now, offset, size_bytes, due)
-    return due[TIME], seeks
+    due, seeks = book(device, Moment(now_s, 0.0, 0.0, 0.0, 0.0, 0.0), offset, size_bytes)
+    return due.time_s, seeks

@@ -21,21 +21,22 @@ from readahead.devices import Device
 from readahead.errors import require_range
 from readahead.models.estimate import Estimate
 from readahead.models.queue import (
-    CPU,
-    ENGINE,
     TERMS,
-    TIME,
     DeviceState,
+    Floats,
     Ints,
     Moment,
     book,
     book_at,
     compiled,
+    front,
+    later,
+    load,
     put,
+    queue_of,
     requeue,
     spend,
     state_of,
-    wait,
 )
 from readahead.models.reads import Reads
 
@@ -103,9 +104,9 @@ class Timeline:
     """What the time between opening and closing was spent on, along the critical path."""
     busy_s: Mapping[str, float]
     """The same of all reads and all decoding, over what serves them at the same time."""
-    reads_s: Moment = field(compare=False, repr=False)
+    reads_s: Floats = field(compare=False, repr=False)
     """When each read of `Reads.spans` was submitted, and when its bytes were there: a row each."""
-    groups_s: Moment = field(compare=False, repr=False)
+    groups_s: Floats = field(compare=False, repr=False)
     """When the decoding of each row group began, and when it ended."""
 
     @property
@@ -144,7 +145,7 @@ def simulate(
     work_s = groups * costs.group_s + rows * costs.row_s + skipped * costs.skip_group_s
     work_s += len(reads.rows) * reads.keys * costs.prune_key_s
     beside = len(state.free) if state.stripe_bytes else max(1, min(len(state.free), window.slots))
-    end_s, *path_s = path.tolist()
+    end_s, *path_s = path
     return Timeline(
         opened_s=float(opened_s),
         arrived_s=max(float(opened_s), float(reads_s[:, 1].max(initial=0.0))),
@@ -181,11 +182,11 @@ def warm_meanwhile() -> None:
 
 
 @compiled
-def _rows(count: int, first: Moment) -> Moment:
-    """Return so many moments alike."""
-    moments = np.empty((count, CPU + 1))
+def _rows(count: int, first: Moment) -> Floats:
+    """Return so many moments alike, a row each."""
+    moments = np.empty((count, len(first)))
     for row in range(count):
-        put(moments[row], first)
+        put(moments, row, first)
     return moments
 
 
@@ -197,7 +198,7 @@ def _open(device: DeviceState, footer: Ints, groups: int, costs: Any, keys: int)
         due_s, _ = book_at(device, now_s, footer[at, 0], footer[at, 1])
         now_s = due_s + costs.read_s
     device.free[:, 1:] = 0.0  # what was spent on opening is a term of its own
-    device.link[1:] = 0.0
+    device.link[:, 1:] = 0.0
     return float(now_s + costs.open_s + groups * costs.open_group_s + keys * costs.open_key_s)
 
 
@@ -213,51 +214,44 @@ def _scan(
     footer, spans, ends, rows, probes, reads_s, groups_s = reads
     slot_count, depth, threads = window
     opened_s = _open(device, footer, len(rows), costs, keys)
-    issue = np.zeros(CPU + 1)
-    issue[TIME] = opened_s
-    slots, slot_order = _rows(slot_count, issue), np.arange(slot_count)
-    workers, worker_order = _rows(threads, issue), np.arange(threads)
-    places, place_order = _rows(depth, issue), np.arange(depth)
-    gate, end, start, ready = issue.copy(), issue.copy(), issue.copy(), issue.copy()
-    spend(gate, ENGINE, -costs.dispatch_s)
+    issue = end = Moment(opened_s, 0.0, 0.0, 0.0, 0.0, 0.0)
+    slots, slot_order = _rows(slot_count, issue), queue_of(slot_count)
+    workers, worker_order = _rows(threads, issue), queue_of(threads)
+    places, place_order = _rows(depth, issue), queue_of(depth)
+    gate = spend(issue, engine_s=-costs.dispatch_s)
     seeks = at = groups = group_rows = size = 0
     for group in range(len(rows)):
-        wait(issue, places[place_order[0]])  # until a group leaves the window
+        place, worker = front(place_order), front(worker_order)
+        issue = later(issue, load(places, place))  # until a group leaves the window
         asks = len(probes) > 0 and probes[group, 1] > 0
         if asks:
-            put(start, issue)
-            seeks += book(device, start, probes[group, 0], probes[group, 1], issue)
-            size += probes[group, 1]
-        put(ready, issue)
-        skipped = at == ends[group]
+            issue, moves = book(device, issue, probes[group, 0], probes[group, 1])
+            seeks, size = seeks + moves, size + probes[group, 1]
+        ready, skipped = issue, at == ends[group]
         while at < ends[group]:
-            slot = slots[slot_order[0]]
-            put(start, issue)
-            wait(start, slot)
+            slot = front(slot_order)
             # while a read is handed over, the next filter is already asked for: that much is hidden
-            spend(start, ENGINE, 0.0 if asks else costs.read_s)
-            spend(gate, ENGINE, costs.dispatch_s)
-            wait(start, gate)
-            put(gate, start)
+            start = spend(later(issue, load(slots, slot)), engine_s=0.0 if asks else costs.read_s)
+            start = gate = later(start, spend(gate, engine_s=costs.dispatch_s))
             if 0 < at < slot_count and at % SCRAMBLED > 0:
                 device.heads[:] = -1
-            seeks += book(device, start, spans[at, 0], spans[at, 1], slot)
-            reads_s[at, 0], reads_s[at, 1] = start[TIME], slot[TIME]
+            due, moves = book(device, start, spans[at, 0], spans[at, 1])
+            reads_s[at, 0], reads_s[at, 1] = start.time_s, due.time_s
+            put(slots, slot, due)
             requeue(slot_order, slots)
-            wait(ready, slot)
-            at, size = at + 1, size + spans[at, 1]
-        worker = workers[worker_order[0]]
-        wait(worker, ready)
-        groups_s[group, 0] = worker[TIME]
+            ready = later(ready, due)
+            at, seeks, size = at + 1, seeks + moves, size + spans[at, 1]
+        begun = later(load(workers, worker), ready)
         if skipped:
-            spend(worker, CPU, costs.skip_group_s)
+            cpu_s = costs.skip_group_s
         else:
             groups, group_rows = groups + 1, group_rows + rows[group]
-            spend(worker, CPU, costs.group_s + rows[group] * costs.row_s)
-        spend(worker, CPU, keys * costs.prune_key_s)
-        groups_s[group, 1] = worker[TIME]
-        put(places[place_order[0]], worker)
-        wait(end, worker)
-        requeue(place_order, places)
+            cpu_s = costs.group_s + rows[group] * costs.row_s
+        done = spend(begun, cpu_s=cpu_s + keys * costs.prune_key_s)
+        groups_s[group, 0], groups_s[group, 1] = begun.time_s, done.time_s
+        put(workers, worker, done)
+        put(places, place, done)
+        end = later(end, done)
         requeue(worker_order, workers)
+        requeue(place_order, places)
     return opened_s, end, (seeks, groups, group_rows, size)
