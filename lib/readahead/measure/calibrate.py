@@ -229,8 +229,12 @@ def _write(path: Path, facts: dict[str, Any]) -> None:
         _unwritten[path] = facts
 
 
-TYPICAL = {"comments": Costs(dispatch_s=250e-6, group_s=1e-6, row_s=110e-9)}
-"""As calibrated on a machine of 2 cores with one worker, where that is far from the usual: text takes its time."""
+TYPICAL = {
+    "comments": Costs(dispatch_s=250e-6, group_s=1e-6, row_s=110e-9),
+    "lineitem": Costs(read_s=170e-6, dispatch_s=240e-6, group_s=1e-6, row_s=53e-9),
+}
+"""As calibrated on a machine of 2 cores with one worker, where that is far from the usual: text and many columns take
+their time."""
 WARM, COLD = "warm", "cold"
 """This machine's own disk, its page cache full or emptied. DuckDB reads it by itself, where a read of the emulated
 device passes through Python."""
