@@ -116,7 +116,9 @@ def test_an_unknown_sheet_lists_those_that_there_are(capsys: pytest.CaptureFixtu
 
 
 @pytest.mark.notebook
-def test_a_sheet_is_run_and_goes_on_where_it_stopped(tmp_path: Path, chapters: Path) -> None:
+def test_a_sheet_is_run_and_goes_on_where_it_stopped(
+    tmp_path: Path, chapters: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     out = tmp_path / "out"
     full = sheet(tmp_path, "common: {cups: 7}", chapters)
     tea, pot = command.run_sheet(full, out, jobs=2)
@@ -124,12 +126,12 @@ def test_a_sheet_is_run_and_goes_on_where_it_stopped(tmp_path: Path, chapters: P
     assert tea.claims == (CLAIM,)
     assert "The pot is full." in pot.says
 
-    heard: list[command.Outcome] = []
-    tea, pot = command.run_sheet(
-        full, out, jobs=1, told=heard.append
-    )  # the failed one is tried again, the other kept
+    tea, pot = command.run_sheet(full, out, jobs=1)  # the failed one is tried again, the other kept
     assert (tea.state, pot.state) == (command.KEPT, command.FAILED)
-    assert tea.claims == (CLAIM,) and len(heard) == 2
+    assert tea.claims == (CLAIM,)
+    assert re.findall(r"^\d\d_\w+ +(\w[\w ]*) in ", capsys.readouterr().out, re.MULTILINE) == [
+        command.RAN, command.FAILED, command.KEPT, command.FAILED,
+    ]  # fmt: skip
 
     less = sheet(tmp_path, "common: {cups: 3}", chapters)  # other parameters are another run
     assert [one.state for one in command.run_sheet(less, out, jobs=2)] == [command.RAN] * 2
@@ -140,22 +142,24 @@ def test_a_sheet_is_run_and_goes_on_where_it_stopped(tmp_path: Path, chapters: P
 @pytest.mark.notebook
 @pytest.mark.usefixtures("chapters")
 def test_when_it_is_broken_off_no_other_is_begun_and_what_was_finished_stays(
-    tmp_path: Path, chapters: Path
+    tmp_path: Path, chapters: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def stop(played: command.Outcome) -> None:
         raise KeyboardInterrupt(played.notebook)
 
     notebook(chapters, "03_cup")
     score, out = sheet(tmp_path, "title: Tea", chapters), tmp_path / "out"
-    with pytest.raises(KeyboardInterrupt, match="01_tea"):
-        command.run_sheet(score, out, jobs=1, told=stop)
+    with monkeypatch.context() as broken:
+        broken.setattr(command, "_line", stop)
+        with pytest.raises(KeyboardInterrupt, match="01_tea"):
+            command.run_sheet(score, out, jobs=1)
     assert (out / "01_tea.ipynb").exists() and not (out / "03_cup.ipynb").exists()
     assert command.run_sheet(score, out, jobs=1)[0].state == command.KEPT
 
 
-def test_no_jobs_is_told_in_words(tmp_path: Path, chapters: Path) -> None:
-    with pytest.raises(BadValue, match="at least 1"):
-        command.run_sheet(sheet(tmp_path, "title: Tea", chapters), tmp_path / "out", jobs=0)
+def test_no_jobs_is_told_in_words(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["sheet", "ci", "--jobs", "0"]) == 2
+    assert "0 is not in the range x>=1" in capsys.readouterr().err
 
 
 def executed(path: Path, **changes: object) -> Path:

@@ -10,12 +10,11 @@ from pathlib import Path
 import click
 import nbformat
 from click.exceptions import Exit
-from tqdm import tqdm
 
 from readahead import paths
 from readahead.book.pages import Page, write
 from readahead.chapters import CONTENTS, chapter
-from readahead.commands.sheet import FAILED, Outcome, Sheet, run_sheet
+from readahead.commands.sheet import Sheet, run_sheet
 from readahead.measure.sample import this_machine
 
 
@@ -31,39 +30,23 @@ def book(out: Path, size: str, *, again: bool) -> None:
     The answers are measured on this machine. The exit code is 1 if a notebook failed; the page of that one says why.
     """
     paths.require_writable(out)
-    found = executed(size, again=again)
+    notebooks = [paths.NOTEBOOKS / place.notebook for place in CONTENTS]
+    whole = Sheet(name="book", title="", runs={path: {"reveal": True, "size": size} for path in notebooks})
+    folder = paths.work_dir() / "book" / size
+    jobs = min(2, max(1, this_machine().cores // 2))  # each of them measures with two
     pages = [
         Page(
-            stem=path.stem,
+            stem=outcome.notebook,
             title=place.title,
             minutes=chapter(place.topic).minutes,
-            notebook=nbformat.read(path, as_version=4),
-            failed=failed,
+            notebook=nbformat.read(
+                paths.NOTEBOOKS / place.notebook if outcome.says else folder / place.notebook, as_version=4
+            ),
+            failed=outcome.says,
         )
-        for place, (path, failed) in zip(CONTENTS, found, strict=True)
+        for place, outcome in zip(CONTENTS, run_sheet(whole, folder, jobs=jobs, again=again), strict=True)
     ]
     write(out, pages)
     click.echo(f"The book: {out / 'index.html'}")
     if any(page.failed for page in pages):
         raise Exit(1)
-
-
-def executed(size: str, *, again: bool = False) -> list[tuple[Path, str]]:
-    """Run every notebook at one size and return its copy; of one that failed itself, and why."""
-    notebooks = [paths.NOTEBOOKS / place.notebook for place in CONTENTS]
-    runs = {path: {"reveal": True, "size": size} for path in notebooks}
-    folder = paths.work_dir() / "book" / size
-    jobs = min(2, max(1, this_machine().cores // 2))  # each of them measures with two
-    with tqdm(total=len(runs), desc="book", unit="notebook", disable=None) as bar:
-
-        def told(outcome: Outcome) -> None:
-            bar.update()
-            tqdm.write(f"{outcome.notebook:18} {outcome.state} in {outcome.seconds:.0f} s")
-
-        outcomes = run_sheet(
-            Sheet(name="book", title="The book", runs=runs), folder, jobs=jobs, again=again, told=told
-        )
-    return [
-        (path, outcome.says) if outcome.state == FAILED else (folder / path.name, "")
-        for path, outcome in zip(notebooks, outcomes, strict=True)
-    ]

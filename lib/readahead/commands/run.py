@@ -15,11 +15,11 @@ import os
 import shutil
 import sys
 import warnings
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import click
 import duckdb
@@ -178,7 +178,7 @@ def _execute(path: Path, part: Path, checked: Mapping[str, Any], *, progress: bo
     bar = {"desc": path.name, "file": sys.stderr, "leave": False, "disable": not sys.stderr.isatty()}
     try:
         with (
-            _environment(READAHEAD_OUT=str(part.parent), READAHEAD_RUN="papermill"),
+            mock.patch.dict(os.environ, READAHEAD_OUT=str(part.parent), READAHEAD_RUN="papermill"),
             warnings.catch_warnings(),
         ):
             warnings.simplefilter("ignore")  # of papermill's own libraries
@@ -212,19 +212,6 @@ def _in_words(path: Path, error: Any) -> str:
     spoken = isinstance(ours, type) and issubclass(ours, ReadaheadError)
     why = error.evalue if spoken else f"{error.ename}: {error.evalue}".rstrip(": ")
     return f"{path.name} failed in its cell [{error.exec_count}], `{first}`:\n  {why}\n"
-
-
-@contextmanager
-def _environment(**more: str) -> Iterator[None]:
-    """Add to the environment that the kernel inherits, and put it back."""
-    before = {name: os.environ[name] for name in more if name in os.environ}
-    os.environ.update(more)
-    try:
-        yield
-    finally:
-        for name in more:
-            del os.environ[name]
-        os.environ.update(before)
 
 
 def _literal(path: Path) -> str:

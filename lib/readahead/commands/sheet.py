@@ -19,7 +19,7 @@ import subprocess
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -131,27 +131,23 @@ class Outcome:
     """Why it failed."""
 
 
-def run_sheet(
-    chosen: Sheet,
-    out: Path,
-    *,
-    jobs: int,
-    again: bool = False,
-    told: Callable[[Outcome], None] = lambda _: None,
-) -> list[Outcome]:
+def run_sheet(chosen: Sheet, out: Path, *, jobs: int, again: bool = False) -> list[Outcome]:
     """Run every notebook of a sheet, `jobs` at once, each in a process of its own, and return what became of each.
 
-    What was run before with the same notebook, parameters and versions is kept unless `again`. Raises `BadValue` for
-    no jobs. When it is broken off, by Ctrl-C say, no other is begun, and what was finished by then stays.
+    Meanwhile a bar shows how far it is, and a line what became of each. What was run before with the same notebook,
+    parameters and versions is kept unless `again`. When it is broken off, by Ctrl-C say, no other is begun, and what
+    was finished by then stays.
     """
-    if jobs < 1:
-        raise BadValue(f"jobs={jobs} must be at least 1. Give how many notebooks may run at once.")
     out.mkdir(parents=True, exist_ok=True)
-    with ThreadPoolExecutor(max_workers=jobs) as pool:
+    with (
+        tqdm(total=len(chosen.runs), desc=chosen.name, unit="notebook", disable=None) as bar,
+        ThreadPoolExecutor(max_workers=jobs) as pool,
+    ):
         runs = [pool.submit(_one, path, given, out, again=again) for path, given in chosen.runs.items()]
         try:
             for run in as_completed(runs):
-                told(run.result())
+                bar.update()
+                tqdm.write(_line(run.result()))
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
             raise
@@ -260,7 +256,7 @@ def _claim(one: Outcome, claim: Mapping[str, str]) -> str:
 @click.option(
     "--out", type=click.Path(file_okay=False, path_type=Path), help="Folder for the copies.  [out/NAME]"
 )
-@click.option("--jobs", type=int, help="Notebooks at once.  [half of the cores]")
+@click.option("--jobs", type=click.IntRange(min=1), help="Notebooks at once.  [half of the cores]")
 @click.option("--again", is_flag=True, help="Run also what was run before.")
 def sheet(name: str | None, out: Path | None, jobs: int | None, *, again: bool) -> None:
     """Run the notebooks of a sheet (a NAME, or a .yaml file); without a name, list the sheets.
@@ -273,14 +269,8 @@ def sheet(name: str | None, out: Path | None, jobs: int | None, *, again: bool) 
         return
     chosen = load(name)
     folder = out or Path("out") / chosen.name
-    jobs = max(1, this_machine().cores // 2) if jobs is None else jobs  # each of them measures with two
-    with tqdm(total=len(chosen.runs), desc=chosen.name, unit="notebook", disable=None) as bar:
-
-        def told(outcome: Outcome) -> None:
-            bar.update()
-            tqdm.write(_line(outcome))
-
-        found = run_sheet(chosen, folder, jobs=jobs, again=again, told=told)
+    jobs = jobs or max(1, this_machine().cores // 2)  # each of them measures with two
+    found = run_sheet(chosen, folder, jobs=jobs, again=again)
     summary = folder / "index.html"
     paths.write_whole(summary, page(chosen.title, found, this_machine()))
     click.echo(f"Summary: {summary}")
