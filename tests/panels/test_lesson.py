@@ -9,9 +9,12 @@ from typing import Any
 import pytest
 from toybox import CHAPTER
 
+from readahead import panels
 from readahead.chapters import chapter
 from readahead.errors import BadValue
 from readahead.experiments.steps import Frame, Steps
+from readahead.measure import calibrate
+from readahead.models.schedule import Costs
 from readahead.panels.class_view import guesses_html, scored_guesses
 from readahead.panels.lesson import Lesson, open_chapter
 from readahead.panels.views import ExerciseView
@@ -48,6 +51,18 @@ def test_the_machine_card_comes_first(path: Path, capsys: pytest.CaptureFixture[
     facts = json.loads(path.read_text(encoding="utf-8"))
     assert facts["machine"]["cores"] >= 1
     assert facts["topics"]["toy"]["settings"]["notebook"]["base"]["size"] == "tiny"
+
+
+@pytest.mark.usefixtures("calibrated_as_ever")
+def test_the_machine_card_waits_for_no_calibration(
+    path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("READAHEAD_CACHE", str(tmp_path / "new"))
+    start()
+    assert not (tmp_path / "new").exists()
+    assert "the first measurement finds out" in panels._engine_text()
+    calibrate.engine("comments_narrow").keep(Costs(row_s=7e-9))
+    assert "7 ns to decode a row (calibrated on this machine)" in panels._engine_text()
 
 
 def test_nothing_is_shown_before_a_guess_is_kept(path: Path) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 from readahead import units
 from readahead.chapters import CONTENTS
 from readahead.devices import Device, calibrated
-from readahead.errors import ReadaheadError, require_repeats
+from readahead.errors import require_repeats
 from readahead.experiments.experiment import Experiment, Settings
 from readahead.experiments.run import Run, write_down
 from readahead.measure import calibrate
@@ -95,13 +95,12 @@ def disk_text(own: Device | None) -> str:
 
 
 def _engine_text(table: str = "comments_narrow") -> str:
-    """Return what DuckDB itself takes here, calibrating it now if that was never done: a few seconds, once."""
-    try:
-        costs = calibrate.engine(table).ensure()
-    except ReadaheadError as error:
-        return f"not calibrated: {error}"
+    """Return what DuckDB itself takes: here, or usually, until the first measurement has calibrated this machine."""
+    known = calibrate.engine(table)
+    costs, how = known.costs(), known.doubt or "calibrated on this machine"
+    if known.kept() is None:
+        how = "usual; the first measurement finds out what it is here"
     read, row = units.text(costs.dispatch_s, "s"), units.text(costs.row_s, "s")
-    how = calibrate.engine(table).doubt or "calibrated on this machine"
     return f"{read} to hand out a read, {row} to decode a row ({how})"
 
 
