@@ -10,6 +10,7 @@ DEV = .venv/.ready-dev
 
 SEED ?= 1
 CONFIGS ?= 24
+CHAPTERS ?=
 MINUTES ?= 20
 JSON ?= out/validate.json
 
@@ -56,9 +57,10 @@ faults: $(DEV) ## kill, fill, cut and race, over and over, and count what surviv
 pages: $(DEV) ## write the tables of README, INSTRUCTORS and docs/published.md anew from the chapters
 	$(BIN)/python -m tools.pages
 
-validate: $(READY) ## hold the models to measurements: make validate SEED=7 CONFIGS=24 JSON=out/validate.json
+validate: $(READY) ## hold the models to measurements: make validate SEED=7 CONFIGS=24 (CHAPTERS=all for each chapter's own knobs)
 	@mkdir -p "$(dir $(JSON))"
-	$(BIN)/python -m tools.validate --seed $(SEED) --configs $(CONFIGS) --json "$(JSON)"
+	$(BIN)/python -m tools.validate --seed $(SEED) --configs $(CONFIGS) --json "$(JSON)" \
+		$(if $(CHAPTERS),--chapter $(CHAPTERS))
 
 clean: ## remove .venv and everything built (not what you wrote)
 	rm -rf .venv data/cache build out .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis

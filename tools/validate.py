@@ -19,6 +19,7 @@ from typing import Any
 
 import click
 import numpy as np
+import pandas as pd
 
 from readahead import paths, units
 from readahead.__main__ import run
@@ -42,6 +43,9 @@ LONGEST_S = 1.2
 DEVICE_BOUND = 3.0
 """A run counts as device-bound when its I/O takes more than this many times its decoding."""
 LEVELS = ("n", "median", "p90", "worst")
+COUNTS = {"counted alike": "alike", "in the model's band": "in_band", "repeated": "repeated"}
+"""Settings where model, trace and profile count alike; where the measured time lies in the model's own band; and where
+the control run strayed, so that it was measured again."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,6 +66,9 @@ class Row:
     """bytes_read and row_groups of DuckDB's own profile, as far as it tells."""
     band: Mapping[str, float] = field(default_factory=dict)
     """How far reads and bytes_read may lie from the model, because the engine's own clock decides."""
+    modeled_low_s: float = 0.0
+    modeled_high_s: float = math.inf
+    """The model's own band."""
     control_s: float = 0.0
     """What the control run took, the one before and after that lies farther from the usual."""
     tries: int = 1
@@ -75,6 +82,11 @@ class Row:
     def error(self) -> float:
         """Return the relative error, as a fraction."""
         return abs(self.ratio - 1)
+
+    @property
+    def in_band(self) -> bool:
+        """Return whether the measured time lies in the model's own band."""
+        return self.modeled_low_s <= self.measured_s <= self.modeled_high_s
 
     @property
     def differences(self) -> list[str]:
@@ -181,6 +193,7 @@ def _measured(source: Experiment, settings: Settings, repeats: int, controls: li
         found.append((abs(worst_s / usual_s - 1), worst_s, sample))
     _, worst_s, sample = min(found, key=itemgetter(0))
     estimate = source.model(settings)  # the file is built now, so the model knows its exact reads
+    predicted = source.predicted(settings)
     profile, reads = sample.profile, sample.reads
     modeled = dict(source.counts(settings))
     unprofiled_bytes = draws.unprofiled_bytes(source, settings)
@@ -201,6 +214,8 @@ def _measured(source: Experiment, settings: Settings, repeats: int, controls: li
         traced={"reads": len(reads), "bytes_read": sum(read.size_bytes for read in reads)} if reads else {},
         profiled=profiled,
         band=band,
+        modeled_low_s=predicted.low,
+        modeled_high_s=predicted.high,
         control_s=worst_s,
         tries=len(found),
     )
@@ -244,7 +259,11 @@ def report(rows: Sequence[Row]) -> dict[str, Any]:
         "device_bound": summary([row for row in rows if row.device_bound]),
         "machine": steadiness(rows),
         "repeated": sum(row.tries > 1 for row in rows),
-        "rows": [{**asdict(row), "ratio": row.ratio, "error": row.error} for row in rows],
+        "alike": sum(not row.differences for row in rows),
+        "in_band": sum(row.in_band for row in rows),
+        "rows": [
+            {**asdict(row), "ratio": row.ratio, "error": row.error, "in_band": row.in_band} for row in rows
+        ],
     }
 
 
@@ -269,7 +288,7 @@ def validate(
     """
     if json_path is not None:
         paths.require_place(json_path)
-    found, lines, differs = dict[str, dict[str, Any]](), list[str](), 0
+    found, differs = dict[str, dict[str, Any]](), 0
     for name, source in _sources(topic).items():
         click.echo(f"Calibrating the engine on this machine, for {name} ...", err=True)
         rows: list[Row] = []
@@ -280,9 +299,8 @@ def validate(
                 differs += bool(row.differences)
                 click.echo(_shown(row))
         found[name] = report(rows)
-        lines.append(_summary(name, rows, found[name]))
         click.echo()
-    click.echo("\n".join(lines))
+    click.echo(table(found))
     if json_path is not None:
         text = json.dumps(found if topic == "all" else next(iter(found.values())), indent=1)
         paths.write_whole(json_path, text, make_folder=True)
@@ -311,22 +329,25 @@ def _shown(row: Row) -> str:
     return "\n".join([line, *(f"{'!=':>32}  {difference}" for difference in row.differences)])
 
 
-def _summary(name: str, rows: list[Row], told: dict[str, Any]) -> str:
-    parts = [f"{name}: {_line('all', told['all'])}; {_line('device-bound', told['device_bound'])}"]
-    parts.append(f"  {_line('the control run from its own median', told['machine'])};")
-    parts.append(f"  {told['repeated']} of {len(rows)} settings repeated because it strayed")
-    known = [row for row in rows if "reads" in row.modeled]
-    if known:
-        exact = sum(not row.differences for row in known)
-        parts.append(f"  model, trace and profile count alike in {exact} of {len(known)} settings")
-    return "\n".join(parts)
+def table(found: Mapping[str, Mapping[str, Any]]) -> str:
+    """Return the summaries of what was drawn from as one table, a line each.
 
-
-def _line(name: str, errors: dict[str, Any]) -> str:
-    if not errors["n"]:
-        return f"{name}: no setting of this kind"
-    levels = " / ".join(units.text(errors[level], "1") for level in ("median", "p90", "worst"))
-    return f"{name} ({errors['n']}): {levels}"
+    Errors are medians, 90th percentiles and worst cases, in per cent; the control run's are from its own median.
+    """
+    lines = []
+    for name, told in found.items():
+        line: dict[str, Any] = {"": name}
+        for label, kind in (("all", "all"), ("device-bound", "device_bound"), ("control run", "machine")):
+            levels = [told[kind][level] for level in LEVELS[1:]]
+            line[f"{label} (n)"] = (
+                f"{' / '.join(f'{100 * error:.1f}' for error in levels)} ({told[kind]['n']})"
+                if told[kind]["n"]
+                else "none"
+            )
+        every = told["all"]["n"]
+        line |= {head: f"{told[key]} of {every}" for head, key in COUNTS.items()}
+        lines.append(line)
+    return str(pd.DataFrame(lines).to_string(index=False))
 
 
 if __name__ == "__main__":

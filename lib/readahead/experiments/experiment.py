@@ -16,7 +16,7 @@ import numpy as np
 from readahead import paths, units
 from readahead.errors import BadValue, did_you_mean, require_choice, require_range
 from readahead.measure.calibrate import Calibration
-from readahead.measure.sample import Sample
+from readahead.measure.sample import Sample, Value
 from readahead.models.estimate import Estimate
 from readahead.published import Figure
 
@@ -147,9 +147,16 @@ class Experiment(ABC):
         """Return why the model may be off because of its calibration, and what to do; nothing if it is steady."""
         return tuple(dict.fromkeys(filter(None, (one.doubt for one in self.calibrations(settings)))))[:1]
 
-    def band(self, settings: Settings) -> float:
-        """Return how far the engine's part of the model may be off, as a share: as its calibration strayed."""
-        return max((one.strayed for one in self.calibrations(settings)), default=0.0)
+    def predicted(self, settings: Settings) -> Value:
+        """Return the modeled time; its band is as wide as the engine's part may be off, a factor either way.
+
+        That is as much as the machine strayed while it was calibrated.
+        """
+        estimate, calibrations = self.model(settings), self.calibrations(settings)
+        strayed = max((one.strayed for one in calibrations), default=0.0)
+        seconds, engine_s = estimate.seconds, estimate.engine_s
+        low = seconds - engine_s * (1 - 1 / (1 + strayed))
+        return Value(median=seconds, low=low, high=seconds + engine_s * strayed)
 
     # -- the three sources of truth ----------------------------------------------------------------
     @abstractmethod

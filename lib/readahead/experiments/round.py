@@ -179,12 +179,8 @@ class Model(Source):
         return self.study.experiment.model(self.study.settings(**changes))
 
     def seconds(self, **changes: Any) -> Value:
-        """Return the predicted time; its band is as wide as the engine's part may be off, a factor either way."""
-        settings = self.study.settings(**changes)
-        estimate, strayed = self.study.experiment.model(settings), self.study.experiment.band(settings)
-        seconds, engine_s = estimate.seconds, estimate.engine_s
-        low = seconds - engine_s * (1 - 1 / (1 + strayed))
-        return Value(median=seconds, low=low, high=seconds + engine_s * strayed)
+        """Return the predicted time with its band."""
+        return self.study.experiment.predicted(self.study.settings(**changes))
 
 
 class Measurement(Source):
