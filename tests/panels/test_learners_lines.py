@@ -49,6 +49,7 @@ def test_a_run_is_shown_as_a_card_and_measured_once(lesson) -> None:  # type: ig
     assert run.settings["rope_s"] == 0.01 and run.seconds.repeats == 5
     assert "model" in run._repr_html_() and repr(run).startswith("Run(")
     assert lesson.run(rope_s=0.01).sample is run.sample
+    assert len(lesson.run(rope_s=0.01, repeats=3).sample.seconds) == 3
 
 
 def test_a_sweep_is_a_table_of_modeled_and_measured(lesson) -> None:  # type: ignore[no-untyped-def]

@@ -135,14 +135,19 @@ class Lesson:
         )
 
     # -- the learner's own lines ---------------------------------------------------------------------
-    def run(self, **knobs: Any) -> Run:
+    def run(self, *, repeats: int | None = None, **knobs: Any) -> Run:
         """Run the query with some knobs changed from the notebook's, and return what was seen: a `Run`.
 
-        Raises `BadValue` for a knob that is none, and for a value that it does not take.
+        It is run `repeats` times; where nobody says, as often as everything in the chapter. Raises `BadValue` for a
+        knob that is none, and for a value that it does not take.
         """
-        settings = self.study.settings(**knobs)
+        study = self.study
+        settings, often = (
+            study.settings(**knobs),
+            study.repeats if repeats is None else require_repeats(repeats),
+        )
         with self._told_of():
-            return Run(self.chapter.experiment, settings, self.study.sample(**knobs))
+            return Run(self.chapter.experiment, settings, study.repeated(often, **knobs))
 
     def sweep(self, knob: str, values: Iterable[float], **knobs: Any) -> pd.DataFrame:
         """Run the query at several values of one knob, and return a table of modeled, measured and published.

@@ -91,3 +91,5 @@ def test_sixteen_writers_gain_until_something_is_used_up() -> None:
 
 def test_the_spread_of_equal_runs_is_nothing() -> None:
     assert laws.spread([1.0, 1.0, 1.0]) == 0
+    with pytest.raises(BadValue, match="at least 2.*Run it more often"):
+        laws.spread([1.0])

@@ -149,8 +149,11 @@ def spread(times: Sequence[float]) -> float:
 
     .. math:: \frac{1}{\bar x} \sqrt{\frac{\sum (x_i - \bar x)^2}{n - 1}}
 
-    where the x are the times (`times`) of n runs.
+    where the x are the times (`times`) of n runs, two or more.
     """
+    require_range(
+        "runs", len(times), low=2, advice="One run does not show how far runs scatter. Run it more often."
+    )
     return float(np.std(times, ddof=1) / np.mean(times))
 
 
