@@ -30,7 +30,7 @@ def test_a_ratio_is_at_least_as_foggy_as_each_side(
 @given(amounts, widths, widths)
 def test_turning_over_twice_changes_nothing(a: float, d: float, u: float) -> None:
     value = foggy(a, d, u)
-    back = value.inverse().inverse()
+    back = exactly(1) / (exactly(1) / value)
     assert (back.low, back.median, back.high) == pytest.approx((value.low, value.median, value.high))
 
 

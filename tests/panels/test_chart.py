@@ -15,7 +15,7 @@ from toybox import FIGURES, study
 
 from readahead import units
 from readahead.errors import BadValue
-from readahead.experiments.figure import Axis, Line, Picture, Traces, against_print
+from readahead.experiments.figure import Axis, Line, Picture, Traces
 from readahead.experiments.residual import Residual, Tally
 from readahead.panels import markup
 from readahead.panels.chart import (
@@ -255,7 +255,7 @@ def test_residuals_have_a_dot_and_a_percentage_for_every_figure_but_for_arithmet
         told("near", 1.05, 1.0, "assumed", why="that it is near"),
         told("sum", 2.0, 1.0, "identity"),
     ]
-    proof = against_print(Tally(residuals=tuple(rows), fitted=("one", "two")))
+    proof = Tally(residuals=tuple(rows), fitted=("one", "two"))
     root = ElementTree.fromstring(chart(proof))
     by_row = sorted(uses(root, "modeled"), key=lambda place: place[1])
     assert len(by_row) == 3 and by_row[0][0] < by_row[1][0] < by_row[2][0]
@@ -278,7 +278,7 @@ def test_a_formula_in_a_sentence_is_drawn_and_two_prices_are_not() -> None:
 
 
 def test_numbers_against_print_are_written_out() -> None:
-    assert against_print(Tally(residuals=(told("pages", 21_334.0, 20_000.0),))).rows[0][1:3] == (
+    assert Tally(residuals=(told("pages", 21_334.0, 20_000.0),)).rows[0][1:3] == (
         "20,000 s",
         "21,300 s",
     )

@@ -18,7 +18,7 @@ from readahead import paths, published
 from readahead.errors import BadValue, DataError
 from readahead.experiments.claim import Claim
 from readahead.experiments.experiment import Experiment
-from readahead.experiments.figure import Drawing, against_print, captioned
+from readahead.experiments.figure import Drawing, captioned
 from readahead.experiments.round import Round, Study, traces
 from readahead.experiments.steps import Steps
 from readahead.questions import words
@@ -174,7 +174,7 @@ def _figures(told: Any) -> dict[str, Paint]:
     """Return the chapter's figures, and that of what its models say of print, if they say anything."""
     found: dict[str, Paint] = {}
     if hasattr(told, "in_print"):
-        found["printed"] = lambda _: against_print(told.in_print())
+        found["printed"] = lambda _: told.in_print()
     for name, one in getattr(told, "FIGURES", {}).items():
         found[name] = one if callable(one) else functools.partial(traces, runs=one)
     return found

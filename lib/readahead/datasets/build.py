@@ -99,7 +99,7 @@ def _generate(recipe: Recipe, folder: Path) -> Path:
     """Let TPC-H's generator write the table, or those it is made from, into `folder` and return the first file."""
     tool = _generator()
     names = recipe.source.made_from or (recipe.table,)
-    scale = (recipe.source.scale_factor or {})[recipe.size]
+    scale = recipe.source.scale_factor[recipe.size]
     options = [f"--scale-factor={scale}", f"--tables={','.join(names)}", f"--output-dir={folder}"]
     note = f"generating {recipe.table} at scale factor {scale}"
     run_program([tool, "parquet", "-q", *options], note, rows=recipe.rows)

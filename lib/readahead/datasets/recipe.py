@@ -78,7 +78,7 @@ class Recipe:
             value = getattr(self, name)
             if value is not None:
                 require_range(name, value, low=low, high=high, whole=name != "disorder", advice=advice)
-        generated = self.source.scale_factor is not None
+        generated = bool(self.source.scale_factor)
         if self.disorder and (self.order == "shuffled" or not generated):
             raise BadValue(
                 f"disorder={self.disorder!r} of {self.table} in order {self.order!r} is not possible: only a generated"
@@ -113,12 +113,12 @@ class Recipe:
     @property
     def columns(self) -> tuple[str, ...]:
         """Return the names of the columns, in file order."""
-        return self.source.columns
+        return tuple(self.source.columns)
 
     @property
     def effective_order(self) -> str:
         """Return the order as it is: sorting by the only key is 'key'."""
-        return "key" if (self.order,) == self.source.unique else self.order
+        return "key" if [self.order] == list(self.source.unique) else self.order
 
     @property
     def effective_row_group_rows(self) -> int:
@@ -139,7 +139,7 @@ class Recipe:
     @property
     def build_bytes(self) -> int:
         """Return roughly how much room a build takes at its most: the file, and a sort that spills to disk."""
-        sorts = self.effective_order != "key" or self.source.scale_factor is not None
+        sorts = self.effective_order != "key" or bool(self.source.scale_factor)
         headers = 1_024 * self.row_groups * len(self.columns)
         return self.estimated_bytes * (3 if sorts else 2) + headers
 

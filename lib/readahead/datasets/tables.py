@@ -8,13 +8,15 @@ made it; `lineitem` is TPC-H's; `lineorder` is that of the Star Schema Benchmark
 
 from __future__ import annotations
 
-import csv
 import functools
 import math
 import random
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+
+from readahead.published import read_yaml
 
 WORDS = (
     "the a to of and is in you it that this for on with not are have be can use what your if my as do code but"
@@ -30,63 +32,44 @@ _READ = {"number": "sum({})", "time": "sum(epoch({}))", "text": "sum(strlen({}))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Column:
-    """A column of a table."""
-
-    name: str
-    kind: str
-    """number, time, text or letter."""
-    bytes_2048: float
-    """Compressed, of a row, in row groups of 2,048 rows."""
-    bytes_131072: float
-    """The same in row groups of 131,072 rows."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Table:
     """A table that can be built at any size, row group and order."""
 
     name: str
     key: str
     """The column that lookups go by; rows lie in its order unless a recipe says otherwise."""
-    unique: tuple[str, ...]
+    unique: Sequence[str]
     """The columns that together tell rows apart: what a sort ends with, so that no tie is left to chance."""
-    rows: dict[str, int]
-    """Rows at each size. For lineitem, TPC-H's own numbers."""
+    rows: Mapping[str, int]
+    """Rows at each size."""
     bytes_per_row: float
     """Compressed, roughly: what a model starts from before the file is there."""
-    scale_factor: dict[str, float] | None = None
+    columns: Mapping[str, tuple[str, float, float]]
+    """In file order, with their kind, and the compressed bytes of a row in row groups of 2,048 and of 131,072 rows."""
+    scale_factor: Mapping[str, float] = field(default_factory=dict)
     """TPC-H's scale factor at each size, for a table that its generator makes."""
-    made_from: tuple[str, ...] = ()
+    made_from: Sequence[str] = ()
     """The tables of TPC-H's generator that it is made from, if not the one of its own name."""
-    orders: dict[str, str] = field(default_factory=dict)
+    orders: Mapping[str, str] = field(default_factory=dict)
     """Orders that no column has, by name, as SQL."""
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """Return the names of the columns, in file order."""
-        return _names(self.name)
 
     @property
     def every_column(self) -> str:
         """Return a select list that has to read every column."""
-        return ", ".join(_READ[column.kind].format(column.name) for column in _columns()[self.name])
+        return ", ".join(_READ[kind].format(name) for name, (kind, _, _) in self.columns.items())
 
     def widths(self, group_rows: int) -> tuple[float, ...]:
         """Return the bytes of a row in each column: larger row groups share their dictionaries among more rows."""
         share = min(1.0, max(0.0, math.log2(group_rows / 2_048) / 6))
-        return tuple(
-            column.bytes_2048 + (column.bytes_131072 - column.bytes_2048) * share
-            for column in _columns()[self.name]
-        )
+        return tuple(small + (large - small) * share for _, small, large in self.columns.values())
 
     def key_count(self, size: str) -> int:
         """Return how many different keys there are."""
-        return self.rows[size] if self.scale_factor is None else int(1_500_000 * self.scale_factor[size])
+        return int(1_500_000 * self.scale_factor[size]) if self.scale_factor else self.rows[size]
 
     def nth_key(self, n: Any) -> Any:
         """Return the n-th key from 0, or an array of them: 0, 1, 2 …; of TPC-H the first 8 of every 32 (4.2.3)."""
-        return n if self.scale_factor is None else n // 8 * 32 + n % 8 + 1
+        return n // 8 * 32 + n % 8 + 1 if self.scale_factor else n
 
     def some_keys(self, size: str, count: int, seed: int) -> list[int]:
         """Return `count` different keys drawn at random, in ascending order; the same for the same seed."""
@@ -95,56 +78,15 @@ class Table:
         return [self.nth_key(n) for n in sorted(_drawn(every, seed, enough)[:count])]
 
 
-@functools.cache
-def _names(table: str) -> tuple[str, ...]:
-    return tuple(column.name for column in _columns()[table])
-
-
 @functools.lru_cache(maxsize=64)
 def _drawn(every: int, seed: int, count: int) -> list[int]:
     """Return different numbers from 0 to `every`, drawn once: fewer keys are the first of more."""
     return random.Random(seed).sample(range(every), min(count, every))
 
 
-@functools.cache
-def _columns() -> dict[str, tuple[Column, ...]]:
-    """Return the columns of every table, in file order, from the file beside this one."""
-    found: dict[str, tuple[Column, ...]] = {}
-    with Path(__file__).with_name("columns.csv").open(encoding="utf-8", newline="") as lines:
-        for table, name, kind, small, large in list(csv.reader(lines))[1:]:
-            column = Column(name=name, kind=kind, bytes_2048=float(small), bytes_131072=float(large))
-            found[table] = (*found.get(table, ()), column)
-    return found
-
-
-_LINES = {"tiny": 299_814, "small": 2_999_671, "full": 59_986_052}
-_SCALE_FACTOR = {"tiny": 0.05, "small": 0.5, "full": 10.0}
-_ROWS = {"tiny": 262_144, "small": 2_097_152, "full": 36_585_420}
-
-TABLES: dict[str, Table] = {
-    table.name: table
-    for table in (
-        Table(name="comments_narrow", key="id", unique=("id",), rows=_ROWS, bytes_per_row=18.2),
-        Table(name="comments", key="id", unique=("id",), rows=_ROWS, bytes_per_row=80.2),
-        Table(
-            name="lineitem",
-            key="l_orderkey",
-            unique=("l_orderkey", "l_linenumber"),
-            rows=_LINES,
-            bytes_per_row=36.0,
-            scale_factor=_SCALE_FACTOR,
-        ),
-        Table(
-            name="lineorder",
-            key="lo_orderkey",
-            unique=("lo_orderkey", "lo_linenumber"),
-            rows=_LINES,
-            bytes_per_row=28.0,
-            scale_factor=_SCALE_FACTOR,
-            made_from=("lineitem", "orders"),
-            orders={"year": "lo_orderdate // 10000"},
-        ),
-    )
+TABLES = {
+    name: Table(name=name, **told)
+    for name, told in read_yaml(Path(__file__).with_name("tables.yaml")).items()
 }
 
 

@@ -168,12 +168,7 @@ class Experiment(ABC):
 
         And `more_reads` and `moved_bytes` where the engine's own clock decides.
         """
-        groups = self.groups_read(settings)
-        return {} if groups is None else {"row_groups": groups}
-
-    def groups_read(self, settings: Settings) -> float | None:
-        """Return how many row groups the model expects to be read; None where that is no question."""
-        return None
+        return {}
 
     def curve(self, settings: Settings, name: str, values: Iterable[float]) -> np.ndarray:
         """Return the model's throughput, in `unit`, with one knob at the nearest it can have to each of the values.

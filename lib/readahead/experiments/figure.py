@@ -15,8 +15,7 @@ from typing import Any
 
 from readahead import units
 from readahead.errors import BadValue, require_choice
-from readahead.experiments.residual import Residual, Tally
-from readahead.published import Figure
+from readahead.experiments.residual import Tally
 from readahead.storage.trace import Read, in_flight
 
 SAID = 16
@@ -53,15 +52,21 @@ class Axis:
         return self.names[round(place) - 1] if self.names else units.text(place, self.kind)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Picture:
-    """A chart with its words."""
+@dataclass(frozen=True, kw_only=True)
+class Captioned:
+    """A figure whose words stand in `questions.yaml`."""
 
     title: str = ""
     sentence: str = ""
     """What the chart shows, in one sentence."""
     values: Mapping[str, object] = field(default_factory=dict)
     """What stands for the {names} in the sentence of `questions.yaml`."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Picture(Captioned):
+    """A chart with its words."""
+
     x: Axis = Axis(label="", kind="", log=False)
     """Where it is not for `questions.yaml` to say, as is y."""
     y: Axis = Axis(label="", kind="", log=False)
@@ -110,15 +115,10 @@ class Picture:
         return told
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Traces:
+@dataclass(frozen=True, kw_only=True)
+class Traces(Captioned):
     """The reads of a few runs, one below the other on one clock: when each was asked for, and when it was there."""
 
-    title: str = ""
-    sentence: str = ""
-    """What the chart shows, in one sentence."""
-    values: Mapping[str, object] = field(default_factory=dict)
-    """What stands for the {names} in the sentence of `questions.yaml`."""
     runs: tuple[tuple[str, Sequence[Read]], ...]
     """(name, reads), of samples that have a trace."""
     what: str = "read"
@@ -137,11 +137,12 @@ class Traces:
     @property
     def head(self) -> tuple[str, ...]:
         """Return the heading of the table."""
+        what = self.what
         return (
             "Run",
-            f"{self.what}s",
+            f"{what}s",
             "bytes",
-            f"median {self.what}",
+            f"median {what}",
             "most in flight",
             "mean in flight",
             "last byte after",
@@ -167,42 +168,7 @@ def _told(reads: Sequence[Read]) -> tuple[str, ...]:
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Proof:
-    """Printed figures, and beside each what the model says of it and whether that could have failed."""
-
-    title: str
-    sentence: str
-    """What the comparisons are worth, in words."""
-    residuals: tuple[Residual, ...]
-
-    @property
-    def head(self) -> tuple[str, ...]:
-        """Return the heading of the table."""
-        return ("Figure", "printed", "modeled", "modeled / printed", "role", "why")
-
-    @property
-    def rows(self) -> list[tuple[str, ...]]:
-        """Return the table that says what the chart says, as text."""
-        return [
-            (
-                one.name,
-                units.text(one.figure.value, _kind(one.figure), 4),
-                units.text(one.model, _kind(one.figure)),
-                f"{one.ratio:.3f}",
-                one.role,
-                one.why,
-            )
-            for one in self.residuals
-        ]
-
-
-def _kind(figure: Figure) -> str:
-    """Return how a figure is written: with the unit if it has one of ours, and else as a plain number."""
-    return figure.unit if figure.unit in ("s", "bytes", "bytes_per_s", "rows_per_s") else ""
-
-
-Drawing = Picture | Traces | Proof
+Drawing = Picture | Traces | Tally
 """Whatever a chapter's figure may be."""
 
 
@@ -211,7 +177,7 @@ def captioned(drawing: Drawing, words: Mapping[str, Any]) -> Drawing:
 
     Raises `BadValue` if a name has no value, or if no sentence is given at all.
     """
-    if words and not isinstance(drawing, Proof):
+    if words and isinstance(drawing, Captioned):
         try:
             sentence = words["sentence"].format_map(drawing.values)
         except (KeyError, ValueError, IndexError) as error:
@@ -224,13 +190,3 @@ def captioned(drawing: Drawing, words: Mapping[str, Any]) -> Drawing:
     if not drawing.sentence.strip():
         raise BadValue("A figure needs its sentence. Write it in questions.yaml under figures, by its name.")
     return drawing
-
-
-def against_print(tally: Tally) -> Proof:
-    """Return the proof sheet of a chapter.
-
-    Arithmetic over other printed figures is counted and not drawn: it says nothing of the model, and among it are the
-    misprints, which are left to be found.
-    """
-    shown = tuple(one for one in tally.residuals if one.role != "identity" and not one.misprint)
-    return Proof(title="Model against print", sentence=tally.sentence, residuals=shown)

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from readahead import published
+from readahead import published, units
 from readahead.errors import BadValue, require_choice
 from readahead.published import Figure, read_yaml
 
@@ -65,6 +65,12 @@ class Residual:
         quantity = re.sub("_per_s$", " a second", quantity).removesuffix("_s").replace("_", " ")
         of += re.findall(r"\b\d+ nodes?\b", self.figure.system)[:1]
         return f"{quantity}: {', '.join(of)}" if of else quantity
+
+    def text(self, value: float, digits: int = 3) -> str:
+        """Write a value with the figure's unit if it is one of ours, and else as a plain number."""
+        unit = self.figure.unit
+        known = unit in ("s", "bytes", "bytes_per_s", "rows_per_s")
+        return units.text(value, unit if known else "", digits)
 
     @property
     def misprint(self) -> bool:
@@ -123,7 +129,7 @@ def left_out(
 
 
 # -- the tally ------------------------------------------------------------------------------------------------
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Tally:
     """What some comparisons with print are worth together. Errors are those of the foretold figures alone."""
 
@@ -132,6 +138,34 @@ class Tally:
     """What was fitted to figures."""
     chosen: tuple[str, ...] = ()
     """What was chosen by looking at them."""
+
+    title = "Model against print"
+    head = ("Figure", "printed", "modeled", "modeled / printed", "role", "why")
+    """The heading of the table."""
+
+    @property
+    def shown(self) -> list[Residual]:
+        """Return the comparisons that are drawn.
+
+        Arithmetic over other printed figures says nothing of the model, and among it are the misprints, which are left
+        to be found.
+        """
+        return [one for one in self.residuals if one.role != "identity" and not one.misprint]
+
+    @property
+    def rows(self) -> list[tuple[str, ...]]:
+        """Return the table that says what the chart says, as text."""
+        return [
+            (
+                one.name,
+                one.text(one.figure.value, 4),
+                one.text(one.model),
+                f"{one.ratio:.3f}",
+                one.role,
+                one.why,
+            )
+            for one in self.shown
+        ]
 
     @property
     def parameters(self) -> int:

@@ -168,7 +168,7 @@ class Source(ABC):
     def throughput(self, **changes: Any) -> Value:
         """Return work / time, in the unit of the experiment (bytes or rows a second)."""
         work = self.study.experiment.work(self.study.settings(**changes))
-        return self.seconds(**changes).inverse(work)
+        return exactly(work) / self.seconds(**changes)
 
 
 class Model(Source):

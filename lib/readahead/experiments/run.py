@@ -17,7 +17,7 @@ from readahead import paths, units
 from readahead.errors import BadValue, DataError
 from readahead.experiments.experiment import Experiment, Settings
 from readahead.measure.run import set_statements
-from readahead.measure.sample import Sample, Value, seconds, this_machine
+from readahead.measure.sample import Sample, Value, exactly, seconds, this_machine
 from readahead.models.estimate import Estimate
 from readahead.running import quietly, tell
 from readahead.storage.emulated import PROTOCOL, REMOTE_PROTOCOL
@@ -53,7 +53,7 @@ class Run:
     @cached_property
     def throughput(self) -> Value:
         """Return work / time, in bytes or rows a second."""
-        return self.seconds.inverse(self.experiment.work(self.settings))
+        return exactly(self.experiment.work(self.settings)) / self.seconds
 
     @property
     def estimate(self) -> Estimate:

@@ -139,7 +139,6 @@ class TableExperiment(Experiment):
         """Return the reads, bytes and row groups, and how far the engine's clock may move them."""
         plan = self.case(settings).plan()
         return {
-            **Experiment.counts(self, settings),
             "reads": plan.count,
             "bytes_read": plan.bytes_read,
             "more_reads": plan.more_reads,

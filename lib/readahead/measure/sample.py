@@ -11,7 +11,7 @@ import math
 import os
 import platform
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -200,16 +200,6 @@ class Value:
         if self.low == self.high:
             return said
         return f"{said} ({units.text(self.low, kind)} to {units.text(self.high, kind)})"
-
-    def times(self, factor: float) -> Value:
-        """Return it `factor` times as large. Raises `BadValue` for a factor that is not above 0."""
-        if not factor > 0:
-            raise BadValue(f"factor={factor!r} must be above 0. Give the size of the change, such as 0.5.")
-        return replace(self, median=self.median * factor, low=self.low * factor, high=self.high * factor)
-
-    def inverse(self, amount: float = 1.0) -> Value:
-        """Return `amount` divided by it: a throughput from a time."""
-        return exactly(amount) / self
 
     def __truediv__(self, other: Value) -> Value:
         """Return the ratio; the intervals' relative widths add as squares, on a log scale (first order).

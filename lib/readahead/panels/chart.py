@@ -21,8 +21,8 @@ from typing import Any
 import numpy as np
 
 from readahead import units
-from readahead.experiments.figure import Axis, Drawing, Picture, Proof, Traces
-from readahead.experiments.residual import Residual
+from readahead.experiments.figure import Axis, Drawing, Picture, Traces
+from readahead.experiments.residual import Residual, Tally
 from readahead.panels.markup import COLOURS, folded, paragraphs, table
 from readahead.storage.trace import Read, in_flight
 
@@ -96,7 +96,7 @@ def chart(drawing: Drawing) -> str:
     """Return any drawing as SVG text."""
     if isinstance(drawing, Traces):
         return _rendered(drawing.sentence, _draw_traces, drawing)
-    if isinstance(drawing, Proof):
+    if isinstance(drawing, Tally):
         return _rendered(drawing.sentence, _draw_residuals, drawing)
     return _rendered(drawing.sentence, _draw_picture, drawing)
 
@@ -285,18 +285,18 @@ def _draw_strip(figure: Any, marks: Sequence[Mark], kind: str) -> float:
     return 44 + 30 * len(marks)
 
 
-def _draw_residuals(figure: Any, proof: Proof) -> float:
+def _draw_residuals(figure: Any, tally: Tally) -> float:
     """Draw model / printed of every figure on one log axis around 1, ten per cent to either side shaded.
 
     A full dot could have failed; a hollow one shows a figure that was fitted to, or that rests on a choice.
     """
     axes = figure.add_subplot()
-    ratios = [one.ratio for one in proof.residuals]
+    ratios = [one.ratio for one in tally.shown]
     wide = min(WIDEST, max(1.25, *(max(ratio, 1 / ratio) for ratio in ratios)) * 1.02)
     rows = range(len(ratios))
     axes.axvspan(1 / NEAR, NEAR, color=COLOURS["published"], alpha=0.14, linewidth=0)
     axes.axvline(1, color=COLOURS["published"], linewidth=2)
-    for row, one in enumerate(proof.residuals):
+    for row, one in enumerate(tally.shown):
         shown = min(max(one.ratio, 1 / wide), wide)
         full = {} if one.role == "foretold" else {"markerfacecolor": "none", "markeredgewidth": 2}
         axes.plot(
@@ -304,7 +304,7 @@ def _draw_residuals(figure: Any, proof: Proof) -> float:
         )
     axes.set(xscale="log", xlim=(1 / wide, wide), ylim=(len(ratios) - 0.5, -0.5))
     axes.set_xticks([1 / NEAR, 1, NEAR], ["−10 %", "as printed", "+10 %"])
-    axes.set_yticks(rows, [_row_name(one) for one in proof.residuals])
+    axes.set_yticks(rows, [_row_name(one) for one in tally.shown])
     percent = axes.secondary_yaxis("right")
     percent.set_yticks(rows, [f"{100 * (ratio - 1):+.1f} %".replace("-", "−") for ratio in ratios])
     for side in (axes, percent):

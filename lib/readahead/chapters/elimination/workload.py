@@ -55,7 +55,7 @@ class StarCase(Case):
 
     def query(self) -> Query:
         """Return the query, and the statements that make the tables around the order lines."""
-        scale = (self.recipe.source.scale_factor or {})[self.recipe.size]
+        scale = self.recipe.source.scale_factor[self.recipe.size]
         return Query(sql=self.star_query.sql, path=store.location(self.recipe), setup=dimensions(scale))
 
     def touched(self) -> NDArray[np.bool_]:
@@ -218,9 +218,9 @@ class Eliminating(TableExperiment):
             star_query=star_query,
         )
 
-    def groups_read(self, settings: Settings) -> float:
-        """Return how many row groups the model expects to be read."""
-        return self.case(settings).expected()
+    def counts(self, settings: Settings) -> dict[str, float]:
+        """Return the reads, bytes and row groups that the model expects, and how far the clock may move them."""
+        return {**TableExperiment.counts(self, settings), "row_groups": self.case(settings).expected()}
 
     def costs(self, settings: Settings) -> Costs:
         """Return what the engine takes for the query's flight, as calibrated or as is usual."""

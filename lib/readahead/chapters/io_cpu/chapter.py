@@ -34,7 +34,7 @@ from readahead.experiments.knobs import knobs_of
 from readahead.experiments.round import Applied, Round, Study, along, compared
 from readahead.experiments.steps import Steps, scan_frames
 from readahead.measure.run import EngineSettings, Query, run_local
-from readahead.measure.sample import Value, this_machine
+from readahead.measure.sample import Value, exactly, this_machine
 from readahead.questions.question import Computed
 from readahead.storage import page_cache
 from readahead.units import GB, MB, MiB
@@ -121,7 +121,7 @@ def dear_law(study: Study) -> Applied:
 def knee_measured(study: Study) -> Value:
     """Return the same from the processor seconds of a warm scan."""
     cpu = cpu_value(study.sample(report=EVERY, **WARM, threads=1))
-    return cpu.inverse(EXPERIMENT.work(study.settings(report=EVERY, **WARM)))
+    return exactly(EXPERIMENT.work(study.settings(report=EVERY, **WARM))) / cpu
 
 
 def speed_up(see: Any) -> Any:
@@ -185,13 +185,13 @@ def _from_disk(study: Study) -> Value:
 def _query_1(study: Study) -> Value:
     """Return the bytes a CPU-second of Query 1 over those of a scan of every column."""
     work = {report: EXPERIMENT.work(study.settings(report=report, **WARM)) for report in (QUERY_1, EVERY)}
-    one, every = (cpu_value(study.sample(report=report, **WARM)).times(1 / work[report]) for report in work)
+    one, every = (cpu_value(study.sample(report=report, **WARM)) / exactly(work[report]) for report in work)
     return every / one
 
 
 ANALOGUES = {
     "from_disk": lambda study, _: _from_disk(study),
-    "a_core": lambda study, _: speed_up(study.measured).times(1 / cores()),
+    "a_core": lambda study, _: speed_up(study.measured) / exactly(cores()),
     "query_1": lambda study, _: _query_1(study),
 }
 

@@ -25,7 +25,7 @@ from readahead.experiments.residual import Tally, tally
 from readahead.experiments.round import Applied, Round, Study, along, compared
 from readahead.experiments.steps import Frame, Steps, listed
 from readahead.measure import scalability
-from readahead.measure.sample import Sample, Value
+from readahead.measure.sample import Sample, Value, exactly
 from readahead.published import Ratio
 from readahead.questions.question import Computed
 
@@ -60,7 +60,7 @@ def per_row(see: Any, commit_rows: int) -> Value:
     """Return the seconds a row, of one writer into one database on this disk."""
     changes = {"target": DATABASE, "writers": 1, "commit_rows": commit_rows}
     seconds: Value = see.seconds(**changes)
-    return seconds.times(1 / EXPERIMENT.rows(see.study.settings(**changes)))
+    return seconds / exactly(EXPERIMENT.rows(see.study.settings(**changes)))
 
 
 def _files_law(study: Study, *_: Settings) -> Applied:

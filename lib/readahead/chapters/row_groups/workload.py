@@ -53,7 +53,7 @@ def columns(size: str = "tiny") -> tuple[Column, ...]:
     specification, and both are taken for new in nearly every row.
     """
     recipe = Recipe(table="lineitem", size=size)
-    scale = (recipe.source.scale_factor or {})[size]
+    scale = recipe.source.scale_factor[size]
     many = 8.0 * recipe.rows
     dated = {"l_shipdate": 2_526.0, "l_commitdate": 2_466.0, "l_receiptdate": 2_555.0}
     plain = {
