@@ -13,7 +13,7 @@ import pytest
 from readahead.book import panel
 from readahead.book.table import any_machine
 from readahead.chapters import chapter
-from readahead.panels.state import first_knob, panel_state, sentence, settings_at, static_html
+from readahead.panels.state import PanelState, first_knob, sentence, settings_at, static_html
 
 pytestmark = pytest.mark.browser
 EXPERIMENT = chapter("loading").experiment
@@ -25,7 +25,7 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> str:
     """Return where a page with a panel lies, and nothing else of a book."""
     folder = tmp_path_factory.mktemp("book")
     with any_machine():
-        twin = static_html(panel_state(EXPERIMENT, START, first_knob(EXPERIMENT, START)))
+        twin = static_html(PanelState(EXPERIMENT, START, first_knob(EXPERIMENT, START)))
     panel.assets(folder)
     book = Path(panel.__file__).with_name("book.css").read_text(encoding="utf-8")
     (folder / "book.css").write_text(book, encoding="utf-8")
@@ -75,7 +75,7 @@ def shown(page: Any) -> tuple[dict[str, Any], str]:
 
 def model_says(settings: dict[str, Any], along: str) -> str:
     with any_machine():
-        return sentence(panel_state(EXPERIMENT, settings, along)).partition(" Along ")[0]
+        return sentence(PanelState(EXPERIMENT, settings, along)).partition(" Along ")[0]
 
 
 def test_a_slider_moved_by_keyboard_shows_what_the_model_says(page: Any) -> None:

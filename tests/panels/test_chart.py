@@ -17,6 +17,7 @@ from readahead import units
 from readahead.errors import BadValue
 from readahead.experiments.figure import Axis, Line, Picture, Traces
 from readahead.experiments.residual import Residual, Tally
+from readahead.measure.sample import Value, exactly
 from readahead.panels import markup
 from readahead.panels.chart import (
     CYCLE,
@@ -24,7 +25,6 @@ from readahead.panels.chart import (
     MOST_DASHES,
     MOST_STEPS,
     WIDTH,
-    Mark,
     apart,
     chart,
     drawing_html,
@@ -59,10 +59,7 @@ def texts(root: ElementTree.Element) -> list[str]:
 
 def test_no_share_is_drawn_beyond_the_whole_unless_one_is() -> None:
     def ticks_of(most: float) -> list[str]:
-        marks = [
-            Mark(name="Model", source="modeled", value=most),
-            Mark(name="Print", source="published", value=0.9),
-        ]
+        marks = [("Model", "modeled", exactly(most)), ("Print", "published", exactly(0.9))]
         return texts(ElementTree.fromstring(strip(marks, "1", "Words.")))
 
     places = [text for text in ticks_of(1.0) if ":" not in text]
@@ -73,7 +70,7 @@ def test_no_share_is_drawn_beyond_the_whole_unless_one_is() -> None:
 @settings(max_examples=15)
 @given(st.lists(values, min_size=1, max_size=6), st.sampled_from(["s", "bytes", "times"]))
 def test_marks_stand_in_the_order_of_their_values_inside_the_frame(numbers: list[float], kind: str) -> None:
-    marks = [Mark(name="m", source="measured", value=n, low=n / 2, high=n * 2) for n in numbers]
+    marks = [("m", "measured", Value(median=n, low=n / 2, high=n * 2)) for n in numbers]
     root = ElementTree.fromstring(strip(marks, kind, "Words."))
     places = [x for x, _ in sorted(uses(root, "measured"), key=lambda place: place[1])]
     assert len(places) == len(numbers) and all(0 <= place <= WIDTH for place in places)
@@ -134,7 +131,7 @@ def test_charts_drawn_in_many_threads_are_the_same_as_alone() -> None:
 
 @pytest.mark.parametrize("nasty", ["<script>x</script>", "a 'quote\" & more", "$x$ and $y^2$", "王小明"])
 def test_text_stays_text(nasty: str, recwarn: pytest.WarningsRecorder) -> None:
-    marks = [Mark(name=nasty, source="guess", value=1.0)]
+    marks = [(nasty, "guess", exactly(1.0))]
     root = ElementTree.fromstring(strip(marks, "s", nasty))
     assert root.attrib["aria-label"] == nasty and f"{nasty}: 1 s" in texts(root) and not recwarn.list
     for made in (
@@ -147,10 +144,7 @@ def test_text_stays_text(nasty: str, recwarn: pytest.WarningsRecorder) -> None:
 
 def test_every_source_has_a_mark_of_its_own() -> None:
     assert set(COLOURS) == set(MARKS)
-    marks = [
-        Mark(name=source, source=source, value=1.0)
-        for source in ("guess", "modeled", "measured", "published")
-    ]
+    marks = [(source, source, exactly(1.0)) for source in ("guess", "modeled", "measured", "published")]
     drawn = ElementTree.fromstring(strip(marks, "s", "Four."))
     assert len({use.attrib[LINK] for use in drawn.iter(f"{SVG}use") if "#" in use.attrib["style"]}) == 4
 

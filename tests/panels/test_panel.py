@@ -22,9 +22,9 @@ from readahead.panels.panel import Panel, places
 from readahead.panels.state import (
     MOST_READS,
     TERMS,
+    PanelState,
     address,
     numbers_html,
-    panel_state,
     reads,
     sentence,
     settings_at,
@@ -300,12 +300,12 @@ def test_without_a_kernel_there_is_a_printed_twin(panel: Panel) -> None:
         and "the model expects" in data["text/html"]
         and "<table" in data["text/html"]
     )
-    assert static_html(panel_state(FERRY, FERRY.settings(), "latency_s")) == data["text/html"]
+    assert static_html(PanelState(FERRY, FERRY.settings(), "latency_s")) == data["text/html"]
 
 
 def test_the_printed_twin_says_of_which_settings_it_is() -> None:
     settings = FERRY.settings(latency_s=0.002)
-    place = re.match('<div data-panel="([^"]+)">', static_html(panel_state(FERRY, settings, "latency_s")))
+    place = re.match('<div data-panel="([^"]+)">', static_html(PanelState(FERRY, settings, "latency_s")))
     assert place is not None and settings_at(FERRY, html.unescape(place[1])) == settings
 
 
@@ -342,7 +342,7 @@ def test_a_run_that_wrote_is_not_shown_as_one_that_read(panel: Panel) -> None:
         run.sample, wrote=True, bytes_read=0, row_groups_scanned=0, row_groups_total=0
     )
     runs = [Run(FERRY, run.settings, wrote)]
-    shown = numbers_html(panel_state(FERRY, panel.settings, "latency_s", runs))
+    shown = numbers_html(PanelState(FERRY, panel.settings, "latency_s", runs))
     assert "1 MiB written" in shown and "8 writes (1 in flight)" in shown and "0 of 0" not in shown
 
 
@@ -452,5 +452,5 @@ def test_an_address_opens_the_panel_there_and_a_wrong_one_is_told(panel: Panel) 
 def test_below_twenty_milliseconds_the_sentence_does_not_judge_the_model(took_s: float, says: str) -> None:
     settings = FERRY.turned(device="bridge")
     sample = dataclasses.replace(FERRY.measure(settings), seconds=(took_s,) * 3)
-    state = panel_state(FERRY, settings, "piece_bytes", [Run(FERRY, settings, sample)])
+    state = PanelState(FERRY, settings, "piece_bytes", [Run(FERRY, settings, sample)])
     assert state.estimate.seconds < took_s / 2 and re.search(says, sentence(state))

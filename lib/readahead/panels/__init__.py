@@ -55,13 +55,13 @@ def run(experiment: Experiment, *, measure: bool = True, repeats: int = FEW, **s
 
     Raises `BadValue` that names a setting out of its range.
     """
-    from readahead.panels.state import first_knob, panel_state, static_html
+    from readahead.panels.state import PanelState, first_knob, static_html
 
     require_repeats(repeats)
     now = experiment.turned(**settings)
     sample = experiment.measure(now, repeats=repeats) if measure else None
     runs = [] if sample is None else [Run(experiment, now, sample)]
-    state = panel_state(experiment, now, first_knob(experiment, now), runs)
+    state = PanelState(experiment, now, first_knob(experiment, now), runs)
     topic = experiment.topic
     notebooks = (f"{row.number:02d}_{row.topic}" for row in CONTENTS if row.topic == topic)
     write_down(experiment, now, sample, next(notebooks, topic))

@@ -15,7 +15,6 @@ import textwrap
 import threading
 import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -23,6 +22,7 @@ import numpy as np
 from readahead import units
 from readahead.experiments.figure import Axis, Drawing, Picture, Traces
 from readahead.experiments.residual import Residual, Tally
+from readahead.measure.sample import Value
 from readahead.panels.markup import COLOURS, folded, paragraphs, table
 from readahead.storage.trace import Read, in_flight
 
@@ -64,6 +64,8 @@ _STYLE: dict[str, Any] = {
 }
 _STYLE_LOCK = threading.Lock()
 """Matplotlib's style is one for the whole process; charts are drawn in threads."""
+Mark = tuple[str, str, Value]
+"""One value on a strip: its name, whose it is (guess, modeled, measured, published or other), and itself."""
 MARKS = {
     "guess": {"marker": "D", "markersize": 8},
     "modeled": {"marker": "|", "markersize": 15, "markeredgewidth": 4},
@@ -78,18 +80,6 @@ _MARK_ROW = 15
 """The height of the name of a place on the x axis."""
 _DASHES: tuple[Any, ...] = ("solid", (0, (7, 4)), (0, (2, 3)), (0, (9, 3, 2, 3)))
 """A dash for each joined line, so that lines of one colour can be told apart."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Mark:
-    """One value on a strip."""
-
-    name: str
-    source: str
-    """guess, modeled, measured, published or other."""
-    value: float
-    low: float | None = None
-    high: float | None = None
 
 
 def chart(drawing: Drawing) -> str:
@@ -268,16 +258,15 @@ def apart(places: Sequence[float], words: Sequence[str], ends: tuple[float, floa
 def _draw_strip(figure: Any, marks: Sequence[Mark], kind: str) -> float:
     """Draw each mark on its own row, its interval as a bar."""
     axes = figure.add_subplot()
-    values = [n for mark in marks for n in (mark.value, mark.low, mark.high) if n is not None and n > 0]
+    values = [n for _, _, one in marks for n in (one.median, one.low, one.high) if n > 0]
     _prepare(axes, "x", Axis(label="", kind=kind), values)
     if kind == "1" and max(values) <= 1:
         axes.set_xlim(right=1)  # no share is more than the whole
-    for row, mark in enumerate(marks):
-        if mark.low is not None and mark.high is not None and mark.high > mark.low:
-            low = max(mark.low, min(values))
-            axes.hlines(row, low, mark.high, color=COLOURS[mark.source], linewidth=3)
-        axes.plot(max(mark.value, min(values)), row, clip_on=False, **_mark(mark.source))
-    words = [f"{mark.name}: {units.text(mark.value, kind)}" for mark in marks]
+    for row, (_, source, one) in enumerate(marks):
+        if one.high > one.low:
+            axes.hlines(row, max(one.low, min(values)), one.high, color=COLOURS[source], linewidth=3)
+        axes.plot(max(one.median, min(values)), row, clip_on=False, **_mark(source))
+    words = [f"{name}: {units.text(one.median, kind)}" for name, _, one in marks]
     axes.set_yticks(range(len(marks)), words)
     axes.set_ylim(len(marks) - 0.5, -0.5)
     axes.tick_params(axis="y", length=0)

@@ -39,9 +39,10 @@ from readahead.experiments.run import Run, sweep
 from readahead.measure.sample import FEW, this_machine
 from readahead.models.schedule import warm_meanwhile
 from readahead.panels import steps
+from readahead.panels.chart import drawing_html
 from readahead.panels.markup import COLOURS, box, paragraphs, plain, show, table
 from readahead.panels.predictions import PredictionView, RevealView
-from readahead.panels.views import ClaimView, ExerciseView, FigureView
+from readahead.panels.views import ClaimView, ComputedView, ExerciseView
 from readahead.questions.progress import Progress, by_papermill
 from readahead.running import Event, listening
 
@@ -70,19 +71,12 @@ class Lesson:
 
     def predict(self, name: str) -> None:
         """Ask for a guess. Raises `BadValue` for a name that is no prediction of this chapter."""
-        view = self._prediction(name)
-        self._show("predict", name, view)
-        if not self.is_open and ("reveal", name) in self.views:
-            self.views["reveal", name].follow(view)
+        self._show("predict", name, self._prediction(name))
 
     def reveal(self, name: str) -> None:
         """Show guess, model, measured and published on one axis, once a guess is kept."""
-        asked, earlier = self._prediction(name), self.views.get(("reveal", name))
-        asked = self.views.get(("predict", name), asked)
-        view = RevealView(asked, self.chapter.rounds[name], self.study)
-        if earlier is not None:  # the cell was run again
-            view.on_opened = earlier.on_opened
-        self._last = name
+        asked, self._last = self._prediction(name), name
+        view = self.views.get(("reveal", name)) or RevealView(asked, self.chapter.rounds[name], self.study)
         self._show("reveal", name, view)
 
     def claim(self, name: str) -> None:
@@ -101,7 +95,8 @@ class Lesson:
 
     def figure(self, name: str) -> None:
         """Draw one of the chapter's figures, with its sentence and its table."""
-        self._show("figure", name, FigureView(self.chapter.figure(name), self.study))
+        paint = self.chapter.figure(name)
+        self._show("figure", name, ComputedView(lambda: drawing_html(paint(self.study))))
 
     def steps(self, name: str) -> None:
         """Show one of the chapter's mechanisms step by step; where nobody watches, some of its steps."""
@@ -230,7 +225,10 @@ class Lesson:
             return {}  # a knob was renamed or its range moved since
 
     def _prediction(self, name: str) -> PredictionView:
-        return PredictionView(self.chapter.prediction(name), self._topic, self.progress)
+        """Return the view that asks; it is the same one when its cell is run again."""
+        view = PredictionView(self.chapter.prediction(name), self._topic, self.progress)
+        kept: PredictionView = self.views.setdefault(("predict", name), view)
+        return kept
 
     def _show(self, kind: str, name: str, view: Any) -> None:
         """Display a view: as widgets, or on paper where everything is open."""

@@ -28,7 +28,6 @@ from readahead.panels.state import (
     browser_state,
     first_knob,
     numbers_html,
-    panel_state,
     reads,
     static_html,
 )
@@ -92,7 +91,7 @@ class Panel:
         self._lock = threading.RLock()  # messages come on two threads, results on a third
         self._timer: threading.Timer | None = None
         self._unfolded = False
-        self.state: PanelState = panel_state(experiment, self.settings, self.x_name)
+        self.state: PanelState = PanelState(experiment, self.settings, self.x_name)
         knobs = [knob_plan(knob, self.settings[knob.name]) for knob in experiment.knobs]
         self.widget = PanelWidget(
             plan={"topic": experiment.topic, "title": experiment.title, "knobs": knobs}, auto=measure
@@ -224,9 +223,9 @@ class Panel:
     def draw(self) -> None:
         """Bring everything up to date. Raises what the model raises."""
         with self._one_message():
-            state, pinned = panel_state(self.experiment, self.settings, self.x_name, self.runs), self.pinned
+            state, pinned = PanelState(self.experiment, self.settings, self.x_name, self.runs), self.pinned
             if pinned is not None and (pinned.knob, pinned.runs) != (state.knob, state.runs):
-                pinned = panel_state(self.experiment, pinned.settings, self.x_name, self.runs)
+                pinned = PanelState(self.experiment, pinned.settings, self.x_name, self.runs)
             knobs = knob_states(self.experiment, self.settings)
             charts = browser_state(state, self.runs[-1] if self.runs else None, pinned)
             self.state, self.pinned, self.widget.knobs = (

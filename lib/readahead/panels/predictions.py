@@ -26,7 +26,7 @@ from readahead.experiments.round import Applied, Round, Study
 from readahead.experiments.run import Run
 from readahead.measure.sample import Value, exactly, this_machine
 from readahead.panels.background import Background, button
-from readahead.panels.chart import Mark, chart, strip
+from readahead.panels.chart import chart, strip
 from readahead.panels.markup import bullets, code, error_box, folded, formula, paragraphs, table
 from readahead.published import Ratio
 from readahead.questions.answers import units_of
@@ -62,7 +62,7 @@ class PredictionView:
 
     def __init__(self, prediction: Prediction, topic: str, progress: Progress) -> None:
         self.prediction, self.topic, self.progress = prediction, topic, progress
-        self.on_kept: list[Callable[[], None]] = []
+        self.on_kept: Callable[[], None] = lambda: None
         """Called after a guess was kept."""
 
     @property
@@ -151,8 +151,7 @@ class PredictionView:
             return
         text = self.prediction.text(guess)
         self.message.value = paragraphs(f"Kept: **{text}**. Now see what happens, below.")
-        for listener in self.on_kept:
-            listener()
+        self.on_kept()
 
     def close(self) -> None:
         """Take no other guess, since the answer is being shown."""
@@ -209,20 +208,13 @@ class Source:
     says: str
     """As a part of the sentence."""
 
-    @property
-    def mark(self) -> Mark:
-        """Return it as it is drawn."""
-        name, _, _ = self.name.partition(":")
-        return Mark(
-            name=name, source=self.by, value=self.value.median, low=self.value.low, high=self.value.high
-        )
-
 
 class RevealView:
     """The answer to one prediction."""
 
     def __init__(self, asked: PredictionView, turn: Round, study: Study) -> None:
         self._asked, self._turn, self._study = asked, turn, study
+        asked.on_kept = self._ready
         self.on_opened: list[Callable[[], None]] = []
         """Called once, when the answer is shown: what may be seen only after it."""
         self.is_open = False
@@ -251,15 +243,9 @@ class RevealView:
     # -- what the learner does ---------------------------------------------------------------------
     def start(self) -> None:
         """Wait for the guess; show the answer if it was shown in an earlier session."""
-        self.follow(self._asked)
+        self._ready()
         if self._asked.is_revealed:
             self.open()
-
-    def follow(self, asked: PredictionView) -> None:
-        """Wait for the guess of this view from now on: the cell that asks may be run again."""
-        self._asked = asked
-        asked.on_kept.append(self._ready)
-        self._ready()
 
     def open(self) -> None:
         """Show what is known now, and measure unless this machine has measured it before."""
@@ -336,13 +322,13 @@ class RevealView:
             held = f"{verdict(sources[0])} against {_WHOM[sources[0].by]}"
             sentence = f"Your guess, {asked.text(guess)}, was {held}. {sentence}"
         ordered = sorted(sources, key=lambda source: source.by != "modeled")  # the model first
-        marks = [source.mark for source in ordered]
+        marks = [(source.name.partition(":")[0], source.by, source.value) for source in ordered]
         rows: list[tuple[str, ...]] = [(source.name, source.text) for source in ordered]
         if guess is not None:
             rows = [(source.name, source.text, verdict(source)) for source in ordered]
             rows.insert(0, ("Your guess", asked.text(guess), ""))
         if isinstance(guess, float):
-            marks.insert(0, Mark(name="Your guess", source="guess", value=guess))
+            marks.insert(0, ("Your guess", "guess", exactly(guess)))
         return (
             paragraphs(sentence)
             + ("" if asked.choices else strip(marks, asked.kind, sentence))

@@ -9,7 +9,6 @@ from __future__ import annotations
 import html
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 from urllib.parse import parse_qsl, urlencode
@@ -22,7 +21,6 @@ from readahead.experiments.experiment import Experiment, Knob, Settings
 from readahead.experiments.figure import Axis, Line, Picture
 from readahead.experiments.run import Run
 from readahead.measure.sample import TOO_FAST_S, Value, exactly
-from readahead.models.estimate import Estimate
 from readahead.panels.chart import CYCLE, chart, tick_texts, ticks
 from readahead.panels.markup import bullets, folded, table
 from readahead.published import Figure
@@ -39,29 +37,26 @@ _NAMES = {"measured": "DuckDB measured", "faded": "measured, other knobs elsewhe
 """On paper."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class PanelState:
-    """What there is to show now."""
+    """What there is to show now, with knob `name` along the x axis. Raises what the model raises."""
 
-    experiment: Experiment
-    settings: Settings
-    knob: Knob
-    """The knob along the x axis."""
-    estimate: Estimate
-    xs: np.ndarray
-    ys: np.ndarray
-    """The modeled curve: the knob's values, and the throughput there."""
-    y: float
-    """The modeled throughput at the settings."""
-    unit: str
-    runs: Sequence[Run]
-    """What was measured and has this unit, oldest first."""
-    published: Sequence[tuple[float, float, Figure]]
-
-    @property
-    def x(self) -> float:
-        """Return the knob's value."""
-        return float(self.settings[self.knob.name])
+    def __init__(
+        self, experiment: Experiment, settings: Settings, name: str, runs: Sequence[Run] = ()
+    ) -> None:
+        self.experiment, self.settings = experiment, dict(settings)
+        self.knob = experiment.knob(name)
+        """The knob along the x axis."""
+        self.x = float(settings[name])
+        self.unit = experiment.unit(settings)
+        self.estimate = experiment.model(settings)
+        self.y = experiment.throughput(settings, self.estimate.seconds)
+        """The modeled throughput at the settings."""
+        self.xs = curve_places(self.knob, settings[name])
+        self.ys = np.asarray(experiment.curve(settings, name, self.xs), float)
+        """The modeled curve: the knob's values, and the throughput there."""
+        self.runs = [run for run in runs if experiment.unit(run.settings) == self.unit]
+        """What was measured and has this unit, oldest first."""
+        self.published = experiment.published(settings, name)
 
     def fits(self, run: Run) -> bool:
         """Return whether a run lies on this curve: only its knob and knobs without effect may stand elsewhere."""
@@ -80,27 +75,6 @@ class PanelState:
     def y_text(self, throughput: float) -> str:
         """Write a throughput for people."""
         return units.text(throughput, self.unit)
-
-
-def panel_state(
-    experiment: Experiment, settings: Settings, name: str, runs: Sequence[Run] = ()
-) -> PanelState:
-    """Return what there is to show, with knob `name` along the x axis. Raises what the model raises."""
-    knob = experiment.knob(name)
-    xs = curve_places(knob, settings[name])
-    unit, estimate = experiment.unit(settings), experiment.model(settings)
-    return PanelState(
-        experiment=experiment,
-        settings=dict(settings),
-        knob=knob,
-        estimate=estimate,
-        y=experiment.throughput(settings, estimate.seconds),
-        xs=xs,
-        ys=np.asarray(experiment.curve(settings, name, xs), float),
-        unit=unit,
-        runs=[run for run in runs if experiment.unit(run.settings) == unit],
-        published=tuple(experiment.published(settings, name)),
-    )
 
 
 def curve_places(knob: Knob, here: float) -> np.ndarray:

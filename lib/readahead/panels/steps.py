@@ -11,7 +11,7 @@ from pathlib import Path
 
 import traitlets
 
-from readahead.experiments.steps import Box, Frame, Steps
+from readahead.experiments.steps import Frame, Steps
 from readahead.panels.background import PrintedWidget
 from readahead.panels.markup import COLOURS, paragraphs
 
@@ -19,13 +19,12 @@ SHOWN = 6
 """Frames of the strip; of more, the first, the last, and some evenly between."""
 WIDTH = 340
 """Of a frame of the strip, in pixels: two stand side by side on a page, one on a telephone."""
-_BOX, _LETTER, _ROW = 24, 7.6, 30
-_PENS = {
-    "free": f"stroke='{COLOURS['other']}' stroke-dasharray='3 3' fill='none'",
-    "wait": f"stroke='{COLOURS['other']}' fill='none'",
-    "work": f"stroke='{COLOURS['modeled']}' fill='{COLOURS['modeled']}' fill-opacity='.35'",
-    "done": f"stroke='{COLOURS['measured']}' fill='{COLOURS['measured']}' fill-opacity='.2'",
-    "gone": f"stroke='{COLOURS['guess']}' stroke-dasharray='6 2' fill='none'",
+_LOOKS = {
+    "free": f"1.5px dashed {COLOURS['other']}",
+    "wait": f"1.5px solid {COLOURS['other']}",
+    "work": f"1.5px solid {COLOURS['modeled']};background:{COLOURS['modeled']}59;font-weight:bold",
+    "done": f"1.5px solid {COLOURS['measured']};background:{COLOURS['measured']}33",
+    "gone": f"1.5px dashed {COLOURS['guess']};text-decoration:line-through",
 }
 
 
@@ -67,9 +66,7 @@ def strip(steps: Steps) -> str:
         for at in shown(steps.frames)
     )
     key = "".join(
-        f"<span style='margin-right:1em;white-space:nowrap'><svg width='18' height='14' aria-hidden='true'>"
-        f"<rect x='1' y='1' width='16' height='12' rx='3' stroke-width='1.5' {_PENS[tone]}/></svg>"
-        f" {html.escape(word)}</span>"
+        f"<span style='margin-right:1em;white-space:nowrap'>{_box('', tone)} {html.escape(word)}</span>"
         for tone, word in steps.words.items()
     )
     return (
@@ -79,27 +76,20 @@ def strip(steps: Steps) -> str:
 
 
 def _drawn(steps: Steps, at: int) -> str:
-    """Return one frame as SVG; what changed since the one before has a thick edge."""
-    frame, y, parts = steps.frames[at], 0, []
+    """Return one frame; what changed since the one before has a thick edge."""
+    frame, before = steps.frames[at], steps.frames[max(0, at - 1)]
+    lanes = ""
     for name, boxes in frame.lanes.items():
-        before: Sequence[Box] = steps.frames[at - 1].lanes.get(name, ()) if at else boxes
-        parts.append(f"<text x='0' y='{y + 14}' fill='currentColor' opacity='.8'>{html.escape(name)}</text>")
-        x, y = 0.0, y + 20
-        for number, (text, tone) in enumerate(boxes):
-            wide = max(_BOX, _LETTER * len(text) + 10)
-            if x + wide > WIDTH:
-                x, y = 0.0, y + _ROW
-            edge = 1.5 if number < len(before) and before[number] == (text, tone) else 3.5
-            looks = {"gone": " text-decoration='line-through'", "work": " font-weight='bold'"}.get(tone, "")
-            parts.append(
-                f"<rect x='{x + 2:.0f}' y='{y + 2}' width='{wide - 4:.0f}' height='{_BOX - 2}' rx='3'"
-                f" stroke-width='{edge}' {_PENS[tone]}/><text x='{x + wide / 2:.0f}' y='{y + 17}' text-anchor='middle'"
-                f" fill='currentColor'{looks}>{html.escape(text)}</text>"
-            )
-            x += wide + 2
-        y += _ROW
+        were = before.lanes.get(name, ())
+        row = (_box(*one, is_new=one not in were[number : number + 1]) for number, one in enumerate(boxes))
+        lanes += f"<div>{html.escape(name)}</div><div>{''.join(row)}</div>"
+    return f"<div role='img' aria-label='{html.escape(steps.told(frame), quote=True)}'>{lanes}</div>"
+
+
+def _box(text: str, tone: str, *, is_new: bool = False) -> str:
+    edge = ";border-width:3.5px;padding:0 3px" if is_new else ";padding:2px 5px"
     return (
-        f"<svg xmlns='http://www.w3.org/2000/svg' width='100%' viewBox='0 0 {WIDTH} {y}' font-size='12' role='img'"
-        f" font-family='system-ui,sans-serif' aria-label='{html.escape(steps.told(frame), quote=True)}'>"
-        f"{''.join(parts)}</svg>"
+        "<span style='display:inline-block;box-sizing:border-box;min-width:22px;height:24px;margin:1px 2px;"
+        "font-size:12px;line-height:17px;text-align:center;vertical-align:middle;border-radius:3px;"
+        f"print-color-adjust:exact;border:{_LOOKS[tone]}{edge}'>{html.escape(text)}</span>"
     )

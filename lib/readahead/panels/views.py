@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from collections.abc import Callable
 from functools import cached_property
 from typing import Any
 
 import ipywidgets as widgets
 
-from readahead.chapters import Paint
 from readahead.experiments.claim import AGREES, DIFFERS, NOISY, Claim, Finding
 from readahead.experiments.round import Study
 from readahead.panels.background import Background, button
-from readahead.panels.chart import drawing_html
 from readahead.panels.markup import COLOURS, box, bullets, error_box, folded, paragraphs
 from readahead.panels.predictions import law_fold
 from readahead.questions.answers import Amount, Choice, Order, Several, units_of
@@ -33,12 +31,12 @@ _VERDICTS = {
 
 
 # -- what has to be computed first, perhaps measured -----------------------------------------------
-class _ComputedView(ABC):
-    """Something that is computed in the background once it is started, and shown then."""
+class ComputedView:
+    """What is computed in the background once it is started, and shown then, such as a figure with its table."""
 
-    @abstractmethod
-    def html(self) -> str:
-        """Return it as HTML, computed here and now."""
+    def __init__(self, html: Callable[[], str]) -> None:
+        self.html = html
+        """Computes it here and now, and returns it as HTML."""
 
     @cached_property
     def widget(self) -> Any:
@@ -60,15 +58,16 @@ class _ComputedView(ABC):
         self.body.value = text
 
 
-class ClaimView(_ComputedView):
+class ClaimView(ComputedView):
     """What this run says of a claim."""
 
     def __init__(self, claim: Claim, study: Study) -> None:
+        super().__init__(self._tested)
         self._claim, self._study = claim, study
         self.finding: Finding | None = None
         """What became of the claim, once it was tested."""
 
-    def html(self) -> str:
+    def _tested(self) -> str:
         """Test the claim and return what became of it."""
         self.finding = finding = self._claim.on(self._study)
         mark, title, colour = _VERDICTS[finding.verdict]
@@ -86,17 +85,6 @@ class ClaimView(_ComputedView):
         if not self.background.busy:
             self._study.forget()
             super().start()
-
-
-class FigureView(_ComputedView):
-    """One of a chapter's figures, with its sentence and its table."""
-
-    def __init__(self, paint: Paint, study: Study) -> None:
-        self._paint, self._study = paint, study
-
-    def html(self) -> str:
-        """Compute the figure and return it."""
-        return drawing_html(self._paint(self._study))
 
 
 # -- an exercise ------------------------------------------------------------------------------------
