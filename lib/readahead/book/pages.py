@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import jinja2
 import mistune
 import numpy as np
 from nbformat import NotebookNode
@@ -29,7 +30,6 @@ from readahead.panels.chart import chart
 from readahead.panels.markup import COLOURS, formula, mathml
 
 _HERE = Path(__file__).parent
-BADGE = "Modeled and published; measured on the maker’s machine"
 _CALL = re.compile(r"lesson\.(?:predict|reveal|claim|exercise|figure|steps|explore|guesses)\(.*\)")
 """A cell that only shows something of the chapter: it is not the learner's own code."""
 _ASKS = re.compile(r"\*\*(?:Predict|Claim|Exercise)\.\*\*")
@@ -60,9 +60,18 @@ class Page:
         return self.stem[3:]
 
     @property
-    def number(self) -> str:
+    def number(self) -> int:
         """Return the number of the chapter."""
-        return self.stem[:2]
+        return int(self.stem[:2])
+
+    @property
+    def measured_on(self) -> str:
+        """Return on which machine and when it was executed, as the end of a sentence; nothing of one that failed."""
+        told = self.notebook.metadata
+        if "readahead" not in told:
+            return ""
+        machine, day = told["readahead"]["machine"], str(told.get("papermill", {}).get("end_time", ""))[:10]
+        return f": {machine['cpu']}, {machine['cores']} cores, {machine['system']}, {day}"
 
 
 def write(folder: Path, pages: Sequence[Page]) -> None:
@@ -78,84 +87,28 @@ def write(folder: Path, pages: Sequence[Page]) -> None:
 # -- a page ---------------------------------------------------------------------------------------------
 def chapter_html(page: Page, pages: Sequence[Page]) -> str:
     """Return the page of one chapter."""
-    at = pages.index(page)
-    before, after = pages[at - 1] if at else None, pages[at + 1] if at + 1 < len(pages) else None
-    failed = (
-        f"<p class='failed'>This chapter could not be run. {_text(page.failed)}</p>" if page.failed else ""
+    whole = "\n\n".join(cell.source for cell in page.notebook.cells if cell.cell_type == "markdown")
+    return _rendered(
+        page=page,
+        pages=pages,
+        cells=[_cell(cell) for cell in page.notebook.cells],
+        heads={head: _anchor(head) for head in re.findall(r"^## (.+)$", whole, re.MULTILINE)},
     )
-    about = (
-        f"<p class='about'>Chapter {int(page.number)}, about {page.minutes} minutes. <strong>{BADGE}</strong>"
-        f"{_text(measured_on(page.notebook))}. The notebook itself measures on yours.</p>{failed}"
-    )
-    tools = (
-        "<p class='tools'><button type='button' id='open'>Open everything</button> "
-        "<button type='button' id='forget'>Forget my guesses and answers</button></p>"
-    )
-    cells = [_cell(cell) for cell in page.notebook.cells]
-    turn = "".join(
-        f"<a rel='{rel}' href='{other.stem}.html'>{word}: {_text(other.title)}</a>"
-        for rel, word, other in (("prev", "Before", before), ("next", "Next", after))
-        if other is not None
-    )
-    main = f"{cells[0]}{about}{tools}{''.join(cells[1:])}<nav class='turn' aria-label='Chapters beside'>{turn}</nav>"
-    return _framed(page.title, main, _contents(pages, page), page.topic)
 
 
 def index_html(pages: Sequence[Page]) -> str:
-    """Return the page of contents."""
-    rows = "".join(
-        f"<li value='{int(page.number)}'><a href='{page.stem}.html'>{_text(page.title)}</a>"
-        f"<span class='minutes'>{page.minutes} min</span>"
-        f"{'<p class=failed>This chapter could not be run.</p>' if page.failed else _question(page.notebook)}</li>"
-        for page in pages
-    )
-    dates = {measured_on(page.notebook) for page in pages if not page.failed}
-    about = (
-        "<h1>Readahead</h1><p class='lead'>How storage I/O decides the throughput of a database.</p>"
-        f"<p class='about'><strong>{BADGE}</strong>{_text(dates.pop()) if len(dates) == 1 else ''}.</p>"
-        "<p>You guess, and only then is the answer shown. What you write stays in this browser. On your own machine,"
-        " with the workbook itself, DuckDB measures every answer anew.</p>"
-    )
-    return _framed("Readahead", f"{about}<ol class='chapters'>{rows}</ol>", "", "")
-
-
-def measured_on(notebook: NotebookNode) -> str:
-    """Return on which machine and when a copy was executed, as the end of a sentence; nothing of a notebook."""
-    machine = notebook.metadata.get("readahead", {}).get("machine")
-    if not machine:
-        return ""
-    day = str(notebook.metadata.get("papermill", {}).get("end_time", ""))[:10]
-    return f": {machine['cpu']}, {machine['cores']} cores, {machine['system']}, {day}"
-
-
-def _contents(pages: Sequence[Page], here: Page) -> str:
-    """Return the list of chapters, with the sections of the one that is shown."""
-    rows = []
-    for page in pages:
-        current = " aria-current='page'" if page is here else ""
-        heads = re.findall(r"^## (.+)$", _markdown_of(page.notebook), re.MULTILINE) if page is here else []
-        inner = "".join(f"<li><a href='#{_anchor(head)}'>{_text(head)}</a></li>" for head in heads)
-        link = f"<a href='{page.stem}.html'{current}>{page.number} {_text(page.title)}</a>"
-        rows.append(f"<li>{link}{f'<ul>{inner}</ul>' if inner else ''}</li>")
-    home = "<p><a href='index.html'>Readahead</a></p>"
-    return f"<nav id='contents' aria-label='Contents'>{home}<ul>{''.join(rows)}</ul></nav>"
-
-
-def _framed(title: str, main: str, contents: str, topic: str) -> str:
-    name = f"{title} · Readahead" if contents else title
-    to_contents = "<p class='to'><a href='#contents'>Contents</a></p>" if contents else ""
-    return (
-        "<!doctype html><html lang='en'><head><meta charset='utf-8'>"
-        "<meta name='viewport' content='width=device-width, initial-scale=1'>"
-        f"<title>{_text(name)}</title><link rel='icon' href='data:,'><link rel='stylesheet' href='book.css'>"
-        f"<script src='book.js' defer></script></head><body data-topic='{topic}'>{to_contents}"
-        f"<main>{main}</main>{contents}</body></html>\n"
+    """Return the page of contents, with what each chapter asks: the first paragraph below its title."""
+    dates = {page.measured_on for page in pages if not page.failed}
+    asked = {page.stem: page.notebook.cells[0].source.split("\n\n")[1:2] for page in pages}
+    return _rendered(
+        pages=pages,
+        measured_on=dates.pop() if len(dates) == 1 else "",
+        questions={stem: _markdown("".join(said)) for stem, said in asked.items()},
     )
 
 
-def _question(notebook: NotebookNode) -> str:
-    """Return what a chapter asks: the first paragraph below its title."""
-    return _markdown(notebook.cells[0].source.split("\n\n")[1]) if "\n\n" in notebook.cells[0].source else ""
+def _rendered(**told: Any) -> str:
+    return jinja2.Template((_HERE / "page.html").read_text("utf-8"), autoescape=True).render(told)
 
 
 # -- a cell ---------------------------------------------------------------------------------------------
@@ -183,7 +136,7 @@ def _output(output: Mapping[str, Any]) -> str:
         drawn = _CHART.sub(_IN_A_BOX, _drawn(told["application/vnd.plotly.v1+json"]))
         return f"<div class='output'>{drawn}</div>"
     said = "".join(output.get("text", told.get("text/plain", output.get("evalue", ""))))
-    return f"<pre class='output scroll'>{_text(_ANSI.sub('', said))}</pre>"
+    return f"<pre class='output scroll'>{html.escape(_ANSI.sub('', said), quote=False)}</pre>"
 
 
 def _drawn(figure: Mapping[str, Any]) -> str:
@@ -242,13 +195,5 @@ class _Renderer(mistune.HTMLRenderer):
 _markdown: Any = mistune.create_markdown(renderer=_Renderer(escape=False), plugins=["math", "table"])
 
 
-def _markdown_of(notebook: NotebookNode) -> str:
-    return "\n\n".join(cell.source for cell in notebook.cells if cell.cell_type == "markdown")
-
-
 def _anchor(words: str) -> str:
     return re.sub(r"\W+", "-", html.unescape(words).casefold()).strip("-")
-
-
-def _text(words: str) -> str:
-    return html.escape(words, quote=False)

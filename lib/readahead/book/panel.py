@@ -14,17 +14,6 @@ from readahead.panels.state import settings_at
 
 _PLACE = re.compile(r'<div data-panel="([^"]+)">')
 _BADGE = "Modeled only, no DuckDB here."
-_STYLE = """
-@media screen { [data-panel].readahead-moves > :not(.readahead-live) { display: none; } }
-@media print { .readahead-moves > .readahead-live { display: none; } }
-.readahead-live { --jp-layout-color0: var(--paper); --jp-content-font-color1: var(--ink); }
-.readahead-badge { margin: 0 10px 6px; padding: 2px 10px; border-left: 4px solid #2b8ac6; font: 13px/1.45 system-ui, sans-serif; }
-.readahead-panel .readahead-knob input:read-only { border-color: transparent; background: none; }
-.readahead-live :is(.readahead-measure, .readahead-cancel, .readahead-auto, .readahead-reads, progress) {
-  display: none;
-}
-"""  # noqa: E501
-"""On a page the panel takes the page's own paper and ink; on paper the twin stands instead."""
 
 
 def moving(page: str) -> str:
@@ -65,16 +54,18 @@ def _worth(errors: list[float]) -> str:
 def assets(folder: Path) -> None:
     """Write the files that the panels of all pages share into the folder of the book."""
     paths.write_whole(folder / "panel.js", script())
-    style = Path(panels.__file__).with_name("panel.css").read_text(encoding="utf-8")
-    paths.write_whole(folder / "panel.css", style + _STYLE)
+    paths.write_whole(folder / "panel.css", "".join(_texts("panel.css", "panel.css")))
 
 
 def script() -> str:
     """Return panel.js and the table's answers as one classic script: a page of a folder may not load modules."""
-    panel, answers = (
-        Path(place).with_name(name).read_text(encoding="utf-8")
-        for place, name in ((panels.__file__, "panel.js"), (__file__, "panel_model.js"))
-    )
+    panel, answers = _texts("panel.js", "panel_model.js")
     whole = panel.replace("export default { render };\n", "")
     assert "export" not in whole, "panel.js has to end with: export default { render };"
     return f"(() => {{\n{whole}\n{answers}\nbegin();\n}})();\n"
+
+
+def _texts(notebook: str, book: str) -> list[str]:
+    """Return a file of the notebook's panel, and what the book adds to it."""
+    files = Path(panels.__file__).with_name(notebook), Path(__file__).with_name(book)
+    return [file.read_text(encoding="utf-8") for file in files]

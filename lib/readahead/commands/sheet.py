@@ -14,7 +14,6 @@ run again.
 
 from __future__ import annotations
 
-import html
 import subprocess
 import sys
 import time
@@ -26,6 +25,7 @@ from pathlib import Path
 from typing import Any
 
 import click
+import jinja2
 import nbformat
 import yaml
 from click.exceptions import Exit
@@ -197,15 +197,6 @@ def _executed(copy: Path, wanted: str) -> Outcome | None:
 
 
 _MARKS = {AGREES: ("✓", "agrees"), DIFFERS: ("≠", "differs"), NOISY: ("?", "noisy")}
-_STYLE = """
-:root { color-scheme: light dark }
-body { font: 16px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto; padding: 0 1rem }
-table { border-collapse: collapse; width: 100%; margin: 1rem 0 2rem }
-th, td { text-align: left; padding: .35rem .8rem .35rem 0; border-bottom: 1px solid #8884; vertical-align: top }
-td.n, th.n { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap }
-.agrees { color: #009E73 } .differs, .failed { color: #D55E00 } .noisy, .facts { color: #767676 }
-.scroll { overflow-x: auto } .verdict { white-space: nowrap }
-"""
 
 
 def page(title: str, outcomes: Sequence[Outcome], machine: Machine) -> str:
@@ -218,36 +209,16 @@ def page(title: str, outcomes: Sequence[Outcome], machine: Machine) -> str:
         f" {verdicts[NOISY]} were too noisy to say."
     )
     shown = asdict(machine) | {"memory_bytes": units.text(machine.memory_bytes, "bytes")}
-    facts = ", ".join(f"{n.removesuffix('_bytes').replace('_', ' ')} {value}" for n, value in shown.items())
-    name, counts = html.escape(title), "".join(f"<th class='n'>{mark}" for mark, _ in _MARKS.values())
-    return (
-        f"<!doctype html><html lang='en'><meta charset='utf-8'><title>{name}</title>"
-        "<meta name='viewport' content='width=device-width, initial-scale=1'>"
-        f"<style>{_STYLE}</style><h1>{name}</h1><p>{html.escape(said)}</p><p class='facts'>{html.escape(facts)}</p>"
-        f"<div class='scroll'><table><tr><th>Notebook<th>State<th class='n'>Seconds{counts}</tr>"
-        f"{''.join(map(_row, outcomes))}</table></div><h2>Claims</h2><div class='scroll'><table>"
-        f"{''.join(_claim(one, claim) for one in outcomes for claim in one.claims)}</table></div></html>\n"
-    )
-
-
-def _row(one: Outcome) -> str:
-    file = f"{one.notebook}.ipynb"
-    title = html.escape(next((place.title for place in CONTENTS if place.notebook == file), one.notebook))
-    name = title if one.state == FAILED else f"<a href='{file}'>{title}</a>"
-    why = f"<br><span class='failed'>{html.escape(one.says)}</span>" if one.says else ""
-    verdicts = Counter(claim["verdict"] for claim in one.claims)
-    counts = "".join(f"<td class='n'>{verdicts[verdict] or ''}" for verdict in _MARKS)
-    return (
-        f"<tr><td>{name}{why}<td class='{one.state}'>{one.state}<td class='n'>{one.seconds:.0f}{counts}</tr>"
-    )
-
-
-def _claim(one: Outcome, claim: Mapping[str, str]) -> str:
-    mark, style = _MARKS.get(claim["verdict"], ("", ""))
-    verdict, says, seen = (html.escape(claim[name]) for name in ("verdict", "says", "seen"))
-    return (
-        f"<tr><td class='verdict {style}'>{mark} {verdict}<td>{says}"
-        f"<br><span class='facts'>{html.escape(one.notebook)}: {seen}</span></tr>"
+    template = jinja2.Template(Path(__file__).with_name("sheet.html").read_text("utf-8"), autoescape=True)
+    return template.render(
+        title=title,
+        said=said,
+        facts=", ".join(
+            f"{n.removesuffix('_bytes').replace('_', ' ')} {value}" for n, value in shown.items()
+        ),
+        marks=_MARKS,
+        titles={Path(place.notebook).stem: place.title for place in CONTENTS},
+        outcomes=outcomes,
     )
 
 
