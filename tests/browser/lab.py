@@ -24,6 +24,7 @@ from typing import Any
 
 from readahead import paths
 
+Cell = dict[str, Any]
 TOKEN = "a-token-for-the-test"
 SCREENS = paths.ROOT / "build" / "screens"
 FLAGS = [
@@ -69,28 +70,37 @@ class Lab:
     process: subprocess.Popen[bytes]
     ready_s: float
     """Seconds from its start to its first answer."""
+    stock: bool
+    """Whether it is a plain one, and not ours."""
 
     def address(self, notebook: str) -> str:
         """Return where a notebook opens, in a workspace of its own."""
         return f"http://127.0.0.1:{self.port}/lab/workspaces/w{time.time_ns()}/tree/{notebook}?token={TOKEN}"
 
-    def begin(self, notebook: str, only: Sequence[str] = ()) -> None:
-        """Put a notebook back as it was, with its smallest tables, and forget what was guessed before.
-
-        Of the cells that call a verb of the lesson, only those with one of these texts stay.
-        """
-        whole = (paths.NOTEBOOKS / notebook).read_text(encoding="utf-8")
-        told = json.loads(whole.replace('size = \\"small\\"', 'size = \\"tiny\\"'))
-        kept = ("open_chapter(", "reveal = ", *only)
-        told["cells"] = [
-            cell
-            for cell in told["cells"]
-            if not only
-            or cell["cell_type"] != "code"
-            or any(text in "".join(cell["source"]) for text in kept)
-        ]
+    def begin(self, notebook: str, cells: Sequence[Cell]) -> None:
+        """Write a notebook of these cells, and forget what was guessed before."""
+        kernel = {"name": "python3", "display_name": "Python 3 (ipykernel)", "language": "python"}
+        told = {
+            "cells": list(cells),
+            "metadata": {"kernelspec": kernel},
+            "nbformat": 4,
+            "nbformat_minor": 5,
+        }
         (self.root / notebook).write_text(json.dumps(told), encoding="utf-8")
         self.root.with_name("progress.json").unlink(missing_ok=True)
+
+
+def cells_of(notebook: str, only: Sequence[str]) -> list[Cell]:
+    """Return a chapter's prose and those of its cells that open it or hold one of these texts, at its smallest size."""
+    told = json.loads((paths.NOTEBOOKS / notebook).read_text(encoding="utf-8"))
+    kept = ("open_chapter(", "reveal = ", *only)
+    found = [{**cell, "source": "".join(cell["source"])} for cell in told["cells"]]
+    for at, cell in enumerate(found):
+        cell["id"] = f"{notebook[:2]}-{at}"  # of its own where chapters are put together
+        cell["source"] = cell["source"].replace('size = "small"', 'size = "tiny"')
+    return [
+        cell for cell in found if cell["cell_type"] != "code" or any(text in cell["source"] for text in kept)
+    ]
 
 
 @contextmanager
@@ -130,7 +140,8 @@ def lab(folder: Path, *, stock: bool = False, notebooks: Path | None = None) -> 
         process = subprocess.Popen(command, env=env, stdout=log, stderr=log, cwd=folder)
         try:
             _wait(port, process, Path(log.name))
-            yield Lab(port=port, root=root, process=process, ready_s=time.perf_counter() - start_s)
+            ready_s = time.perf_counter() - start_s
+            yield Lab(port=port, root=root, process=process, ready_s=ready_s, stock=stock)
         finally:
             process.send_signal(signal.SIGTERM)  # ends its kernels too
             try:
@@ -172,6 +183,13 @@ class Visitor:
         """Choose Run > Run All Cells."""
         self.page.locator(".lm-MenuBar-itemLabel", has_text="Run").first.click()
         self.page.locator(".lm-Menu-itemLabel", has_text="Run All Cells").first.click()
+
+    def restart(self, *, and_run: bool) -> None:
+        """Choose Kernel > Restart Kernel, or Restart Kernel and Run All Cells, and agree."""
+        words = "Restart Kernel and Run All Cells" if and_run else "Restart Kernel…"
+        self.page.locator(".lm-MenuBar-itemLabel", has_text="Kernel").first.click()
+        self.page.locator(".lm-Menu-itemLabel", has_text=words).first.click()
+        self.page.locator(".jp-Dialog .jp-mod-accept").click()
 
     def wait_for_kernel(self, timeout_s: float = 60) -> None:
         """Wait until the kernel is idle, by the server's word: the page says so before it has one."""
@@ -274,7 +292,7 @@ def visitor(
         page.goto(running.address(notebook))
         page.wait_for_selector(".jp-Notebook", timeout=60_000)
         guest.wait_for_kernel()
-        _tidy(page)
+        _tidy(page, stock=running.stock)
         yield guest
 
 
@@ -303,11 +321,10 @@ def _listen(guest: Visitor, socket: Any) -> None:
     socket.on("framereceived", lambda frame: keep(guest.answers, frame, '"method": "update"'))
 
 
-def _tidy(page: Any) -> None:
-    """Close the file browser and the offer of news, as a learner would."""
-    for text in ("No", "Dismiss"):
-        button = page.locator(".Toastify button", has_text=text)
-        if button.count():
-            button.first.click()
+def _tidy(page: Any, *, stock: bool) -> None:
+    """Close the file browser and, in a stock Lab, the offer of news, as a learner would."""
+    offered = page.locator(".Toastify button", has_text="No")
+    if stock and offered.count():
+        offered.first.click()
     if page.locator("#jp-left-stack:visible").count():
         page.keyboard.press("Control+b")

@@ -45,12 +45,6 @@ def book(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.fixture(scope="module")
-def chromium() -> Iterator[Any]:
-    with lab.browser() as started:
-        yield started
-
-
 @pytest.fixture
 def opened(book: Path, chromium: Any) -> Iterator[Any]:
     """Open a page of the book, at some width and in some colours; nothing may be asked of anybody, and nothing fail."""

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import lab as reading_room
 import pytest
 
 from readahead.book import panel
@@ -38,18 +37,10 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> str:
     return f"file://{folder}/page.html"
 
 
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    if reason := reading_room.why_not():
-        pytest.skip(reason)
-    with reading_room.browser() as started:
-        yield started
-
-
 @pytest.fixture
-def page(browser: Any, address: str) -> Iterator[Any]:
+def page(chromium: Any, address: str) -> Iterator[Any]:
     """Open it on a phone, and fail if it asks for anything but its own files or says an error."""
-    context = browser.new_context(viewport={"width": 390, "height": 800}, accept_downloads=True)
+    context = chromium.new_context(viewport={"width": 390, "height": 800}, accept_downloads=True)
     opened, wrong = context.new_page(), list[str]()
     opened.on(
         "request",

@@ -1,4 +1,4 @@
-"""A learner works a chapter: guesses, looks, answers wrongly, takes the hint, answers rightly, comes back later."""
+"""A learner works chapters: guesses, looks, answers wrongly, takes the hint, answers rightly, comes back later."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+import lab as reading_room
 import pytest
 
 pytestmark = pytest.mark.browser
@@ -23,6 +24,14 @@ class Walk:
     """(an answer, a piece of the hint of this very mistake)"""
     first_hint: str
     right: str
+
+    @property
+    def cells(self) -> list[reading_room.Cell]:
+        """Return the cells it needs."""
+        asked, exercise = self.guess[0], self.exercise
+        worked = [f'predict("{asked}")', f'reveal("{asked}")', f'exercise("{exercise}")']
+        found = reading_room.cells_of(f"{self.chapter}.ipynb", worked)
+        return [cell for cell in found if cell["cell_type"] == "code"]
 
 
 WALKS = (
@@ -48,63 +57,63 @@ def cell(guest: Any, code: str) -> Any:
     return found
 
 
-def restart_and_run_all(guest: Any) -> None:
-    """Choose Kernel > Restart Kernel and Run All Cells, and agree."""
-    page = guest.page
-    page.locator(".lm-MenuBar-itemLabel", has_text="Kernel").first.click()
-    page.locator(".lm-Menu-itemLabel", has_text="Restart Kernel and Run All Cells").first.click()
-    page.locator(".jp-Dialog .jp-mod-accept").click()
+def work(walk: Walk, guest: Any) -> None:
+    """Guess, look at the answer, and solve the exercise after a mistake."""
+    asked, guess = walk.guess
+    ask, answer = cell(guest, f'lesson.predict("{asked}")'), cell(guest, f'lesson.reveal("{asked}")')
+    ask.locator("input[type=text]").first.wait_for(timeout=60_000)
+    assert "Model" not in answer.inner_text()  # nothing is given away before the guess
+    fields = ask.locator('input[placeholder="a number and its unit"]')
+    assert {field.input_value() for field in fields.all()} == {""}  # no number is suggested
+    ask.locator("input[type=text]").first.fill(guess)
+    ask.locator("input[type=text]").first.press("Enter")
+    ask.locator("button", has_text="Keep my guess").click()
+    answer.locator("button", has_text="Show the answer").click()
+    guest.wait_until(lambda: "Measured" in answer.inner_text() and "Why." in answer.inner_text(), 60)
+    assert guess in answer.inner_text()
+    assert "low" in answer.inner_text() or "high" in answer.inner_text()
+    guest.screen(f"{walk.chapter}-revealed")
+
+    exercise = cell(guest, f'lesson.exercise("{walk.exercise}")')
+    field = exercise.locator("input[type=text]").first
+    field.wait_for(timeout=60_000)
+    field.fill(walk.wrong[0])
+    exercise.locator("button", has_text="Check").click()
+    guest.wait_until(lambda: walk.wrong[1] in exercise.inner_text())  # the hint of this very mistake
+    guest.screen(f"{walk.chapter}-wrong")
+    exercise.locator("button", has_text="Hint").click()
+    guest.wait_until(lambda: walk.first_hint in exercise.inner_text())
+    field.fill(walk.right)
+    exercise.locator("button", has_text="Check").click()
+    guest.wait_until(lambda: "Right" in exercise.inner_text())
+    guest.screen(f"{walk.chapter}-right")
 
 
-@pytest.mark.parametrize("walk", WALKS, ids=lambda walk: walk.chapter)
+def expect_again(walk: Walk, guest: Any) -> None:
+    """Wait until the guess, the answer and the solved exercise are shown."""
+    asked, guess = walk.guess
+    answer = cell(guest, f'lesson.reveal("{asked}")')
+    guest.wait_until(lambda: guess in answer.inner_text() and "Measured" in answer.inner_text(), 60)
+    exercise = cell(guest, f'lesson.exercise("{walk.exercise}")')
+    guest.wait_until(lambda: "Right" in exercise.inner_text(), 30)
+    guest.screen(f"{walk.chapter}-resumed")
+
+
 def test_guess_reveal_wrong_hint_right_restart_resume(
-    walk: Walk, running: Any, open_notebook: Callable[..., Any]
+    running: Any, open_notebook: Callable[..., Any]
 ) -> None:
-    name = f"{walk.chapter}.ipynb"
-    worked = [f'predict("{walk.guess[0]}")', f'reveal("{walk.guess[0]}")', f'exercise("{walk.exercise}")']
-    running.begin(name, only=worked)  # the rest is run by papermill
-    with open_notebook(name) as guest:
-        page = guest.page
+    running.begin("walks.ipynb", [cell for walk in WALKS for cell in walk.cells])
+    with open_notebook("walks.ipynb") as guest:
         guest.run_all()
         guest.wait_for_kernel(180)  # a click waits until the cells have run
+        for walk in WALKS:
+            work(walk, guest)
 
-        asked, guess = walk.guess
-        ask, answer = cell(guest, f'lesson.predict("{asked}")'), cell(guest, f'lesson.reveal("{asked}")')
-        ask.locator("input[type=text]").first.wait_for(timeout=60_000)
-        assert "Model" not in answer.inner_text()  # nothing is given away before the guess
-        fields = page.locator('input[placeholder="a number and its unit"]')
-        assert {fields.nth(at).input_value() for at in range(fields.count())} == {
-            ""
-        }  # no number is suggested
-        ask.locator("input[type=text]").first.fill(guess)
-        ask.locator("input[type=text]").first.press("Enter")
-        ask.locator("button", has_text="Keep my guess").click()
-        answer.locator("button", has_text="Show the answer").click()
-        guest.wait_until(lambda: "Measured" in answer.inner_text() and "Why." in answer.inner_text(), 60)
-        assert guess in answer.inner_text()
-        assert "low" in answer.inner_text() or "high" in answer.inner_text()
-        guest.screen(f"{walk.chapter}-revealed")
-
-        desk = cell(guest, f'lesson.exercise("{walk.exercise}")')
-        field = desk.locator("input[type=text]").first
-        field.wait_for(timeout=60_000)
-        field.fill(walk.wrong[0])
-        desk.locator("button", has_text="Check").click()
-        guest.wait_until(lambda: walk.wrong[1] in desk.inner_text())  # the hint of this very mistake
-        guest.screen(f"{walk.chapter}-wrong")
-        desk.locator("button", has_text="Hint").click()
-        guest.wait_until(lambda: walk.first_hint in desk.inner_text())
-        field.fill(walk.right)
-        desk.locator("button", has_text="Check").click()
-        guest.wait_until(lambda: "Right" in desk.inner_text())
-        guest.screen(f"{walk.chapter}-right")
-
-        restart_and_run_all(guest)
-        page.wait_for_timeout(1500)
+        old = guest.page.locator("#from-before")
+        guest.page.evaluate("document.querySelector('.jp-OutputArea-output').id = 'from-before'")
+        guest.restart(and_run=True)
+        guest.wait_until(lambda: not old.count(), 60)
         guest.wait_for_kernel()
-        answer = cell(guest, f'lesson.reveal("{asked}")')
-        guest.wait_until(lambda: guess in answer.inner_text() and "Measured" in answer.inner_text(), 60)
-        desk = cell(guest, f'lesson.exercise("{walk.exercise}")')
-        guest.wait_until(lambda: "Right" in desk.inner_text(), 30)
-        guest.screen(f"{walk.chapter}-resumed")
+        for walk in WALKS:
+            expect_again(walk, guest)
         assert guest.strangers == []

@@ -1,7 +1,6 @@
 """The panel under a learner's hands: one message a step, typed values, a narrow page, a kernel that goes away."""
 
 import csv
-from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -10,32 +9,7 @@ import pytest
 
 pytestmark = pytest.mark.browser
 
-START = "00_start_here.ipynb"
-
-
-@pytest.fixture(scope="module")
-def guest(open_notebook: Callable[..., Any]) -> Iterator[Any]:
-    """A visitor before the first panel, nothing being measured: the same one for all tests."""
-    with open_notebook(START) as visitor:
-        visitor.run_all()
-        visitor.page.wait_for_selector(
-            ".readahead-panel .readahead-line[d]", timeout=90_000, state="attached"
-        )
-        visitor.show_panel()
-        visitor.page.locator(".readahead-auto input").uncheck()
-        visitor.page.evaluate(
-            "document.querySelector('.readahead-cancel').click()"
-        )  # does nothing if it is off
-        visitor.wait_until(lambda: not visitor.page.locator(".readahead-cancel").is_enabled(), 90)
-        yield visitor
-
-
-def restart(guest: Any, and_run: bool) -> None:
-    page = guest.page
-    page.locator(".lm-MenuBar-itemLabel", has_text="Kernel").first.click()
-    words = "Restart Kernel and Run All Cells" if and_run else "Restart Kernel…"
-    page.locator(".lm-Menu-itemLabel", has_text=words).first.click()
-    page.locator(".jp-Dialog .jp-mod-accept").click()
+KNOBS = ("latency_s", "row_group_rows", "fragment_bytes", "rows_per_lookup")
 
 
 def stand(guest: Any, latency: str) -> None:
@@ -91,7 +65,7 @@ def test_five_hundred_moves_leave_no_memory_behind(guest: Any) -> None:
     slider.focus()
     for moves in (60, 500):  # what is made once is made in the first
         for move in range(moves):
-            guest.page.keyboard.press("ArrowRight" if move % 20 < 10 else "ArrowLeft")
+            guest.page.keyboard.down("ArrowRight" if move % 20 < 10 else "ArrowLeft")  # as if it was held
         stand(guest, "4 ms")
         inside.send("HeapProfiler.collectGarbage")
         sizes.append(inside.send("Runtime.getHeapUsage")["usedSize"] / 1e6)
@@ -222,6 +196,36 @@ def test_the_chart_its_data_and_its_address_can_be_taken_along(guest: Any) -> No
     assert guest.strangers == []
 
 
+def test_every_slider_moves_the_chart_and_a_measurement_can_be_cancelled(guest: Any) -> None:
+    page = guest.page
+    for knob in KNOBS:
+        said, drawn = guest.sentence, guest.curve
+        guest.handle(knob).focus()
+        page.keyboard.press("ArrowLeft")
+        guest.wait_until(lambda was=said: guest.sentence != was)
+        guest.wait_until(lambda was=drawn: guest.curve != was)
+        guest.screen(f"moved-{knob}")
+    assert "Rows per lookup" in guest.sentence and "rows/s" in guest.sentence
+
+    page.locator(".readahead-measure").click()  # where nothing was measured yet
+    assert "DuckDB measured" not in guest.sentence
+    guest.wait_until(lambda: "DuckDB measured" in guest.sentence, 60)
+
+    guest.handle("latency_s").focus()
+    page.keyboard.press("End")  # slow enough to be caught
+    guest.wait_until(lambda: "50 ms" in guest.sentence)
+    points = guest.dots
+    page.locator(".readahead-measure").click()
+    guest.wait_until(lambda: page.locator(".readahead-cancel").is_enabled())
+    page.locator(".readahead-cancel").click()
+    guest.wait_until(lambda: guest.note() == "cancelled", 10)
+    assert guest.dots == points and "DuckDB measured" not in guest.sentence
+    guest.screen("cancelled")
+
+    assert page.locator(".readahead-errors").inner_text().strip() == ""
+    assert guest.strangers == []
+
+
 def test_a_kernel_that_does_not_answer_is_told_of_and_the_note_goes_with_the_answer(
     guest: Any, running: Any
 ) -> None:
@@ -272,11 +276,11 @@ def test_a_kernel_that_was_restarted_is_told_of_and_the_picture_stays(guest: Any
     guest.page.set_viewport_size({"width": 1440, "height": 1000})
     guest.show_panel()
     drawn = guest.curve
-    restart(guest, and_run=False)
+    guest.restart(and_run=False)
     guest.wait_until(lambda: "Run this cell again" in guest.note(), 60)
     assert guest.curve == drawn
     guest.wait_for_kernel()
-    restart(guest, and_run=True)
+    guest.run_all()
     guest.wait_until(
         lambda: guest.page.locator(".readahead-line[d]").count() >= 1 and not guest.note().endswith("again."),
         90,

@@ -2,7 +2,6 @@
 
 import json
 import os
-import shutil
 import socket
 import subprocess
 import sys
@@ -17,7 +16,6 @@ from typing import Any
 import nbformat
 import pytest
 import websocket
-from playwright import sync_api
 
 from readahead import paths
 from readahead.commands import lab as command
@@ -137,33 +135,6 @@ def test_nothing_is_written_to_the_learner_s_own_settings(lab: Lab) -> None:
         else set()
     )
     assert not {name for name in written if "config" in name and name != "migrated"}, written
-
-
-@pytest.mark.browser
-def test_the_page_opens_on_the_notebook_with_no_pop_up_and_no_request_off_this_machine(lab: Lab) -> None:
-    found = next(
-        (path for name in ("chromium", "chromium-browser", "google-chrome") if (path := shutil.which(name))),
-        None,
-    )
-    if found is None and not os.environ.get("CI"):
-        pytest.skip("no Chromium on the PATH")
-    requests: list[str] = []
-    with sync_api.sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=found, args=["--no-sandbox", "--disable-gpu"])
-        page = browser.new_page()
-        page.on("request", lambda request: requests.append(request.url))
-        page.goto(f"http://127.0.0.1:{lab.port}/lab/tree/my%20notebook.ipynb?token={TOKEN}")
-        page.locator(".jp-NotebookPanel .jp-Cell").first.wait_for(timeout=60_000)
-        sync_api.expect(
-            page.locator(".jp-Notebook-ExecutionIndicator[data-status=idle]").first
-        ).to_be_visible(timeout=60_000)
-        page.wait_for_timeout(1000)  # a pop-up comes late
-        assert page.get_by_text("Jupyter news").count() == 0
-        browser.close()
-    assert len(requests) > 10
-    assert [
-        url for url in requests if not url.startswith((f"http://127.0.0.1:{lab.port}", "data:", "blob:"))
-    ] == []
 
 
 def test_the_start_notebook_is_opened_from_the_repository(tmp_path: Path) -> None:
