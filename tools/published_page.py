@@ -15,12 +15,12 @@ import click
 
 from readahead import published, units
 from readahead.chapters import CONTENTS, chapter
-from readahead.experiments.residual import ROLES, Residual, Tally
+from readahead.experiments.residual import Residual, Tally
 from readahead.published import Figure
 from tools.null_model import scatter
 from tools.published_checks import checks
 
-ORDER = tuple(ROLES)
+ORDER = ("foretold", "fitted", "identity", "assumed")
 """The roles, the one that could have failed first: where two chapters speak of a figure, the first role counts."""
 NONE = "not compared"
 _KINDS = {"bytes": "bytes", "bytes_per_s": "bytes_per_s", "s": "s", "rows_per_s": "rows_per_s", "1": "1"}
@@ -59,8 +59,9 @@ def tallies() -> dict[str, Tally]:
 
 def _together(held: dict[str, Tally]) -> Tally:
     every = tuple(one for tally in held.values() for one in tally.residuals)
+    identities = tuple(one for tally in held.values() for one in tally.identities)
     set_by_hand = tuple(name for tally in held.values() for name in (*tally.fitted, *tally.chosen))
-    return Tally(residuals=every, fitted=set_by_hand)
+    return Tally(residuals=every, identities=identities, fitted=set_by_hand)
 
 
 def _percent(share: float) -> str:
@@ -78,8 +79,7 @@ def _foretold(name: str, tally: Tally, *, null: bool = False) -> str:
 
 def _beside(name: str, tally: Tally) -> str:
     """Return the line of what is no test, and of what was fitted."""
-    others = (len(tally.of(role)) for role in ORDER[1:])
-    misprints = sum(one.misprint for one in tally.residuals)
+    others, misprints = tally.no_tests.values(), sum(one.corrected is not None for one in tally.identities)
     return _line(name, len(tally.foretold), *others, misprints, tally.parameters, tally.free)
 
 
@@ -96,6 +96,8 @@ def errors() -> str:
     by: dict[str, list[Residual]] = {}
     for one in together.residuals:
         by.setdefault(one.figure.author, []).append(one)
+    for figure in together.identities:
+        by.setdefault(figure.author, [])
     authors = [_foretold(name, Tally(residuals=tuple(rows))) for name, rows in sorted(by.items())]
     counts = ("chapter", *ORDER, "of them misprints", "fitted or chosen", "degrees of freedom")
     chosen = []
@@ -150,6 +152,8 @@ def figures() -> str:
     for tally in tallies().values():
         for one in tally.residuals:
             roles[one.figure] = min(one.role, roles.get(one.figure, one.role), key=ORDER.index)
+        for figure in tally.identities:
+            roles.setdefault(figure, "identity")
     documents: dict[tuple[str, str], list[tuple[str, Figure]]] = {}
     for topic in _topics():
         for figure in published.figures(topic):
@@ -183,13 +187,11 @@ def compare() -> None:
 
 
 def _compared(title: str, tally: Tally) -> Iterator[str]:
-    yield f"{title}: {len(tally.residuals)} figures, {len(tally.foretold)} foretold"
+    held = len(tally.residuals) + len(tally.identities)
+    yield f"{title}: {held} figures, {len(tally.foretold)} foretold"
     for one in tally.residuals:
         pair = f"{one.model:14.6g} {one.figure.value:14.6g} {one.ratio - 1:+8.1%}"
         yield f"  {one.name:44} {pair}  {one.role:9} {one.why}".rstrip()
-        if one.misprint:
-            mended = f"{one.figure.best:14.6g} {one.model / one.figure.best - 1:+7.1%}"
-            yield f"  {'  a misprint; corrected':44} {'':14} {mended}"
     yield f"  {tally.sentence}"
     model, null = scatter(tally)
     if math.isfinite(null):

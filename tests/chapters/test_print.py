@@ -15,6 +15,7 @@ from readahead.chapters import CONTENTS, chapter
 from readahead.experiments.residual import FAR, Residual, Tally
 from tools import published_page
 from tools.null_model import scatter
+from tools.published_checks import checks
 
 TOPICS = [place.topic for place in CONTENTS if place.topic in published.topics()]
 EVERY = [(topic, one) for topic in published.topics() for one in published.figures(topic)]
@@ -51,7 +52,7 @@ def test_what_is_far_off_is_told_with_what_is_known_of_why(topic: str) -> None:
 
 @pytest.mark.parametrize("topic", TOPICS)
 def test_no_figure_is_compared_twice_in_a_chapter(topic: str) -> None:
-    figures = [one.figure for one in held(topic)]
+    figures = [one.figure for one in held(topic)] + list(tally(topic).identities)
     assert len(set(figures)) == len(figures)
 
 
@@ -64,6 +65,7 @@ def test_a_figure_is_foretold_in_one_chapter_only() -> None:
 
 def test_every_figure_is_compared_or_stands_in_the_list_with_the_reason() -> None:
     compared = {one.figure for topic in TOPICS for one in held(topic)}
+    compared |= {one for topic in TOPICS for one in tally(topic).identities}
     lost = [
         f"{topic}: {one.name}"
         for topic, one in EVERY
@@ -87,16 +89,17 @@ def test_a_model_does_better_than_one_that_knows_nothing(topic: str) -> None:
     assert math.isnan(null) or (model < 0.99 * null) == (topic not in NULL_IS_AS_GOOD)
 
 
-def test_a_misprint_is_held_to_both_and_is_no_success() -> None:
-    misprints = [one for topic in TOPICS for one in held(topic) if one.misprint]
-    assert {one.figure.name for one in misprints} >= {
-        "wide_elapsed_difference_share",
-        "block_cache_bytes.dedicated",
-    }
-    for one in misprints:
-        assert one.role != "foretold"
-        assert one.error > 0.005 and abs(one.model / one.figure.best - 1) < 0.02
-        assert one not in [row for topic in TOPICS for row in tally(topic).foretold]
+@pytest.mark.parametrize("topic", TOPICS)
+def test_an_identity_has_its_sum(topic: str) -> None:
+    sums = [f"{one.left} {one.right} " for one in checks() if one.topic == topic]
+    for one in tally(topic).identities:
+        stands = re.compile(rf"(?<![\w.:]){re.escape(one.name)}(?![\w.])")
+        assert any(stands.search(told) for told in sums), one.name
+
+
+def test_a_misprint_is_no_success() -> None:
+    misprints = {one.name for topic in TOPICS for one in tally(topic).identities if one.corrected is not None}
+    assert misprints >= {"wide_elapsed_difference_share", "block_cache_bytes.dedicated"}
 
 
 def raw(topic: str, name: str) -> dict[str, str]:
@@ -116,6 +119,7 @@ def test_twenty_figures_at_random_stand_on_the_page_as_in_their_file() -> None:
         [line] = [line for line in part.splitlines() if line.startswith(f"| {topic} | `{one.name}` |")]
         cells = re.split(r"(?<!\\) \| ", line.strip("| "))
         roles = [other.role for place in TOPICS for other in held(place) if other.figure == one]
+        roles += ["identity" for place in TOPICS if one in tally(place).identities]
         assert cells[2] == row["printed"].replace("|", "\\|")
         assert cells[3] == published_page.text(one)
         assert cells[4] == (min(roles, key=published_page.ORDER.index) if roles else "not compared")
@@ -137,7 +141,7 @@ def test_a_proof_sheet_does_not_tell_the_answer_of_an_exercise(topic: str) -> No
             continue  # an answer of the learner's own study is in no document
         if not isinstance(right, float):
             continue
-        for row in drawn.shown:
+        for row in drawn.residuals:
             if exercise.shape.kind in KINDS.get(row.figure.unit, (row.figure.unit,)):
                 for shown in (row.model, row.figure.value):
                     assert shown != pytest.approx(right, rel=0.005), f"{exercise.id} asks for {row.name}"

@@ -46,21 +46,19 @@ def test_only_what_could_have_failed_is_counted() -> None:
         Residual(figure(1.0, "near"), 1.05, "foretold"),
         Residual(figure(1.0, "far"), 1.2, "foretold", "nobody knows"),
         Residual(figure(1.0, "set"), 9.0, "fitted"),
-        Residual(figure(1.0, "sum"), 9.0, "identity"),
     ]
-    tally = Tally(residuals=tuple(rows), fitted=("a rate",))
+    tally = Tally(residuals=tuple(rows), identities=(figure(1.0, "sum"),), fitted=("a rate",))
     assert tally.quantile(0.5) == pytest.approx(0.125)  # the middle of two, and not the upper one
     assert tally.within == 0.5 and tally.worst is rows[1] and tally.free == 2
     assert "2 printed figures" in tally.sentence and "20%" in tally.sentence
+    assert "1 fitted, 1 identity" in tally.sentence
     assert Tally(residuals=tuple(rows[2:])).worst is None
 
 
 def test_a_misprint_is_no_success_and_a_choice_is_named() -> None:
-    misprint = figure(0.0004, corrected=0.0034)
-    one = Residual(misprint, 0.0034, "identity")
-    assert one.error == pytest.approx(7.5) and one.model == one.figure.best
-    with pytest.raises(BadValue, match="misprint"):
-        Residual(misprint, 0.0034, "foretold")
+    for role in ("foretold", "fitted"):
+        with pytest.raises(BadValue, match="misprint"):
+            Residual(figure(0.0004, corrected=0.0034), 0.0034, role)
     with pytest.raises(BadValue, match="nobody printed"):
         Residual(figure(1.0), 1.0, "assumed")
     with pytest.raises(BadValue, match="role"):

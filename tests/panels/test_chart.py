@@ -247,9 +247,9 @@ def test_residuals_have_a_dot_and_a_percentage_for_every_figure_but_for_arithmet
         told("half", 0.5, 1.0),
         told("exact", 3.0, 3.0, "fitted"),
         told("near", 1.05, 1.0, "assumed", why="that it is near"),
-        told("sum", 2.0, 1.0, "identity"),
     ]
-    proof = Tally(residuals=tuple(rows), fitted=("one", "two"))
+    sums = (told("sum", 2.0, 1.0).figure,)
+    proof = Tally(residuals=tuple(rows), identities=sums, fitted=("one", "two"))
     root = ElementTree.fromstring(chart(proof))
     by_row = sorted(uses(root, "modeled"), key=lambda place: place[1])
     assert len(by_row) == 3 and by_row[0][0] < by_row[1][0] < by_row[2][0]

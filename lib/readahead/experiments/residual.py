@@ -24,7 +24,6 @@ Array = NDArray[np.float64]
 ROLES = {
     "foretold": "it could have failed: no parameter was set by this figure",
     "fitted": "a parameter was set by it",
-    "identity": "arithmetic over other printed figures",
     "assumed": "it rests on a choice that nobody printed",
 }
 """What a comparison is worth. Only the first kind is a test."""
@@ -51,9 +50,9 @@ class Residual:
                 f"{self.name!r}: model {self.model!r} and print {self.figure.value!r} must both be above 0."
                 " A figure of 0 has no ratio: name it among those that are not compared."
             )
-        if self.misprint and self.role == "foretold":
+        if self.figure.corrected is not None:
             raise BadValue(
-                f"{self.name!r} is a misprint, so its correction is no success of a model. Use the role 'identity'."
+                f"{self.name!r} is a misprint, so its correction is no success of a model. Name it under `identities`."
             )
         if self.role == "assumed" and not self.why:
             raise BadValue(f"{self.name!r} is assumed. Say in `why` what nobody printed.")
@@ -73,13 +72,8 @@ class Residual:
         return units.text(value, unit if known else "", digits)
 
     @property
-    def misprint(self) -> bool:
-        """Return whether the page prints something else than it must have meant."""
-        return self.figure.corrected is not None
-
-    @property
     def ratio(self) -> float:
-        """Return the model over what was printed, misprint or not."""
+        """Return the model over what was printed."""
         return self.model / self.figure.value
 
     @property
@@ -134,6 +128,9 @@ class Tally:
     """What some comparisons with print are worth together. Errors are those of the foretold figures alone."""
 
     residuals: tuple[Residual, ...]
+    identities: tuple[Figure, ...] = ()
+    """Figures that are arithmetic over other printed ones: `data/published/checks.csv` has the sums. They say nothing of
+    the model, and are counted and not drawn: among them are misprints, which are left to be found."""
     fitted: tuple[str, ...] = ()
     """What was fitted to figures."""
     chosen: tuple[str, ...] = ()
@@ -142,15 +139,6 @@ class Tally:
     title = "Model against print"
     head = ("Figure", "printed", "modeled", "modeled / printed", "role", "why")
     """The heading of the table."""
-
-    @property
-    def shown(self) -> list[Residual]:
-        """Return the comparisons that are drawn.
-
-        Arithmetic over other printed figures says nothing of the model, and among it are the misprints, which are left
-        to be found.
-        """
-        return [one for one in self.residuals if one.role != "identity" and not one.misprint]
 
     @property
     def rows(self) -> list[tuple[str, ...]]:
@@ -164,7 +152,7 @@ class Tally:
                 one.role,
                 one.why,
             )
-            for one in self.shown
+            for one in self.residuals
         ]
 
     @property
@@ -184,8 +172,13 @@ class Tally:
     @property
     def free(self) -> int:
         """Return the residual degrees of freedom: figures that the model met, less what was set by looking at them."""
-        met = sum(one.role != "identity" for one in self.residuals)
-        return met - self.parameters
+        return len(self.residuals) - self.parameters
+
+    @property
+    def no_tests(self) -> dict[str, int]:
+        """Return how many figures could not have failed, by what they are."""
+        fitted, assumed = (len(self.of(role)) for role in ("fitted", "assumed"))
+        return {"fitted": fitted, "identity": len(self.identities), "assumed": assumed}
 
     @property
     def errors(self) -> list[float]:
@@ -209,9 +202,7 @@ class Tally:
     @property
     def sentence(self) -> str:
         """Return what the comparisons are worth, in words."""
-        rest = ", ".join(
-            f"{len(self.of(role))} {role}" for role in ROLES if role != "foretold" and self.of(role)
-        )
+        rest = ", ".join(f"{count} {role}" for role, count in self.no_tests.items() if count)
         beside = f" Beside them, and no test: {rest}." if rest else ""
         worst = self.worst
         if worst is None:
@@ -231,26 +222,35 @@ def tally(chapter: str, models: Mapping[str, float], bases: Mapping[str, float] 
     """Return printed figures, by name, beside what the models of a chapter's file say of them.
 
     `print.yaml` beside that file tells the role of each, and why one is far off: the first name that fits counts, and *
-    is for any letters. A figure of another topic is named `topic:figure`.
+    is for any letters. A figure of another topic is named `topic:figure`. It also names the `identities`.
     """
     told, topic = _told(chapter), Path(chapter).parent.name
 
-    def of(field: str, name: str, usual: str) -> str:
+    def of(field: str, name: str) -> str:
         fits = (said for like, said in told.get(field, {}).items() if fnmatch.fnmatchcase(name, like))
-        return str(next(fits, usual))
+        return str(next(fits, ""))
 
     found = (
         Residual(
             published.named(topic, name),
             float(model),
-            of("roles", name, "identity"),
-            of("why", name, ""),
+            of("roles", name),
+            of("why", name),
             base=(bases or {}).get(name, 1.0),
         )
         for name, model in models.items()
     )
-    chosen = tuple(told.get("chosen_by_looking", ()))
-    return Tally(residuals=tuple(found), fitted=tuple(told.get("fitted", ())), chosen=chosen)
+    likes = told.get("identities", ())
+    return Tally(
+        residuals=tuple(found),
+        identities=tuple(
+            one
+            for one in published.figures(topic)
+            if any(fnmatch.fnmatchcase(one.name, like) for like in likes)
+        ),
+        fitted=tuple(told.get("fitted", ())),
+        chosen=tuple(told.get("chosen_by_looking", ())),
+    )
 
 
 def fitted(chapter: str) -> Mapping[str, float]:

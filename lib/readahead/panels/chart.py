@@ -280,12 +280,12 @@ def _draw_residuals(figure: Any, tally: Tally) -> float:
     A full dot could have failed; a hollow one shows a figure that was fitted to, or that rests on a choice.
     """
     axes = figure.add_subplot()
-    ratios = [one.ratio for one in tally.shown]
+    ratios = [one.ratio for one in tally.residuals]
     wide = min(WIDEST, max(1.25, *(max(ratio, 1 / ratio) for ratio in ratios)) * 1.02)
     rows = range(len(ratios))
     axes.axvspan(1 / NEAR, NEAR, color=COLOURS["published"], alpha=0.14, linewidth=0)
     axes.axvline(1, color=COLOURS["published"], linewidth=2)
-    for row, one in enumerate(tally.shown):
+    for row, one in enumerate(tally.residuals):
         shown = min(max(one.ratio, 1 / wide), wide)
         full = {} if one.role == "foretold" else {"markerfacecolor": "none", "markeredgewidth": 2}
         axes.plot(
@@ -293,7 +293,7 @@ def _draw_residuals(figure: Any, tally: Tally) -> float:
         )
     axes.set(xscale="log", xlim=(1 / wide, wide), ylim=(len(ratios) - 0.5, -0.5))
     axes.set_xticks([1 / NEAR, 1, NEAR], ["−10 %", "as printed", "+10 %"])
-    axes.set_yticks(rows, [_row_name(one) for one in tally.shown])
+    axes.set_yticks(rows, [_row_name(one) for one in tally.residuals])
     percent = axes.secondary_yaxis("right")
     percent.set_yticks(rows, [f"{100 * (ratio - 1):+.1f} %".replace("-", "−") for ratio in ratios])
     for side in (axes, percent):

@@ -33,15 +33,9 @@ def study() -> Study:
     return Study(EXPERIMENT, repeats=1)
 
 
-def test_the_printed_figures_agree_but_for_the_named_one() -> None:
-    errors = {one.figure.name: one.error for one in in_print().residuals}
-    assert float(np.median(list(errors.values()))) <= 0.03
-    assert {name for name, error in errors.items() if error > 0.1} == {
-        "readahead_pages_per_s.on",
-        "table_rows",
-        "slowdown_factor",
-        "scan_bytes_per_s.on_low",
-    }
+def test_the_printed_figures_agree() -> None:
+    errors = [one.error for one in in_print().residuals]
+    assert float(np.median(errors)) <= 0.03 and max(errors) <= 0.1
     assert not any(one.role == "foretold" for one in in_print().residuals)
 
 

@@ -240,15 +240,10 @@ def in_print() -> Tally:
     printed = partial(published.best, "cache_tiers")
     loads = ("cold.unsorted", "warm.unsorted", "cold.redundant")
     cold_s, warm_s, again_s = (published.best("scale_out", f"total_s.{load}") for load in loads)
-    memory, again = printed("imdt_bytes") + printed("dram_bytes"), "scale_out:total_s.warm.redundant"
-    combined, dedicated = (memory * printed(f"block_cache_share.{use}") for use in ("combined", "dedicated"))
+    again = "scale_out:total_s.warm.redundant"
     models = {
         again: again_s * warm_s / cold_s,
         "imdt_bytes": (printed("optane_drives") - 1) * printed("optane_drive_bytes"),
-        "memory_bytes": memory,
-        "block_cache_bytes.one_node": combined,
-        "block_cache_bytes.two_nodes": 2 * combined,
-        "block_cache_bytes.dedicated": 2 * dedicated,
     }
     return tally(__file__, models, {again: again_s})
 

@@ -191,23 +191,16 @@ FIGURES = {
 def in_print() -> Tally:
     """Return every printed figure that a law of this chapter meets.
 
-    Three of the comment's figures follow from its own others. Only the scan of the table in fragments of 225 pages
-    could have failed, and it does: with the drive's seek, such fragments cost little.
+    Only the scan of the table in fragments of 225 pages could have failed, and it does: with the drive's seek, such
+    fragments cost little.
     """
-    seek_s, drive = figure("seek_s").value, device("usb-disk")
-    own = {"seek_s": seek_s, "bandwidth_bytes_per_s": figure("seek_costs_bytes").value / seek_s}
+    drive, small = device("usb-disk"), figure("drive_4k_read_bytes").value
     rate = drive.channel_bandwidth_bytes_per_s
     usb = {"seek_s": drive.seek_s + drive.latency_s, "bandwidth_bytes_per_s": rate}
-    small = figure("drive_4k_read_bytes").value
-    share = figure("rowstore_scan_bytes_per_s").value / figure("drive_sequential_bytes_per_s").value
     models = {
         "rowstore_scan_bytes_per_s": rate * laws.yield_share(BEFORE_BYTES, **usb),
         "drive_sequential_bytes_per_s": rate,
         "drive_4k_bytes_per_s": small / (usb["seek_s"] + small / rate),
-        "yield_share": laws.yield_share(figure("fragment_bytes").value, **own),
-        "fragment_bytes": figure("fragment_pages").value * PAGE_BYTES,
-        "speed_share_guess.low": share,
-        "speed_share_guess.high": share,
     }
     return tally(__file__, models)
 

@@ -15,7 +15,6 @@ from numpy.typing import ArrayLike
 
 from readahead import published
 from readahead.chapters.io_cpu import laws
-from readahead.chapters.io_cpu.laws import PAGE_BYTES
 from readahead.errors import BadValue
 from readahead.experiments.residual import Tally, tally
 from readahead.experiments.round import Applied
@@ -127,25 +126,4 @@ def in_print() -> Tally:
     for name, count in itertools.product(("memory", "disk", "aggregate"), ROWS):
         costs = without(count)[name == "aggregate"]
         models[f"cpu_per_page_s.{name}.r{count}"] = float(costs.cpu_s(count, loaded=name == "disk"))
-    few, many = (printed(f"cpu_per_page_s.disk.r{count}") for count in (ROWS[0], ROWS[-1]))
-    loads = [disk - memory for disk, memory in zip(column("disk"), column("memory"), strict=True)]
-    rows = (25, 30, 100, 1000)
-    lookup_s, *batched_s = (published.best("lookups", f"cpu_per_row_s.disk_8k.n{n}") for n in rows)
-    q1_bytes = (printed("q1_bytes.low") + printed("q1_bytes.high")) / 2
-    models |= {
-        "load_cpu_per_page_s.low": min(loads),
-        "load_cpu_per_page_s.high": max(loads),
-        "scan_bytes_per_core_s.low": PAGE_BYTES / many,
-        "scan_bytes_per_core_s.high": PAGE_BYTES / few,
-        "random_reads_per_core_s.low": 1 / lookup_s,
-        "random_reads_per_core_s.high": 1 / float(np.median(batched_s)),
-        "q1_bytes_per_cpu_s": q1_bytes / printed("q1_cpu_s"),
-        "row_bytes.r1": PAGE_SPACE_BYTES / ROWS[0],
-        "row_bytes.r323": PAGE_SPACE_BYTES / ROWS[-1],
-        "evict_cpu_per_page_s": evicting_s(),
-    }
     return tally(__file__, models)
-
-
-PAGE_SPACE_BYTES = 8_096
-"""What a page has room for, without its header (P. Randal, Inside sys.dm_db_index_physical_stats)."""

@@ -130,38 +130,18 @@ def told_from_others() -> dict[str, float]:
 
 
 def in_print() -> Tally:
-    """Return every figure of both tables, and those of his text, beside the law.
+    """Return every figure of both tables, foretold by the law as it is fitted to the other rows of the tables.
 
-    A figure of a table is foretold by the law as it is fitted to the other rows of the tables; his text repeats
-    what follows from them. Rows and reads a second are one rate. The rows test it, so that no miss counts twice, and
-    the reads are foretold from the printed rows: they test the reads of a row.
+    Rows and reads a second are one rate. The rows test it, so that no miss counts twice, and the reads are foretold
+    from the printed rows: they test the reads of a row.
     """
-    others, law = told_from_others(), {rows: columns(rows) for rows in ROWS}
-    models, bases = dict[str, float](), dict[str, float]()
-    for column, rows in itertools.product(law[ROWS[0]], ROWS):
-        name = f"{column}.n{rows}"
-        models[name] = others.get(name, law[rows][column])
-        if column.endswith("_reads_per_s"):
-            rate = name.replace("_reads_", "_rows_")
+    models, bases = dict(told_from_others()), dict[str, float]()
+    for name, rate in ((name, name.replace("_reads_per_s", "_rows_per_s")) for name in told_from_others()):
+        if name != rate:
             bases[name] = printed(rate)
-            models[name] *= bases[name] / others[rate]
-    read_cpu_s = {page: [printed(f"cpu_per_read_s.{page}.n{rows}") for rows in ROWS] for page in (WARM, COLD)}
-    models |= {
-        "duration_s.n25": query_s(25, WARM),
-        "duration_s.n26": query_s(26, WARM),
-        "read_latency_s.n25": FITTED["service_s.8k"],
-        "read_latency_s.n26": mean_latency_s(26),
-        "query_cpu_s.n25": 25 * law[25][WORKED_OUT],
-        "query_cpu_s.n26": 26 * law[26][WORKED_OUT],
-        "memory_cpu_per_row_s.typical": FITTED["memory_row_cpu_s"],
-        "cpu_per_read_s.single": FITTED["read_cpu_s.8k_alone"],
-        "cpu_per_read_s.scatter_low": min(read_cpu_s[WARM]),
-        "cpu_per_read_s.scatter_high": FITTED["read_cpu_s.8k_many"],
-        "cpu_per_read_s.64k_low": min(read_cpu_s[COLD]),
-        "cpu_per_read_s.64k_high": max(read_cpu_s[COLD]),
-        "reads_replaced_by_64k": printed("read_bytes.cold") / printed("read_bytes.warm"),
-    }
-    return tally(__file__, models, bases)
+            models[name] *= bases[name] / told_from_others()[rate]
+    latencies_s = {"read_latency_s.n25": FITTED["service_s.8k"], "read_latency_s.n26": mean_latency_s(26)}
+    return tally(__file__, models | latencies_s, bases)
 
 
 # -- what is asked of model and measurement ----------------------------------------------------------------

@@ -78,29 +78,14 @@ def shea_rate(size_bytes: float) -> float:
 def in_print() -> Tally:
     """Return every printed figure that a law of this chapter meets; none of them could have failed.
 
-    Shea's rates follow from his table and his times, and what SQL Server reads at once from its pages. Chang's three
-    scans fit windows of the two sizes that he names, if the larger belongs to the two faster scans.
+    Chang's three scans fit windows of the two sizes that he names, if the larger belongs to the two faster scans.
     """
-    table, page, copy = printed("table_bytes"), printed("page_bytes"), printed("rowstore_read_pages")
-    small, large = (shea_rate(printed(f"read_bytes.{way}")) for way in (OFF, ON))
-    elapsed_s = {way: printed(f"elapsed_s.{way}") for way in (OFF, ON)}
-    models = {
-        "elapsed_s.on": table / large,
-        "elapsed_s.off": table / small,
+    table, unlocked = printed("table_bytes"), _without_locks().result
+    models = {f"elapsed_s.{way}": table / shea_rate(printed(f"read_bytes.{way}")) for way in (ON, OFF)}
+    models |= {
         "scan_bytes_per_s.read_committed_cold": printed("scan_bytes_per_s.read_committed_cold"),
-        "scan_bytes_per_s.nolock_cold": _without_locks().result,
-        "scan_bytes_per_s.read_committed_warm": _without_locks().result,
-        "scan_bytes_per_s.on_high": large,
-        "scan_bytes_per_s.on_low": large,
-        "scan_bytes_per_s.off": small,
-        "expected_s.off": elapsed_s[OFF],
-        "expected_s.on": elapsed_s[ON],
-        "slowdown_factor": elapsed_s[OFF] / elapsed_s[ON],
-        "table_rows": table / page,
-        "readahead_pages_per_s.on": table / page / elapsed_s[ON],
-        "rowstore_read_bytes": copy * page,
-        "rowstore_read_bytes.rounded": copy * page,
-        "columnstore_read_bytes": printed("columnstore_read_factor") * copy * page,
+        "scan_bytes_per_s.nolock_cold": unlocked,
+        "scan_bytes_per_s.read_committed_warm": unlocked,
     }
     return tally(__file__, models)
 

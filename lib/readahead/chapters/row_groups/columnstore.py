@@ -97,12 +97,6 @@ def dictionary_from_groups() -> float:
     return laws.dictionary_bytes(printed("table_rows"), groups, text_bytes_per_row())
 
 
-def counted_bytes_per_s() -> float:
-    """Return what the read-ahead counter counts, a second."""
-    pages = printed("physical_reads_pages.narrow_columnstore") + printed("readahead_pages.narrow_columnstore")
-    return pages * PAGE_BYTES / printed("elapsed_s.narrow_columnstore")
-
-
 def _scans() -> list[TableScan]:
     told = {  # bytes, and the length of a read
         "narrow_columnstore": (narrow_bytes(), COLUMNSTORE_READ_BYTES),
@@ -140,20 +134,9 @@ def in_print() -> Tally:
     number_bytes = np.log2(laws.rows_per_group(text_bytes_per_row())) / 8
     more = wide_groups() / full_groups()
     smaller = more * narrow_row / (narrow_row + number_bytes)
-    took = {way: printed(f"elapsed_s.wide_{way}") for way in ("columnstore", "rowstore")}
     models |= {
         "row_group_number_factor": more,
         "row_group_bytes_factor": smaller,
         "row_group_bytes.wide": narrow_bytes() / full_groups() / smaller,
-        "row_group_rows_factor": more,  # one fact with the number of groups
-        "counted_bytes_per_s.narrow_columnstore": counted_bytes_per_s(),
-        "wide_elapsed_difference_share": took["columnstore"] / took["rowstore"] - 1.0,
-        "wide_elapsed_difference_s": took["columnstore"] - took["rowstore"],
-        "bytes.wide_rowstore": wide_bytes(),
-        "table_rows.rounded": printed("table_rows"),
-        "table_rows.rounded_down": printed("table_rows"),
-        "wide_elapsed_s.rounded": took["rowstore"],
-        "text_bytes": 2 * printed("text_characters"),
     }
-    exact = [f"readahead_pages.narrow_{way}" for way in took] + [f"cpu_s.wide_{way}" for way in took]
-    return tally(__file__, models | {f"{name}.rounded": printed(name) for name in exact}, bases)
+    return tally(__file__, models, bases)

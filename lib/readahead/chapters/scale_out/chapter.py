@@ -66,22 +66,12 @@ def in_print() -> Tally:
     The sorted times and one of the redundant are foretold in the chapters on elimination and on cache tiers; a figure
     counts once, so here they only take part in the fit.
     """
-    models, worked_out, every = {}, {}, totals()
-    for name, told in every.items():
+    models = {}
+    for name, told in totals().items():
         elsewhere = name.endswith((", sorted", "warm, redundant"))
-        own = name.startswith("2")
-        models[told.name if own else f"elimination:{told.name}"] = product(
-            name, "" if elsewhere else name
-        ).result
-        if own:
-            alone = every[name.replace("2 nodes", "1 node").replace("redundant", "unsorted")]
-            worked_out[told.name.replace("total_s", "speedup")] = alone.value / told.value
-    worked_out |= {
-        "redundancy_overhead_share": printed("total_s.warm.redundant") / printed("total_s.warm.unsorted") - 1,
-        "data_share_per_node": 1 / printed("nodes.most"),
-        "expected_reduction_share": 1 - 1 / printed("nodes.most"),
-    }
-    return tally(__file__, models | worked_out)
+        topic = "" if name.startswith("2") else "elimination:"
+        models[f"{topic}{told.name}"] = product(name, "" if elsewhere else name).result
+    return tally(__file__, models)
 
 
 # -- what is asked of model and measurement ----------------------------------------------------------------
