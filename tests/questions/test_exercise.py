@@ -67,5 +67,5 @@ def test_an_examiner_who_falls_over_says_so() -> None:
     broken = replace(HALF, answer=lambda study: 1 / 0)
     verdict = broken.check("1 MB", study())
     assert verdict.outcome is Outcome.RAISED and "ZeroDivisionError" in verdict.why
-    bad_idea = Misconception(name="bad", example="1 MB", hint="", matches=lambda answer: answer["x"])
+    bad_idea = Misconception(name="bad", example="1 MB", hint="", between=("x", 1))
     assert replace(HALF, misconceptions=(bad_idea,) * 2).check("7 GB", study()).outcome is Outcome.RAISED

@@ -133,7 +133,7 @@ def test_choices_stand_for_numbers_by_their_limits(tmp_path: Path) -> None:
             "'ten times' of exercise 'hole' has no example",
         ),
         (
-            lambda told: words.exercises(told["exercises"], {"hole": Computed(matches={"tenth": len})}),
+            lambda told: words.exercises(told["exercises"], {"hole": Computed(wrong={"tenth": len})}),
             "'tenth' is no misconception of exercise 'hole'. It has: tenfold",
         ),
         (

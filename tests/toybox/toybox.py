@@ -199,7 +199,6 @@ EXERCISES = (
                 name="there and back twice",
                 example=lambda study: 2 * study.base["rope_s"] * RATE,
                 hint="The rope is paid once a bucket.",
-                matches=None,
             ),
         ),
         hints=("Write down both times.", "Set them equal.", "Rope = bucket / rate."),

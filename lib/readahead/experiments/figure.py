@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -33,6 +33,16 @@ class Line:
     """guess, modeled, measured, published or other: sets its colour and mark."""
     joined: bool = True
     """Whether a line runs through the points."""
+
+
+def curve(name: str, x: Iterable[float], y: Iterable[float], source: str = "modeled") -> Line:
+    """Return the line through places along x and what lies there."""
+    return Line(name=name, points=[(float(a), float(b)) for a, b in zip(x, y, strict=True)], source=source)
+
+
+def dots(name: str, points: Iterable[tuple[float, float]], source: str = "measured") -> Line:
+    """Return points that no line joins: what was measured or printed."""
+    return Line(name=name, points=list(points), source=source, joined=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

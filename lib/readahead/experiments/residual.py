@@ -129,8 +129,8 @@ class Tally:
 
     residuals: tuple[Residual, ...]
     identities: tuple[Figure, ...] = ()
-    """Figures that are arithmetic over other printed ones: `data/published/checks.csv` has the sums. They say nothing of
-    the model, and are counted and not drawn: among them are misprints, which are left to be found."""
+    """Figures that are arithmetic over other printed ones: `data/published/checks.csv` has the sums. They are counted
+    and not drawn: they say nothing of the model, and among them are misprints, which are left to be found."""
     fitted: tuple[str, ...] = ()
     """What was fitted to figures."""
     chosen: tuple[str, ...] = ()

@@ -25,7 +25,7 @@ from typing import Any
 
 from readahead.errors import BadValue, require_repeats
 from readahead.experiments.experiment import Experiment, Settings
-from readahead.experiments.figure import Line, Traces
+from readahead.experiments.figure import Line, Traces, curve, dots
 from readahead.experiments.run import Run
 from readahead.measure.sample import FEW, Sample, Value, exactly, seconds, value
 from readahead.models.estimate import Estimate
@@ -292,11 +292,11 @@ def along(
     else:
         ys = experiment.curve(settings, knob, xs).tolist()
     told = f", {label}" if label else ""
-    lines = [Line(name=f"model{told}", points=[(float(x), y) for x, y in zip(xs, ys, strict=True)])]
+    lines = [curve(f"model{told}", xs, ys)]
     if seen:
         ask = study.measured.seconds if seconds else study.measured.throughput
-        points = [(float(x), ask(**{**changes, knob: at.nearest(x)}).median) for x in seen]
-        lines.append(Line(name=by + told, points=points, source="measured", joined=False))
+        points = ((float(x), ask(**{**changes, knob: at.nearest(x)}).median) for x in seen)
+        lines.append(dots(by + told, points))
     return tuple(lines)
 
 
@@ -365,9 +365,13 @@ class Round:
         return tuple(self.published() if callable(self.published) else self.published)
 
 
+Changes = Settings | Callable[[Study], Settings]
+"""The knobs to change, or a function of the study that returns them."""
+
+
 def compared(
-    one: Settings,
-    other: Settings,
+    one: Changes,
+    other: Changes,
     law: Callable[[Study, Settings, Settings], Applied] | None = None,
     **more: Any,
 ) -> Round:
@@ -375,8 +379,12 @@ def compared(
 
     `law` gets the study and both.
     """
-    return Round(
-        ask=lambda see: see.seconds(**one) / see.seconds(**other),
-        law=(lambda study: law(study, one, other)) if law else None,
-        **more,
-    )
+
+    def both(study: Study) -> list[Settings]:
+        return [side(study) if callable(side) else side for side in (one, other)]
+
+    def ask(see: Source) -> Value:
+        one_s, other_s = (see.seconds(**changes) for changes in both(see.study))
+        return one_s / other_s
+
+    return Round(ask=ask, law=(lambda study: law(study, *both(study))) if law else None, **more)

@@ -16,12 +16,12 @@ from readahead.datasets.recipe import Recipe
 from readahead.devices import THIS_MACHINE, Device, calibrated, device_or_stand_in
 from readahead.experiments.experiment import DISK_COLD, DISK_WARM, EMULATED, Experiment, Settings
 from readahead.experiments.knobs import USUAL
-from readahead.experiments.round import Applied
+from readahead.experiments.round import Applied, Study
 from readahead.measure.calibrate import MEMORY, Calibration, engine
 from readahead.measure.case import Case
 from readahead.measure.run import EngineSettings
 from readahead.measure.sample import Sample
-from readahead.models.estimate import Estimate, query_s
+from readahead.models.estimate import Estimate, query_s, times_as_long
 from readahead.models.reads import Reads
 from readahead.models.schedule import Costs, Window
 
@@ -66,6 +66,13 @@ def query_law(
         cpu_s=decode_s / window.threads,
         **head,
     )
+
+
+def times_law(study: Study, one: Settings, other: Settings) -> Applied:
+    """Return the law of how many times as long a query takes with some knobs changed as with others."""
+    law: Callable[[Settings], Applied] = study.experiment.law  # type: ignore[attr-defined]
+    one_s, other_s = (law(study.settings(**changes)) for changes in (one, other))
+    return Applied(times_as_long, one_s=one_s, other_s=other_s)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -80,3 +80,15 @@ def query_s(
     """
     wave_s = latency_s + size_bytes / reads / bandwidth_bytes_per_s
     return open_s + max(math.ceil(reads / in_flight) * wave_s + seeks * seek_s, reads * dispatch_s, cpu_s)
+
+
+def times_as_long(one_s: float, other_s: float) -> float:
+    r"""Return how many times as long one query takes as another.
+
+    .. math:: T_1 / T_2, \quad T = o + \max\left(\lceil n / q \rceil \left(L + \frac{b}{n B}\right), n d, c\right)
+
+    where T₁ (`one_s`) and T₂ (`other_s`) are the times of queries, each by the law of a query's time: o to open the
+    file, n reads in waves of q, latency L, b bytes at B for each read, d to hand a read out, and c of decoding
+    meanwhile. Other row groups change n; another order changes n and b.
+    """
+    return one_s / other_s

@@ -128,8 +128,8 @@ class Misconception:
     """An answer that comes of it, as a learner would write it; or a function of the study."""
     hint: str
     """What helps against this idea."""
-    matches: Callable[[Any], bool] | None = None
-    """Whether a read answer comes of it. By default: the same as the example."""
+    between: Sequence[float] = ()
+    """The least and the greatest answer that comes of it. By default only the same as the example."""
     id: str = ""
     """By which Python knows it."""
 
@@ -146,14 +146,13 @@ def numbers_of(texts: Mapping[str, str]) -> dict[str, float]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Computed:
-    """What is computed of an exercise: functions of the study, of a read answer, or of numbers that can be drawn.
+    """What is computed of an exercise: functions of the study, or of numbers that can be drawn.
 
     Those of misconceptions stand under their ids.
     """
 
     answer: Callable[[Any], Any] | None = None
     examples: Mapping[str, Callable[[Any], Any]] = field(default_factory=dict)
-    matches: Mapping[str, Callable[[Any], bool]] = field(default_factory=dict)
     law: Callable[[Mapping[str, float]], Applied] | None = None
     """In place of `answer`: the law that computes it from the numbers of `questions.yaml`."""
     wrong: Mapping[str, Callable[[Mapping[str, float]], float]] = field(default_factory=dict)
@@ -213,7 +212,7 @@ class Exercise:
             return place.sub(lambda found: anew[" ".join(found[0].split())], words)
 
         ideas = (
-            replace(idea, example=wrong[idea.id](numbers), matches=None) if idea.id in wrong else idea
+            replace(idea, example=wrong[idea.id](numbers), between=()) if idea.id in wrong else idea
             for idea in self.misconceptions
         )
         return replace(
@@ -251,8 +250,8 @@ class Exercise:
             )
 
     def _comes_of(self, idea: Misconception, given: Any, study: Any) -> bool:
-        if idea.matches is not None:
-            return idea.matches(given)
+        if idea.between:
+            return bool(idea.between[0] <= given <= idea.between[1])
         return self.shape.same(given, self.shape.read(_given(idea.example, study)))
 
 

@@ -93,7 +93,7 @@ def _exercise(name: str, entry: Mapping[str, Any], computed: Computed) -> Exerci
     if ("answer" in entry) == (right is not None):
         raise BadValue(f"answer {of} must stand in questions.yaml or be computed in Python, and not both.")
     known = {idea["id"] for idea in entry["misconceptions"] if "id" in idea}
-    for lost in {*computed.examples, *computed.matches, *computed.wrong} - known:
+    for lost in {*computed.examples, *computed.wrong} - known:
         raise BadValue(f"{lost!r} is no misconception {of}. It has: {', '.join(sorted(known)) or 'none'}.")
     ideas = []
     for idea in entry["misconceptions"]:
@@ -103,7 +103,7 @@ def _exercise(name: str, entry: Mapping[str, Any], computed: Computed) -> Exerci
             raise BadValue(
                 f"Misconception {idea['name']!r} {of} has no example. Write what a learner answers."
             )
-        ideas.append(Misconception(matches=computed.matches.get(key), **rest))
+        ideas.append(Misconception(**rest))
     return Exercise(
         id=name,
         shape=_shape(entry),

@@ -9,7 +9,15 @@ import pytest
 
 from readahead.chapters import chapter
 from readahead.chapters.io_cpu import page_costs
-from readahead.chapters.io_cpu.chapter import EXPERIMENT, FIGURES, ROUNDS, cores, evicting, on_bandwidth
+from readahead.chapters.io_cpu.chapter import (
+    EXPERIMENT,
+    FIGURES,
+    ROUNDS,
+    TIGHT,
+    cores,
+    more_a_page,
+    on_bandwidth,
+)
 from readahead.chapters.io_cpu.workload import EVERY, QUERY_1, SUM
 from readahead.errors import Cancelled
 from readahead.experiments.round import Study
@@ -98,10 +106,10 @@ def test_each_figure_says_in_words_what_it_shows(name: str, study: Study) -> Non
 
 
 def test_the_price_of_eviction_can_be_cancelled() -> None:
-    study, stop = Study(EXPERIMENT), threading.Event()
+    stop = threading.Event()
     stop.set()
     with pytest.raises(Cancelled), listening(stop=stop):
-        evicting(study)
+        more_a_page(cold=False, memory_bytes=TIGHT)
 
 
 def test_there_is_a_core_to_work_on() -> None:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from readahead.chapters import chapter
 from readahead.chapters.start_here import laws
-from readahead.chapters.start_here.chapter import DRIVE, EXPERIMENT, IN_PIECES, SMALL_GROUPS, STORE, query_law
+from readahead.chapters.start_here.chapter import DRIVE, EXPERIMENT, IN_PIECES, SMALL_GROUPS, STORE
 from readahead.experiments.round import Study
 from readahead.units import MB, KiB
 
@@ -54,7 +54,7 @@ def test_a_lookup_reads_at_least_one_row_group_and_at_most_all(rows: int) -> Non
 )
 def test_the_law_comes_near_the_schedule(study: Study, changes: dict) -> None:
     modeled = EXPERIMENT.model(study.settings(**changes)).seconds
-    assert query_law(study, **changes).result == pytest.approx(modeled, rel=0.2)
+    assert EXPERIMENT.law(study.settings(**changes)).result == pytest.approx(modeled, rel=0.2)
 
 
 @pytest.mark.parametrize(
@@ -62,7 +62,7 @@ def test_the_law_comes_near_the_schedule(study: Study, changes: dict) -> None:
 )
 def test_what_a_question_gives_is_what_the_file_has(study: Study, name: str, changes: dict) -> None:
     question = " ".join(chapter("start_here").question("predict", name).split())
-    law = query_law(study, **changes).arguments
+    law = EXPERIMENT.law(study.settings(**changes)).arguments
     if found := re.search(r"(\d+) reads", question.replace("one read", "")):
         assert int(found[1]) == law["reads"]
         assert "eight in flight" in question and law["in_flight"] == 8

@@ -102,7 +102,6 @@ def five_minute_rule(study: Study, page_bytes: float = PAGE_BYTES) -> Applied:
 
 
 def _gain(study: Study, before: Settings, after: Settings) -> Applied:
-    """Return the law of queries that other tiers answer."""
     one, other = case(study, **before), case(study, **after)
     own_s, _, device = one.access_s()
     times_s = (0.0, round(other.access_s()[1], 6), round(sum(device.values()), 6))
@@ -111,7 +110,6 @@ def _gain(study: Study, before: Settings, after: Settings) -> Applied:
 
 
 def _scan_gain(study: Study, before: Settings, after: Settings) -> Applied:
-    """Return the law of scans of which the second waits for fewer reads."""
     few, many = case(study, **after), case(study, **before)
     reads = [
         sum(-(-size // one.block_bytes) for size in one.trace.sizes) * one.shares()[2] for one in (many, few)
@@ -122,7 +120,6 @@ def _scan_gain(study: Study, before: Settings, after: Settings) -> Applied:
 
 
 def _replay(study: Study) -> Applied:
-    """Return the law of the share that an LRU cache has in the fourth run of the same queries."""
     trace = case(study, **again(4, TIGHT)).trace
     return Applied(laws.replayed, asked=list(trace.asked), room=int(TIGHT * len(trace.sizes)), run=4)
 
@@ -263,10 +260,8 @@ CLAIMS = {
 }
 
 ANSWERS = {
-    "per_cent": Computed(matches={"per_cent_is": lambda given: given > 50}),
     "ten_points": Computed(
         answer=lambda _: laws.gain((0.8, 0.2), (0.9, 0.1), (FAST_S, SLOW_S)),
-        matches={"ten_points_are": lambda given: 1.05 <= given <= 1.3},
     ),
     "five_minutes": Computed(
         law=lambda given: Applied(
@@ -277,7 +272,6 @@ ANSWERS = {
             memory_price_per_byte=3 / GiB,
         ),
         wrong={"the_price_of": lambda given: given["drive_price"] * GiB / 3 / given["page_bytes"]},
-        matches={"the_price_of": lambda given: given > 1e5, "upside_down": lambda given: given < 1},
     ),
 }
 

@@ -70,7 +70,7 @@ class AccessTrace:
 
     def replayed(self, capacity_bytes: float, *, first: bool) -> float:
         """Return the hit ratio of an LRU cache on these very queries, in the first run or after the same run."""
-        there = _reuse_bytes(self.asked, self.sizes, first=first) <= capacity_bytes
+        there = _reuse_bytes(self.asked, self.sizes, () if first else self.asked) <= capacity_bytes
         return float(self.wanted[there].sum() / self.wanted.sum())
 
     def law(self) -> Applied:
@@ -90,9 +90,7 @@ def drawn(items: int, count: int, skew: float) -> tuple[int, ...]:
     return tuple(int(item) for item in places[rng.choice(items, count, p=laws.popularity(items, skew))])
 
 
-@functools.lru_cache(maxsize=256)
-def _reuse_bytes(asked: tuple[int, ...], sizes: tuple[int, ...], *, first: bool) -> laws.Array:
-    return laws.reuse_bytes(asked, sizes, () if first else asked)
+_reuse_bytes = functools.lru_cache(maxsize=256)(laws.reuse_bytes)
 
 
 # -- what it takes ---------------------------------------------------------------------------------------

@@ -25,7 +25,7 @@ from readahead.datasets import store
 from readahead.datasets.build import literal, run_statement
 from readahead.experiments.claim import Sides
 from readahead.experiments.experiment import Settings
-from readahead.experiments.figure import Axis, Line, Picture, Traces
+from readahead.experiments.figure import Axis, Picture, Traces, curve, dots
 from readahead.experiments.residual import Tally, tally
 from readahead.experiments.round import Applied, Round, Study, along, compared, traces
 from readahead.experiments.steps import Frame, Steps
@@ -55,8 +55,8 @@ def total_s(study: Study, load: str) -> float:
 
 def gained(study: Study) -> float:
     """Return how many of the thirteen read fewer row groups by year than in the generator's order."""
-    before, after = thirteen(study, GENERATED), thirteen(study, BY_YEAR)
-    return float(sum(after[n].row_groups_scanned < before[n].row_groups_scanned for n in QUERIES))
+    pairs = zip(*(thirteen(study, load).values() for load in (GENERATED, BY_YEAR)), strict=True)
+    return float(sum(after.row_groups_scanned < before.row_groups_scanned for before, after in pairs))
 
 
 # -- what order costs ------------------------------------------------------------------------------------
@@ -110,12 +110,6 @@ def in_folders(study: Study, *, named: bool) -> Sample:
         return run_emulated(query, case.device, case.engine, repeats=study.repeats)
 
 
-def folder_ratio(study: Study) -> float:
-    """Return how many times the reads the query takes if the year is left to the join."""
-    joined, named = in_folders(study, named=False), in_folders(study, named=True)
-    return len(joined.reads) / len(named.reads)
-
-
 # -- the rounds ------------------------------------------------------------------------------------------
 LATE = 0.1
 """The disorder of the second round."""
@@ -136,7 +130,6 @@ def _share_law(study: Study, **changes: object) -> Applied:
 
 
 def _share_read(study: Study, **changes: object) -> float:
-    """Return the share of row groups that DuckDB read, by its own profile."""
     sample = study.sample(**changes)
     return sample.row_groups_scanned / sample.row_groups_total
 
@@ -197,7 +190,11 @@ ROUNDS = {
         law=_small_groups_law,
     ),
     "bloom": compared(FEW, MANY, law=_bloom_law),
-    "folders": Round(measured=folder_ratio),
+    "folders": Round(
+        measured=lambda study: (
+            len(in_folders(study, named=False).reads) / len(in_folders(study, named=True).reads)
+        )
+    ),
     "price": Round(measured=lambda study: load_s(study, BY_DATE) / load_s(study, GENERATED)),
 }
 ANALOGUES = {"by_year": lambda study, _: total_s(study, BY_YEAR) / total_s(study, GENERATED)}
@@ -234,9 +231,9 @@ def _grip(study: Study) -> Picture:
     seen = [(w, _share_read(study, flight=MONTH, load=BY_DATE, disorder=w)) for w in DISORDERS]
     return Picture(
         lines=(
-            Line(name="s + w + 1/m", points=_points(late, np.minimum(plain, 1))),
-            Line(name="with its edges", points=_points(late, exact), source="other"),
-            Line(name="DuckDB", points=seen, source="measured", joined=False),
+            curve("s + w + 1/m", late, np.minimum(plain, 1).round(6)),
+            curve("with its edges", late, exact.round(6), "other"),
+            dots("DuckDB", seen),
         ),
         marks={"asked for": case.star_query.share(BY_DATE)},
     )
@@ -247,15 +244,11 @@ def _chance(_: Study) -> Picture:
     lines = []
     for name, asked in (("Q1.1", "a year"), ("Q1.3", "a week")):
         first, last = QUERIES[name].span(BY_DATE)
-        missed = _points(rows, laws.missed_by_all(last - first, rows))
-        ruled_out = _points(rows, laws.label_rules_out(first, 1 - last, rows))
-        lines.append(Line(name=f"{asked}: no such row", points=missed))
-        lines.append(Line(name=f"{asked}: by its range", points=ruled_out, source="other"))
+        missed = laws.missed_by_all(last - first, rows).round(6)
+        ruled_out = laws.label_rules_out(first, 1 - last, rows).round(6)
+        lines.append(curve(f"{asked}: no such row", rows, missed))
+        lines.append(curve(f"{asked}: by its range", rows, ruled_out, "other"))
     return Picture(lines=tuple(lines))
-
-
-def _points(x: np.ndarray, y: np.ndarray) -> list[tuple[float, float]]:
-    return [(float(a), round(float(b), 6)) for a, b in zip(x, y, strict=True)]
 
 
 def _flights(study: Study) -> Picture:
@@ -265,8 +258,8 @@ def _flights(study: Study) -> Picture:
     return Picture(
         x=Axis(label="query", kind="count", log=False, names=tuple(QUERIES)),
         lines=(
-            Line(name="DuckDB, by year", points=seen, source="measured", joined=False),
-            Line(name="share of rows in the years asked for", points=modeled, joined=False),
+            dots("DuckDB, by year", seen),
+            dots("share of rows in the years asked for", modeled, "modeled"),
         ),
     )
 

@@ -10,7 +10,7 @@ from readahead.chapters.fragments import laws
 from readahead.chapters.fragments.workload import EXPERIMENT, READERS, REQUEST_BYTES, SHARED_BYTES
 from readahead.devices import device
 from readahead.experiments.claim import Sides
-from readahead.experiments.figure import Line, Picture
+from readahead.experiments.figure import Line, Picture, curve, dots
 from readahead.experiments.residual import Tally, tally
 from readahead.experiments.round import Applied, Round, Study, along, compared
 from readahead.experiments.steps import Frame, Steps
@@ -131,12 +131,6 @@ CLAIMS = {
     "flash_does_not_mind": Sides(left=FLASH, right=FLASH_WHOLE),
 }
 ANSWERS = {
-    "hole": Computed(
-        matches={
-            "a_hole_is": lambda given: given >= 0.05,
-            "the_seek_of": lambda given: 0.005 <= given <= 0.015,
-        }
-    ),
     "small_reads": Computed(
         law=lambda given: Applied(
             laws.yield_share,
@@ -144,7 +138,6 @@ ANSWERS = {
             seek_s=given["latency_s"],
             bandwidth_bytes_per_s=given["bandwidth_bytes_per_s"],
         ),
-        matches={"ssds_have_no": lambda given: given > 0.5, "the_size_of": lambda given: given < 0.02},
     ),
 }
 
@@ -152,16 +145,15 @@ ANSWERS = {
 # -- the figures -----------------------------------------------------------------------------------------
 def _yield(study: Study) -> Picture:
     printed = figure("yield_share").value * study.base["bandwidth_bytes_per_s"]
-    third = Line(name="mark's 33 %", points=[(512.0 * KiB, printed)], source="published", joined=False)
     rate, sizes = study.base["bandwidth_bytes_per_s"], [2.0**power for power in range(14, 27)]
-    alone = [(size, rate * laws.yield_share(size, **disk(study))) for size in sizes]
+    alone = [rate * laws.yield_share(size, **disk(study)) for size in sizes]
     return Picture(
         lines=(
-            Line(name="the disk alone, by the law", points=alone),
+            curve("the disk alone, by the law", sizes, alone),
             *along(
                 study, "fragment_bytes", seen=(64 * KiB, 512 * KiB, 4 * MiB, ONE_PIECE), label="whole scan"
             ),
-            third,
+            dots("mark's 33 %", [(512.0 * KiB, printed)], "published"),
         ),
         marks={"half speed": half_speed_bytes(study)},
     )

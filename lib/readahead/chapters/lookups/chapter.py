@@ -14,7 +14,7 @@ from readahead.chapters.lookups import laws
 from readahead.chapters.lookups.workload import EXPERIMENT, PARQUET, SHUFFLED, STRIPE_BYTES, UNSORTED
 from readahead.experiments.claim import Sides
 from readahead.experiments.experiment import Settings
-from readahead.experiments.figure import Line, Picture
+from readahead.experiments.figure import Line, Picture, dots
 from readahead.experiments.residual import Tally, fitted, left_out, tally
 from readahead.experiments.round import Analogue, Applied, Round, Source, Study, along, compared
 from readahead.experiments.steps import Box, Frame, Steps
@@ -314,8 +314,7 @@ def _chart(names: Mapping[str, str]) -> Picture:
     for column, name in names.items():
         law = [(float(rows), columns(rows)[column]) for rows in ROWS]
         told = [(float(rows), printed(f"{column}.n{rows}")) for rows in ROWS]
-        lines.append(Line(name=f"{name}, model", points=law))
-        lines.append(Line(name=f"{name}, printed", points=told, source="published", joined=False))
+        lines += [Line(name=f"{name}, model", points=law), dots(f"{name}, printed", told, "published")]
     return Picture(lines=tuple(lines), marks={"25 | 26": 25.5})
 
 
@@ -323,12 +322,7 @@ def _printed(_: Study) -> Picture:
     told = in_print()
     ratios = {one.figure.name: one.ratio for one in told.residuals}
     lines = [
-        Line(
-            name=name,
-            points=[(float(rows), ratios[f"{column}.n{rows}"]) for rows in ROWS],
-            source="published",
-            joined=False,
-        )
+        dots(name, [(float(rows), ratios[f"{column}.n{rows}"]) for rows in ROWS], "published")
         for column, name in RATES.items()
     ]
     return Picture(
@@ -368,7 +362,7 @@ def _distinct(study: Study) -> Picture:
         lines=(
             Line(name="Cardenas", points=[(keys, laws.distinct(groups, keys)) for keys in every]),
             Line(name="Yao", points=[(keys, laws.distinct_of(groups, rows, keys)) for keys in every]),
-            Line(name="DuckDB", points=list(seen.items()), source="measured", joined=False),
+            dots("DuckDB", seen.items()),
         ),
     )
 
@@ -397,10 +391,7 @@ def _amplified(study: Study) -> Picture:
     least, most = (float(f"{times:.2g}") for _, times in (seen[0], seen[-1]))  # more digits say nothing here
     return Picture(
         values={"rows": rows, "width": wanted / rows, "least": least, "most": most},
-        lines=(
-            Line(name="model", points=modeled),
-            Line(name="DuckDB", points=seen, source="measured", joined=False),
-        ),
+        lines=(Line(name="model", points=modeled), dots("DuckDB", seen)),
     )
 
 
@@ -444,13 +435,11 @@ CLAIMS: dict[str, Sides] = {
 ANSWERS: dict[str, Computed] = {
     "reads": Computed(
         answer=lambda _: printed("duration_s.n25") / printed("read_latency_s.n25"),
-        matches={"times_not_divided": lambda given: given > 100},
     ),
     "latency_at_depth": Computed(answer=lambda _: 64 / printed("disk_8k_reads_per_s.n10000")),
     "fullest": Computed(answer=lambda _: laws.fullest(8, 8)),
     "large_read": Computed(
         answer=lambda _: 8 * FITTED["read_cpu_s.8k_alone"] / FITTED["read_cpu_s.64k"],
-        matches={"larger_reads_cost": lambda given: given < 1},
     ),
     "groups_hit": Computed(
         law=lambda given: Applied(laws.distinct, **given),
@@ -465,7 +454,6 @@ ANSWERS: dict[str, Computed] = {
             "an_index_is": lambda study: f"{EXPERIMENT.case(study.base).recipe.rows // 100}",
             "lookups_by_index": lambda study: "1" if break_even(study) > 2 else "900",
         },
-        matches={"an_index_is": lambda given: given > 1_000},
     ),
 }
 

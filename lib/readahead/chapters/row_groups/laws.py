@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from readahead.errors import require_range
 from readahead.models.estimate import query_s as query_s  # noqa: PLC0414 (a law of this chapter and of others)
+from readahead.models.estimate import times_as_long as times_as_long  # noqa: PLC0414
 from readahead.models.reads import distinct
 from readahead.units import MiB
 
@@ -96,17 +97,6 @@ def smallest_good(rows: ArrayLike, seconds: ArrayLike, near: float = NEAR) -> fl
     """
     size, took = np.asarray(rows, float), np.asarray(seconds, float)
     return float(size[took <= took.min() * (1.0 + near)].min())
-
-
-def times_as_long(one_s: float, other_s: float) -> float:
-    r"""Return how many times as long one scan takes as another.
-
-    .. math:: T_1 / T_2, \quad T = o + \max\left(\lceil n / q \rceil \left(L + \frac{b}{n B}\right), n d, c\right)
-
-    where T₁ (`one_s`) and T₂ (`other_s`) are the times of scans, each by the law of a query's time: o to open the file,
-    n reads in waves of q, latency L, b bytes at B for each read, d to hand a read out, and c of decoding meanwhile.
-    """
-    return one_s / other_s
 
 
 def good_rows(latency_s: float, *, engine_s: float, row_s: float) -> float:

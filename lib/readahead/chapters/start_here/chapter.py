@@ -46,9 +46,11 @@ IN_PIECES = {**STORE, "device": "usb-disk", "fragment_bytes": 256 * KiB, "row_gr
 TEN_ROWS = {**STORE, "query": "lookup", "rows_per_lookup": 10}
 
 
-def query_law(study: Study, **changes: Any) -> Applied:
-    """Return the law of a query's time with some knobs changed."""
-    return EXPERIMENT.law(study.settings(**changes))
+def timed(**changes: Any) -> Round:
+    """Return the round that asks how long a query takes with some knobs changed."""
+    return Round(
+        ask=lambda see: see.seconds(**changes), law=lambda study: EXPERIMENT.law(study.settings(**changes))
+    )
 
 
 def lookup_law(study: Study) -> Applied:
@@ -59,13 +61,9 @@ def lookup_law(study: Study) -> Applied:
 
 
 ROUNDS = {
-    "drive": Round(ask=lambda see: see.seconds(**DRIVE), law=lambda study: query_law(study, **DRIVE)),
-    "small_groups": Round(
-        ask=lambda see: see.seconds(**SMALL_GROUPS), law=lambda study: query_law(study, **SMALL_GROUPS)
-    ),
-    "pieces": Round(
-        ask=lambda see: see.seconds(**IN_PIECES), law=lambda study: query_law(study, **IN_PIECES)
-    ),
+    "drive": timed(**DRIVE),
+    "small_groups": timed(**SMALL_GROUPS),
+    "pieces": timed(**IN_PIECES),
     "ten_rows": Round(
         model=lambda study: EXPERIMENT.counts(study.settings(**TEN_ROWS))["bytes_read"],
         measured=lambda study: float(study.sample(**TEN_ROWS).bytes_read),

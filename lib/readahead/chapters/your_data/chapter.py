@@ -8,11 +8,11 @@ from readahead.chapters.your_data import laws
 from readahead.chapters.your_data.workload import REGROUPED, SORTED, TODAY, YourData
 from readahead.experiments.claim import Sides
 from readahead.experiments.experiment import Settings
-from readahead.experiments.figure import Line, Picture, Traces
+from readahead.experiments.figure import Line, Picture, Traces, dots
 from readahead.experiments.knobs import knobs_of
-from readahead.experiments.round import Applied, Round, Source, Study, along, traces
+from readahead.experiments.round import Applied, Round, Study, along, compared, traces
 from readahead.experiments.steps import Steps, scan_frames
-from readahead.measure.sample import Value
+from readahead.experiments.table_experiment import times_law
 from readahead.units import MB
 
 EXPERIMENT = YourData(
@@ -23,14 +23,12 @@ EXPERIMENT = YourData(
 
 
 # -- the rounds ------------------------------------------------------------------------------------------
+AS_IT_LIES = {"layout": TODAY}
+
+
 def advised(settings: Settings, layout: str) -> dict[str, Any]:
     """Return the knobs of a layout with the row groups that are advised for it."""
-    return {"layout": layout, "row_group_rows": EXPERIMENT.best({**settings, "layout": TODAY}, layout)}
-
-
-def gain(see: Source, layout: str) -> Value:
-    """Return how many times as long the sample takes as it lies as in a layout."""
-    return see.seconds(layout=TODAY) / see.seconds(**advised(see.study.base, layout))
+    return {"layout": layout, "row_group_rows": EXPERIMENT.best({**settings, **AS_IT_LIES}, layout)}
 
 
 def amplification(study: Study) -> Applied:
@@ -47,18 +45,10 @@ def seen_amplification(study: Study) -> float:
     return laws.amplification(scanned, groups=groups, selectivity=share)
 
 
-def gain_law(study: Study, layout: str) -> Applied:
-    """Return the law of the gain, with the reads before and after."""
-    today, changed = (
-        EXPERIMENT.law(study.settings(**one)) for one in ({"layout": TODAY}, advised(study.base, layout))
-    )
-    return Applied(laws.gain, today_s=today, changed_s=changed)
-
-
 ROUNDS = {
     "touched": Round(law=amplification, measured=seen_amplification),
-    "other_groups": Round(ask=lambda see: gain(see, REGROUPED), law=lambda study: gain_law(study, REGROUPED)),
-    "other_order": Round(ask=lambda see: gain(see, SORTED), law=lambda study: gain_law(study, SORTED)),
+    "other_groups": compared(AS_IT_LIES, lambda study: advised(study.base, REGROUPED), times_law),
+    "other_order": compared(AS_IT_LIES, lambda study: advised(study.base, SORTED), times_law),
 }
 
 
@@ -88,7 +78,7 @@ def _layouts(study: Study) -> Picture:
         best = advised(study.base, layout)["row_group_rows"]
         label = _said(layout)
         lines += along(study, "row_group_rows", seen=(best,), label=label, by="measured", layout=layout)
-    lines.append(Line(name=f"measured, {_said(TODAY)}", points=[today], source="measured", joined=False))
+    lines.append(dots(f"measured, {_said(TODAY)}", [today]))
     return Picture(
         values={"device": study.base["device"], "mb_per_s": today[1] / MB},
         lines=tuple(lines),
