@@ -72,6 +72,29 @@ def test_a_deeper_window_is_never_slower(sizes: list[int], depth: int, slots: in
     assert deeper <= scan(FLASH, sizes, slots=slots, depth=depth, costs=costs) + 1e-9
 
 
+def test_a_late_read_is_its_workers_and_keeps_the_window_shut() -> None:
+    """Each read takes 1 ms. Of four row groups two are under way; the first has a read that waits for its filters."""
+    device = replace(FLASH, channels=64)
+    reads = Reads.of([], [[(0, 9), (100, 9)], [(10, 9)], [(20, 9)], [(30, 9)]], [1] * 4)
+    late = replace(reads, late=spans_of([(1, 0), (0, 0)]).ravel())
+    window = Window(slots=8, depth=2, threads=1)
+    at_once, apart = (simulate(device, one, window=window, costs=FREE) for one in (reads, late))
+    assert at_once.finished_s == pytest.approx(0.002)
+    # 0 ms: groups 1 and 2; 1 ms: the late read; 2 ms: groups 3 and 4, whose places are free now
+    assert apart.reads_s[:, 0] == pytest.approx([0, 0.001, 0, 0.002, 0.002])
+    assert apart.finished_s == pytest.approx(0.003)
+    assert apart.bytes_read == at_once.bytes_read and apart.reads == at_once.reads
+
+
+def test_a_late_read_waits_behind_those_that_were_asked_for_before() -> None:
+    """On one channel the late read of the first row group comes after the reads of all that are under way."""
+    device = replace(FLASH, channels=1)
+    reads = Reads.of([], [[(0, 9), (100, 9)], [(10, 9)], [(20, 9)], [(30, 9)]], [1] * 4)
+    late = replace(reads, late=spans_of([(1, 0), (0, 0)]).ravel())
+    found = simulate(device, late, window=Window(slots=8, depth=3, threads=1), costs=FREE)
+    assert found.reads_s[:, 1] == pytest.approx([0.001, 0.004, 0.002, 0.003, 0.005])
+
+
 def test_twelve_equal_reads_over_four_channels_take_three_rounds() -> None:
     assert scan(FLASH, [1] * 12, slots=12) == pytest.approx(0.003, rel=1e-6)
 

@@ -40,6 +40,8 @@ class Reads:
     """Rows that are looked up by their keys."""
     probes: Ints = field(default_factory=lambda: spans_of([]))
     """For each row group, the Bloom filter that is asked before it, of length 0 for none; empty if none is asked."""
+    late: Ints = field(default_factory=lambda: np.zeros(0, np.int64))
+    """For each row group, how many of its reads come last, when its filters have let a row pass; empty if none do."""
     more_reads: int = 0
     """So many reads more or less it may be, and `moved_bytes`, where the engine goes by its clock."""
     moved_bytes: int = 0
@@ -70,6 +72,11 @@ class Reads:
     def read_groups(self) -> int:
         """Return how many row groups are read."""
         return int(self.is_read.sum())
+
+    @functools.cached_property
+    def read_rows(self) -> int:
+        """Return the rows of the row groups that are read."""
+        return int(self.rows[self.is_read].sum())
 
     @functools.cached_property
     def count(self) -> int:
@@ -254,7 +261,7 @@ def filtered_reads(
     Source: DuckDB 2.0, parquet_reader.cpp and its log ParquetPrefetch.
     """
     readers = [_Reader() for _ in range(depth)]
-    groups, more_reads, moved_bytes = found.groups, 0, 0
+    groups, late, more_reads, moved_bytes = found.groups, np.zeros_like(found.ends), 0, 0
     for turn, number in enumerate(np.flatnonzero(found.is_read).tolist()):
         reader, group, passes = (
             readers[turn % depth],
@@ -275,12 +282,13 @@ def filtered_reads(
             rest = (
                 _merged(_chunks(group, (c for c in columns if c not in filters)), gap_bytes) if passes else []
             )
-            groups[number] = first + rest
+            groups[number], late[number] = first + rest, len(rest)
         reader.groups, reader.matched = reader.groups + 1, reader.matched + passes
         reader.rows += group.rows
         reader.cuts.update(one for one in needed[number] if one < len(filters))
     told = Reads.of(found.footer, groups, found.rows)
-    return replace(told, more_reads=more_reads, moved_bytes=moved_bytes)
+    late = late if late.any() else told.late
+    return replace(told, late=late, more_reads=more_reads, moved_bytes=moved_bytes)
 
 
 def scan_reads(shape: FileShape, columns: Collection[str], gap_bytes: int = 16_384) -> Reads:

@@ -132,26 +132,25 @@ def simulate(
     require_range("fragment_bytes", fragment_bytes, low=0, advice="Give 0 for a file in one piece.")
     state = state_of(device, fragment_bytes, len(reads.footer) + len(reads.spans) + len(reads.probes))
     reads_s, groups_s = np.empty((len(reads.spans), 2)), np.empty((len(reads.rows), 2))
-    opened_s, path, counts = _scan(
+    opened_s, path, seeks = _scan(
         state,
-        (reads.footer, reads.spans, reads.ends, reads.rows, reads.probes, reads_s, groups_s),
+        (reads.footer, reads.spans, reads.ends, reads.rows, reads.probes, reads.late, reads_s, groups_s),
         (window.slots, window.depth, window.threads),
         _Costs(*map(float, _numbers(costs))),
         reads.keys,
     )
-    seeks, groups, rows, size = map(int, counts)
-    data = reads.count - len(reads.footer)
-    skipped = len(reads.rows) - groups
-    work_s = groups * costs.group_s + rows * costs.row_s + skipped * costs.skip_group_s
+    data, size, groups = reads.count - len(reads.footer), reads.data_bytes, reads.read_groups
+    work_s = groups * costs.group_s + reads.read_rows * costs.row_s
+    work_s += (len(reads.rows) - groups) * costs.skip_group_s
     work_s += len(reads.rows) * reads.keys * costs.prune_key_s
     beside = len(state.free) if state.stripe_bytes else max(1, min(len(state.free), window.slots))
-    end_s, *path_s = path
+    end_s, *path_s = map(float, path)
     return Timeline(
         opened_s=float(opened_s),
         arrived_s=max(float(opened_s), float(reads_s[:, 1].max(initial=0.0))),
         finished_s=end_s + costs.close_s,
         reads=reads.count,
-        bytes_read=sum(reads.footer[:, 1].tolist()) + size,
+        bytes_read=reads.bytes_read,
         decode_s=work_s,
         path_s=dict(zip(TERMS, path_s, strict=True)),
         busy_s={
@@ -205,30 +204,51 @@ def _open(device: DeviceState, footer: Ints, groups: int, costs: Any, keys: int)
 @compiled
 def _scan(
     device: DeviceState, reads: Any, window: tuple[int, int, int], costs: Any, keys: int
-) -> tuple[float, Moment, tuple[int, int, int, int]]:
-    """Return when the file was open, the end as a moment, and what was counted.
+) -> tuple[float, Moment, int]:
+    """Return when the file was open, the end as a moment, and the seeks after the opening.
 
-    Counted after the opening are seeks, row groups read, their rows and their bytes. When each read and each row group
-    began and ended is written into the last two arrays of `reads`.
+    When each read and each row group began and ended is written into the last two arrays of `reads`.
     """
-    footer, spans, ends, rows, probes, reads_s, groups_s = reads
+    footer, spans, ends, rows, probes, late, reads_s, groups_s = reads
     slot_count, depth, threads = window
     opened_s = _open(device, footer, len(rows), costs, keys)
     issue = end = Moment(opened_s, 0.0, 0.0, 0.0, 0.0, 0.0)
     slots, slot_order = _rows(slot_count, issue), queue_of(slot_count)
     workers, worker_order = _rows(threads, issue), queue_of(threads)
     places, place_order = _rows(depth, issue), queue_of(depth)
+    there = _rows(depth, issue)
     gate = spend(issue, engine_s=-costs.dispatch_s)
-    seeks = at = groups = group_rows = size = 0
-    for group in range(len(rows)):
-        place, worker = front(place_order), front(worker_order)
-        issue = later(issue, load(places, place))  # until a group leaves the window
-        asks = len(probes) > 0 and probes[group, 1] > 0
+    has_late, last, seeks, group = len(late) > 0, len(rows), 0, 0
+    for step in range(last + depth):
+        while group < min(step, last):  # what was passed out is decoded
+            worker = front(worker_order)
+            begun = done = later(load(workers, worker), load(there, group % depth))
+            if has_late and step < group + depth - (begun.time_s == workers[worker, 0]):
+                break  # its worker would ask for late reads only when others, not yet passed out, have been asked for
+            if has_late:
+                done, moves = _read_late(device, done, spans, ends[group] - late[group], ends[group], reads_s)
+                seeks += moves
+            is_read = ends[group] > (ends[group - 1] if group else 0)
+            cpu_s = costs.group_s + rows[group] * costs.row_s if is_read else costs.skip_group_s
+            done = spend(done, cpu_s=cpu_s + keys * costs.prune_key_s)
+            groups_s[group, 0], groups_s[group, 1] = begun.time_s, done.time_s
+            put(workers, worker, done)
+            requeue(worker_order, workers)
+            put(places, group % depth if has_late else front(place_order), done)
+            if not has_late:
+                requeue(place_order, places)
+            end, group = later(end, done), group + 1
+        if step >= last:
+            continue
+        issue = later(
+            issue, load(places, step % depth if has_late else front(place_order))
+        )  # the window is full
+        asks = len(probes) > 0 and probes[step, 1] > 0
         if asks:
-            issue, moves = book(device, issue, probes[group, 0], probes[group, 1])
-            seeks, size = seeks + moves, size + probes[group, 1]
-        ready, skipped = issue, at == ends[group]
-        while at < ends[group]:
+            issue, moves = book(device, issue, probes[step, 0], probes[step, 1])
+            seeks += moves
+        ready = issue
+        for at in range(ends[step - 1] if step else 0, ends[step] - (late[step] if has_late else 0)):
             slot = front(slot_order)
             # while a read is handed over, the next filter is already asked for: that much is hidden
             start = spend(later(issue, load(slots, slot)), engine_s=0.0 if asks else costs.read_s)
@@ -239,19 +259,19 @@ def _scan(
             reads_s[at, 0], reads_s[at, 1] = start.time_s, due.time_s
             put(slots, slot, due)
             requeue(slot_order, slots)
-            ready = later(ready, due)
-            at, seeks, size = at + 1, seeks + moves, size + spans[at, 1]
-        begun = later(load(workers, worker), ready)
-        if skipped:
-            cpu_s = costs.skip_group_s
-        else:
-            groups, group_rows = groups + 1, group_rows + rows[group]
-            cpu_s = costs.group_s + rows[group] * costs.row_s
-        done = spend(begun, cpu_s=cpu_s + keys * costs.prune_key_s)
-        groups_s[group, 0], groups_s[group, 1] = begun.time_s, done.time_s
-        put(workers, worker, done)
-        put(places, place, done)
-        end = later(end, done)
-        requeue(worker_order, workers)
-        requeue(place_order, places)
-    return opened_s, end, (seeks, groups, group_rows, size)
+            ready, seeks = later(ready, due), seeks + moves
+        put(there, step % depth, ready)
+    return opened_s, end, seeks
+
+
+@compiled
+def _read_late(
+    device: DeviceState, now: Moment, spans: Ints, first: int, end: int, reads_s: Floats
+) -> tuple[Moment, int]:
+    """Let a worker read what its filters have shown to be needed, one read after the other."""
+    seeks = 0
+    for at in range(first, end):
+        due, moves = book(device, now, spans[at, 0], spans[at, 1])
+        reads_s[at, 0], reads_s[at, 1] = now.time_s, due.time_s
+        now, seeks = due, seeks + moves
+    return now, seeks

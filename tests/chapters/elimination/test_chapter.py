@@ -114,6 +114,21 @@ def test_what_is_read_is_what_was_told(study: Study, flight: str, load: str, row
     assert told.more_reads == 0
 
 
+def test_what_passes_the_filters_is_read_late_by_the_thread_that_decodes(study: Study) -> None:
+    """As the schedule has it: after the filters of its row group, and one read after the other."""
+    case = EXPERIMENT.case(study.settings(flight="Q1.2", load=GENERATED, row_group_rows=2_048, queue_depth=8))
+    sample, plan = case.measure(repeats=1), case.plan()
+    assert plan.late.sum() > 5
+    seen = {(read.offset, read.size_bytes): read for read in sample.reads}
+    late = []
+    for spans, count in zip(plan.groups, plan.late, strict=True):
+        first, rest = spans[: len(spans) - count], spans[len(spans) - count :]
+        late += [seen[span] for span in rest]
+        assert all(seen[a].done_s <= seen[b].submitted_s for a in first for b in rest)
+    assert len({read.thread for read in late}) == 1
+    assert all(before.done_s <= after.submitted_s for before, after in pairwise(late))
+
+
 def test_after_25_vectors_the_engines_clock_may_read_filters_apart(study: Study) -> None:
     case = EXPERIMENT.case(study.settings(flight="Q1.3", load=GENERATED, row_group_rows=2_048, queue_depth=1))
     case.build()
