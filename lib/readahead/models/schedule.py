@@ -3,7 +3,8 @@
 Graham's list scheduling (1966) with a window, as DuckDB 2.0 scans: a few slots read, a row group is decoded by one
 worker when all of it is there, and only `read_ahead_depth` groups are under way, counted in file order with those that
 a filter rules out; a group leaves when it is decoded. A group whose Bloom filter has to be asked first is held up:
-the thread that passes the reads out fetches the filter itself, and waits for it.
+the thread that passes the reads out fetches the filter itself, and waits for it. And where filters are read first, the
+worker that decodes fetches the other columns itself, if a row has passed, and waits for them.
 """
 
 from __future__ import annotations
