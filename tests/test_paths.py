@@ -89,13 +89,14 @@ def test_compiled_code_lies_where_nobody_else_can_write_it(
 
 
 def test_a_place_for_the_results_is_asked_for_beforehand(tmp_path: Path) -> None:
-    paths.require_place(tmp_path / "deep" / "figures.json")
+    paths.require_writable(tmp_path / "deep")
     assert list((tmp_path / "deep").iterdir()) == []
     blocked = tmp_path / "file"
     blocked.write_text("x", encoding="utf-8")
     for place in (blocked / "figures.json", tmp_path):
+        ask = paths.require_ordinary if place.exists() else paths.require_writable
         with pytest.raises(OSError, match=r"file|ordinary"):
-            paths.require_place(place)
+            ask(place)
 
 
 def test_where_files_are_unchanged_they_are_asked_about_once_until_one_is_built() -> None:

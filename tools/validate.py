@@ -287,7 +287,8 @@ def validate(
     Ends with 1 if model, trace and DuckDB's profile count reads, bytes or row groups differently anywhere.
     """
     if json_path is not None:
-        paths.require_place(json_path)
+        paths.require_ordinary(json_path)
+        paths.require_writable(json_path.parent)
     found, differs = dict[str, dict[str, Any]](), 0
     for name, source in _sources(topic).items():
         click.echo(f"Calibrating the engine on this machine, for {name} ...", err=True)

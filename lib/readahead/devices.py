@@ -96,7 +96,11 @@ def _read(path: Path) -> dict[str, Device]:
     found: dict[str, Device] = {}
     for line, row in enumerate(rows(path, COLUMNS), start=2):
         try:
-            one = _device(row)
+            empty = [name for name in _NEEDED if not row[name]]
+            if empty:
+                raise BadValue(f"{', '.join(empty)} must have a value. Mend the line.")
+            numbers: dict[str, Any] = {name: float(row[name]) for name in _NUMBERS if row[name]}
+            one = Device(name=row["name"], **numbers)
             if one.name in found:
                 raise BadValue(f"name={one.name!r} must be there once. Give each device its own.")
         except ValueError as error:
@@ -105,15 +109,6 @@ def _read(path: Path) -> dict[str, Device]:
     if not found:
         raise DataError(f"The device catalogue {path} holds no devices. Restore it from the repository.")
     return found
-
-
-def _device(row: dict[str, str]) -> Device:
-    """Return a device from its row. What is left empty has its usual value."""
-    empty = [name for name in _NEEDED if not row[name]]
-    if empty:
-        raise BadValue(f"{', '.join(empty)} must have a value. Mend the line.")
-    numbers: dict[str, Any] = {name: float(row[name]) for name in _NUMBERS if row[name]}
-    return Device(name=row["name"], **numbers)
 
 
 def device(name: str) -> Device:

@@ -103,12 +103,6 @@ def require_writable(folder: Path) -> None:
         file.write(b"readahead")
 
 
-def require_place(path: Path) -> None:
-    """Make the folder of a file that is written later. Raise OSError if the file could not be written then."""
-    require_ordinary(path)
-    require_writable(path.parent)
-
-
 def cache_dir() -> Path:
     """Return the folder of built files, which need not exist yet."""
     return _resolved(os.environ.get("READAHEAD_CACHE") or _CACHE, os.getcwd())  # noqa: PTH109 (quicker)

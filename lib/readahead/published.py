@@ -114,29 +114,22 @@ def _rows(reader: Any, path: Path, columns: list[str]) -> Iterator[dict[str, str
         yield dict(zip(columns, cells, strict=True))
 
 
-def _finite(text: str) -> float:
-    value = float(text)
-    if not math.isfinite(value):
-        raise ValueError("not a finite number")
-    return value
-
-
-def _x(text: str) -> float | str | None:
+def _finite(text: str) -> float | None:
     try:
-        return _finite(text)
+        return value if math.isfinite(value := float(text)) else None
     except ValueError:
-        return text or None
+        return None
 
 
 def number(path: Path, line: int, column: str, text: str) -> float:
     """Return a cell as a finite number. Raises `DataError` that names line and column."""
-    try:
-        return _finite(text)
-    except ValueError as error:
+    value = _finite(text)
+    if value is None:
         raise DataError(
             f"Line {line} of {path}, column {column!r}: {text!r} is not a number. "
             "Write it in SI units, such as 0.0041 for 4.1 ms."
-        ) from error
+        )
+    return value
 
 
 COLUMNS = [
@@ -150,10 +143,11 @@ COLUMNS = [
 def _read(path: Path) -> tuple[Figure, ...]:
     found: dict[str, Figure] = {}
     for line, row in enumerate(rows(path, COLUMNS), start=2):
+        x = row.pop("x_value")
         numbers = {
             "value": number(path, line, "value", row.pop("value")),
             "corrected": number(path, line, "corrected", c) if (c := row.pop("corrected")) else None,
-            "x_value": _x(row.pop("x_value")),
+            "x_value": x or None if (place := _finite(x)) is None else place,
         }
         if row["unit"] not in UNITS:
             raise DataError(
@@ -189,7 +183,12 @@ def figures(topic: str, folder: Path | None = None) -> tuple[Figure, ...]:
 
 
 def figure(topic: str, name: str, folder: Path | None = None) -> Figure:
-    """Return one figure by name. Raises `BadValue` that lists the names near it, if there is none."""
+    """Return one figure of a topic, or of another one that the name begins with: `topic:figure`.
+
+    Raises `BadValue` that lists the names near it, if there is none.
+    """
+    there, _, name = name.rpartition(":")
+    topic = there or topic
     known = {one.name: one for one in figures(topic, folder)}
     if name in known:
         return known[name]
@@ -199,12 +198,6 @@ def figure(topic: str, name: str, folder: Path | None = None) -> Figure:
         f"{name!r} is not a published figure of {topic!r}. Near it: {', '.join(near)}. "
         f"All {len(known)} stand in data/published/{topic}.csv."
     )
-
-
-def named(topic: str, name: str, folder: Path | None = None) -> Figure:
-    """Return one figure of a topic, or of another one that the name begins with: `topic:figure`."""
-    there, _, own = name.rpartition(":")
-    return figure(there or topic, own, folder)
 
 
 def best(topic: str, name: str) -> float:
@@ -237,8 +230,8 @@ def ratios(topic: str, name: str, folder: Path | None = None) -> tuple[Ratio, ..
     return tuple(
         Ratio(
             says=line["says"],
-            figure=named(topic, line["figure"], folder),
-            over=named(topic, line["over"], folder) if line["over"] else None,
+            figure=figure(topic, line["figure"], folder),
+            over=figure(topic, line["over"], folder) if line["over"] else None,
             asked=line["asked"],
         )
         for line in lines

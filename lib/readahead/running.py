@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import contextvars
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, ParamSpec, TypeVar
@@ -99,40 +99,24 @@ def turns(repeats: int, note: str) -> Iterator[int]:
 def interrupts(*cancel: Callable[[], Any]) -> Iterator[None]:
     """While the block runs, call each of `cancel` as soon as it is asked to stop. No thread is left behind."""
     _, stop = _now.get()
-    with _ctrl_c(), _watched(stop, cancel):
-        yield
-
-
-@contextmanager
-def _ctrl_c() -> Iterator[None]:
-    """Give Ctrl-C its name back: DuckDB raises it as a RuntimeError of its own."""
-    try:
-        yield
-    except RuntimeError as error:
-        if str(error) == "Query interrupted":
-            raise KeyboardInterrupt from error
-        raise
-
-
-@contextmanager
-def _watched(stop: threading.Event | None, cancel: Sequence[Callable[[], Any]]) -> Iterator[None]:
-    if stop is None:
-        yield
-        return
     over = threading.Event()
 
     def watch() -> None:
-        while not over.is_set():
-            if stop.wait(0.02):
-                while not over.wait(0.02):  # an interrupt that comes between two queries is lost: repeat it
-                    for call in cancel:
-                        call()
-                return
+        while stop and not over.wait(0.02):
+            if stop.is_set():  # an interrupt that comes between two queries is lost: repeat it
+                for call in cancel:
+                    call()
 
     watcher = threading.Thread(target=watch, name="readahead-stop", daemon=True)
-    watcher.start()
+    if stop is not None:
+        watcher.start()
     try:
         yield
+    except RuntimeError as error:  # so DuckDB calls Ctrl-C
+        if str(error) == "Query interrupted":
+            raise KeyboardInterrupt from error
+        raise
     finally:
         over.set()
-        watcher.join()
+        if watcher.is_alive():
+            watcher.join()

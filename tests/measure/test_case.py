@@ -63,7 +63,7 @@ def test_the_engines_own_logs_agree_with_our_trace(case: Case, keys: int) -> Non
     filesystem = EmulatedFileSystem(QUICK)
     with engine(asked.engine, filesystem) as connection:
         connection.execute("CALL enable_logging(level = 'trace')")
-        connection.execute(asked.query().text(emulated=True)).fetchall()
+        connection.execute(asked.query().texts(emulated=True)[0]).fetchall()
         connection.execute("CALL disable_logging()")
         logged = connection.execute("SELECT type, message FROM duckdb_logs()").fetchall()
     plan = asked.plan()

@@ -32,7 +32,8 @@ PARTS = {
 )  # fmt: skip
 def bench(parts: tuple[str, ...], json_path: Path) -> None:
     """Measure the workbook itself (all PARTS, or those named) on a machine that does nothing else."""
-    paths.require_place(json_path)
+    paths.require_ordinary(json_path)
+    paths.require_writable(json_path.parent)
     machine = this_machine()
     click.echo(f"{machine.cpu}, {machine.cores} cores, DuckDB {machine.duckdb}, Python {machine.python}")
     figures: list[Figure] = []

@@ -53,7 +53,7 @@ def _alternate(query: Query, repeats: int) -> tuple[list[float], list[float]]:
     with engine(EngineSettings(), filesystem) as connection, filesystem.instant():
         for turn in range(repeats + 2):
             for through_us, seconds in ((False, native), (True, emulated)):
-                sql = query.text(emulated=through_us)
+                sql = query.texts(emulated=through_us)[0]
                 start_s = time.perf_counter()
                 connection.execute(sql).fetchall()
                 if turn >= 2:  # two turns to warm up

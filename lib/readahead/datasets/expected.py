@@ -50,7 +50,7 @@ def _reads(recipe: Recipe, columns: tuple[str, ...], gap_bytes: int, exact: bool
     if exact:
         return scan_reads(inspect.shape(store.location(recipe)), columns, gap_bytes)
     return even_reads(
-        _columns(recipe),
+        _widths(recipe),
         recipe.rows,
         recipe.effective_row_group_rows,
         columns,
@@ -70,18 +70,16 @@ def group_rows(recipe: Recipe) -> list[int]:
     return [full] * (count - 1) + [recipe.rows - full * (count - 1)]
 
 
-def _widths(recipe: Recipe) -> tuple[float, ...]:
+def _widths(recipe: Recipe) -> list[tuple[str, float]]:
+    """Return the bytes of a row in each column."""
     share = _WIDTH["native" if recipe.format == "native" else recipe.compression]
-    return tuple(share * width for width in recipe.source.widths(recipe.effective_row_group_rows))
-
-
-def _columns(recipe: Recipe) -> list[tuple[str, float]]:
-    return list(zip(recipe.columns, _widths(recipe), strict=True))
+    widths = recipe.source.widths(recipe.effective_row_group_rows)
+    return [(name, share * width) for name, width in zip(recipe.columns, widths, strict=True)]
 
 
 @functools.lru_cache(maxsize=128)
 def _shape(recipe: Recipe) -> FileShape:
-    groups, at, widths = list[RowGroup](), FIRST_BYTE, _columns(recipe)
+    groups, at, widths = list[RowGroup](), FIRST_BYTE, _widths(recipe)
     for rows in group_rows(recipe):
         groups.append(even_group(widths, rows, at))
         at += groups[-1].size_bytes
@@ -129,7 +127,7 @@ def segments(recipe: Recipe, columns: Collection[str] = ()) -> list[list[Segment
 
 @functools.lru_cache(maxsize=128)
 def _segments(recipe: Recipe) -> list[list[Segments]]:
-    return packed(group_rows(recipe), _widths(recipe), recipe.block_bytes)
+    return packed(group_rows(recipe), [width for _, width in _widths(recipe)], recipe.block_bytes)
 
 
 # -- a lookup in a native file ------------------------------------------------------------

@@ -99,10 +99,6 @@ def fingerprint(target: Path) -> tuple[int, str]:
     return size, digest.hexdigest()
 
 
-def _manifest(target: Path) -> Path:
-    return Path(f"{target}.json")
-
-
 def _lock(target: Path) -> FileLock:
     return FileLock(target.parent / LOCKS / f"{target.name}.lock")
 
@@ -181,7 +177,7 @@ def _make(recipe: Recipe, target: Path) -> None:
     begun_s = time.perf_counter()
     folder = Path(tempfile.mkdtemp(prefix=f"{target.name}@", dir=target.parent / BUILDING))
     try:
-        built, manifest = build(recipe, folder), folder / "manifest.json"
+        built, manifest, known = build(recipe, folder), folder / "manifest.json", Path(f"{target}.json")
         size, hashed = fingerprint(built)
         told = {
             "recipe": recipe.facts,
@@ -194,9 +190,9 @@ def _make(recipe: Recipe, target: Path) -> None:
         }
         manifest.write_text(json.dumps(told, indent=1), encoding="utf-8")
         check()
-        _manifest(target).unlink(missing_ok=True)
+        known.unlink(missing_ok=True)
         built.replace(target)
-        manifest.replace(_manifest(target))
+        manifest.replace(known)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
     tell(recipe.rows, recipe.rows, "built")

@@ -91,28 +91,27 @@ class Claim:
     def test(self, left: Value | Sample | float, right: Value | Sample | float, study: Any = None) -> Finding:
         """Test the claim on two values; a `Sample` counts as its seconds."""
         mine, theirs = value(left), value(right)
+        says = f"{self.left_name}: {mine.text(self.kind)}; {self.right_name}: {theirs.text(self.kind)}"
+        more: tuple[str, ...] = ()
         if mine.low <= 0 or theirs.low <= 0:  # a count of nothing has no ratio to anything
-            sides = f"{self.left_name}: {mine.text(self.kind)}; {self.right_name}: {theirs.text(self.kind)}."
             same = mine.median == theirs.median and self.relation == "within"
-            why = () if same else self._why(mine, theirs, study)
-            return self._finding(AGREES if same else DIFFERS, _capital(sides), why, mine, theirs)
-        ratio = mine / theirs
-        low, high = self._allowed()
-        seen = _capital(
-            f"{self.left_name}: {mine.text(self.kind)}; {self.right_name}: {theirs.text(self.kind)};"
-            f" ratio {ratio.text('times')}, {self._words(low, high)}."
-        )
-        if ratio.few:
-            few = f"Measured {ratio.repeats} times: repeat at least {FEW} times before believing it."
-            return self._finding(NOISY, seen, (few,), mine, theirs)
-        if low <= ratio.low and ratio.high <= high:
-            return self._finding(AGREES, seen, ratio.warnings, mine, theirs)
-        if ratio.high < low or ratio.low > high:
-            return self._finding(DIFFERS, seen, self._why(mine, theirs, study), mine, theirs)
-        todo = ratio.warnings or (
-            "The interval reaches over the limit: repeat more often on a quiet machine.",
-        )
-        return self._finding(NOISY, seen, todo, mine, theirs)
+            verdict = AGREES if same else DIFFERS
+        else:
+            ratio, (low, high) = mine / theirs, self._allowed()
+            says += f"; ratio {ratio.text('times')}, {self._words(low, high)}"
+            verdict, more = AGREES, ratio.warnings
+            if ratio.few:
+                few = f"Measured {ratio.repeats} times: repeat at least {FEW} times before believing it."
+                verdict, more = NOISY, (few,)
+            elif ratio.high < low or ratio.low > high:
+                verdict = DIFFERS
+            elif ratio.low < low or ratio.high > high:
+                wide = "The interval reaches over the limit: repeat more often on a quiet machine."
+                verdict, more = NOISY, more or (wide,)
+        if verdict == DIFFERS:
+            more = self._why(mine, theirs, study)
+        says = f"{verdict.capitalize()}. {says[:1].upper()}{says[1:]}."
+        return Finding(verdict=verdict, says=says, reasons=more, left=mine, right=theirs)
 
     def _allowed(self) -> tuple[float, float]:
         """Return the ratios left / right with which the claim agrees."""
@@ -134,11 +133,3 @@ class Claim:
     def _why(self, left: Value, right: Value, study: Any) -> tuple[str, ...]:
         found = tuple(reason.says for reason in self.reasons if reason.when(left, right, study))
         return found or ("No known reason fits: compare the machine card with the chapter's, and tell us.",)
-
-    def _finding(self, verdict: str, seen: str, more: tuple[str, ...], left: Value, right: Value) -> Finding:
-        words = {AGREES: "Agrees.", DIFFERS: "Differs.", NOISY: "Too noisy to say."}[verdict]
-        return Finding(verdict=verdict, says=f"{words} {seen}", reasons=more, left=left, right=right)
-
-
-def _capital(words: str) -> str:
-    return words[:1].upper() + words[1:]

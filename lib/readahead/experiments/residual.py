@@ -232,7 +232,7 @@ def tally(chapter: str, models: Mapping[str, float], bases: Mapping[str, float] 
 
     found = (
         Residual(
-            published.named(topic, name),
+            published.figure(topic, name),
             float(model),
             of("roles", name),
             of("why", name),

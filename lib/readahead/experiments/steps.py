@@ -15,7 +15,7 @@ from readahead import units
 from readahead.devices import Device
 from readahead.errors import BadValue, require_choice
 from readahead.models.queue import Floats
-from readahead.models.reads import Reads
+from readahead.models.reads import Reads, in_runs
 from readahead.models.schedule import Costs, Timeline, Window, simulate
 
 TONES = ("free", "wait", "work", "done", "gone")
@@ -76,17 +76,9 @@ def _all(texts: Sequence[str]) -> str:
 
 def listed(numbers: Iterable[int]) -> str:
     """Return whole numbers in words, such as 1 to 4, 7 and 9."""
-    runs: list[list[int]] = []
-    for number in sorted(numbers):
-        if runs and number == runs[-1][-1] + 1:
-            runs[-1].append(number)
-        else:
-            runs.append([number])
-    parts = [
-        part
-        for run in runs
-        for part in ([f"{run[0]} to {run[-1]}"] if len(run) > 2 else [str(number) for number in run])
-    ]
+    parts: list[str] = []
+    for run in in_runs(sorted(numbers)):
+        parts += [f"{run[0]} to {run[-1]}"] if len(run) > 2 else map(str, run)
     return " and ".join([", ".join(parts[:-1]), parts[-1]] if len(parts) > 1 else parts)
 
 

@@ -58,16 +58,16 @@ class Case:
 
     def listed(self) -> list[int]:
         """Return the keys in the order in which the query names them."""
-        return self._keys()
-
-    def _keys(self) -> list[int]:
         return self.recipe.source.some_keys(self.recipe.size, self.keys, self.seed)
 
     def touched(self) -> NDArray[np.bool_] | None:
         """Return which row groups a query cannot rule out by their smallest and largest values; None for all."""
         if not self.keys:
             return None
-        keys, ranges = np.array(self._keys()), expected.key_ranges(self.recipe, self.recipe.source.key)
+        keys, ranges = (
+            np.array(sorted(self.listed())),
+            expected.key_ranges(self.recipe, self.recipe.source.key),
+        )
         at = np.searchsorted(keys, ranges[:, 0])
         return (at < len(keys)) & (keys[np.minimum(at, len(keys) - 1)] <= ranges[:, 1])
 

@@ -154,10 +154,6 @@ class Query:
         """Return whether the file is a DuckDB database, whose table is called `t`."""
         return self.path.suffix == ".duckdb"
 
-    def text(self, *, emulated: bool) -> str:
-        """Return the SQL with the file's name in place."""
-        return self.texts(emulated=emulated)[0]
-
     def texts(self, *, emulated: bool) -> list[str]:
         """Return the SQL of all queries of one run, with the file's name in place."""
         file = (
@@ -250,9 +246,8 @@ def run_local(
     """
     if cold:
         page_cache.require_evict()
-    where = "this disk, cold" if cold else "this disk, warm"
-    found = _run(query, settings, repeats, where, warm_ups=1, cold=cold)
-    return replace(found, where=where)
+    where = f"this disk, {'cold' if cold else 'warm'}"
+    return replace(_run(query, settings, repeats, where, warm_ups=1, cold=cold), where=where)
 
 
 def _run(
@@ -334,11 +329,11 @@ class Stopwatch:
 
     def sample(self, **more: Any) -> Sample:
         """Return the repeats as a sample; `more` are its other fields, or others instead of these."""
-        found = Sample(
-            seconds=tuple(self.seconds),
-            cpu_s=tuple(self.cpu_s),
-            reads=self.reads,
-            bytes_read=sum(read.size_bytes for read in self.reads),
-            where="emulated device",
-        )
-        return replace(found, **more)
+        found: dict[str, Any] = {
+            "seconds": tuple(self.seconds),
+            "cpu_s": tuple(self.cpu_s),
+            "reads": self.reads,
+            "bytes_read": sum(read.size_bytes for read in self.reads),
+            "where": "emulated device",
+        }
+        return Sample(**found | more)

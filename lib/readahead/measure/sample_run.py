@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import glob
 import os
+from bisect import bisect_left
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -25,7 +26,7 @@ from readahead.measure.calibrate import MEMORY, engine
 from readahead.measure.run import EngineSettings, Query, run_emulated, run_local
 from readahead.measure.sample import Sample
 from readahead.models.schedule import Costs
-from readahead.models.table_layout import AS_IT_LIES, VECTOR_ROWS, Case, Layout, Workload
+from readahead.models.table_layout import VECTOR_ROWS, Case, Layout, Workload
 from readahead.running import check, interrupts
 from readahead.storage import page_cache
 from readahead.units import MiB
@@ -219,12 +220,11 @@ class TableSample:
             table=seen.table, workload=workload, device=MEMORY, costs=known,
             queue_depth=settings.queue_depth, threads=settings.threads,
         )  # fmt: skip
-        low, high = 0.0, 1e-3
-        for _ in range(50):
-            middle = (low + high) / 2
-            took = replace(case, costs=replace(known, row_s=middle)).seconds(AS_IT_LIES)
-            low, high = (middle, high) if took < aim else (low, middle)
-        return replace(known, row_s=max(1e-10, high))
+
+        def seconds(row_ps: int) -> float:
+            return replace(case, costs=replace(known, row_s=1e-12 * row_ps)).seconds()
+
+        return replace(known, row_s=1e-12 * max(100, bisect_left(range(10**9), aim, key=seconds)))
 
 
 @contextmanager

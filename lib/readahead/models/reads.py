@@ -381,6 +381,13 @@ def packed(rows: Sequence[int], widths: Sequence[float], block_bytes: int) -> li
     return found
 
 
+def in_runs(numbers: Sequence[int]) -> list[list[int]]:
+    """Return ascending numbers cut into runs without a gap."""
+    if not numbers:
+        return []
+    return [run.tolist() for run in np.split(numbers, np.flatnonzero(np.diff(numbers) > 1) + 1)]
+
+
 def block_span(block: int, block_bytes: int, count: int = 1) -> Span:
     """Return where `count` blocks from this one on lie in the file."""
     return FILE_HEADER_BYTES + block * block_bytes, count * block_bytes
@@ -402,12 +409,7 @@ def block_reads(
         if len(under_way) >= (depth if ahead else 1):
             there |= set(under_way.popleft())
         wanted = sorted(set(group) - there)
-        runs: list[list[int]] = []
-        for block in wanted:
-            if ahead and runs and block == runs[-1][-1] + 1:
-                runs[-1].append(block)
-            else:
-                runs.append([block])
+        runs = in_runs(wanted) if ahead else [[block] for block in wanted]
         reads.append([block_span(run[0], block_bytes, len(run)) for run in runs])
         under_way.append(wanted)
     return reads

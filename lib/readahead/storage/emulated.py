@@ -178,10 +178,6 @@ class EmulatedFileSystem(AbstractFileSystem):  # type: ignore[misc]
         local = self._strip_protocol(path)
         return {"name": local, "size": Path(local).stat().st_size, "type": "file"}
 
-    def exists(self, path: str, **_: Any) -> bool:
-        """Return whether the local file is there."""
-        return Path(self._strip_protocol(path)).exists()
-
     def glob(self, path: str, **_: Any) -> list[str]:
         """Return the path itself if it is a file; patterns are expanded as on a local disk."""
         local = Path(self._strip_protocol(path))

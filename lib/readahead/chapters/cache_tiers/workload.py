@@ -258,7 +258,9 @@ class CachedCase(Case):
             footer,
             sql=first,
             more=tuple(more),
-            setup=(footer.text(emulated=True),),  # its metadata stays in memory, so that no run pays for it
+            setup=(
+                footer.texts(emulated=True)[0],
+            ),  # its metadata stays in memory, so that no run pays for it
             before=() if self.run > 1 else _EMPTY,
         )
 

@@ -217,7 +217,7 @@ def in_print() -> Tally:
     states = [
         f"{topic}:total_s.{state}" for topic in ("elimination", "scale_out") for state in ("cold", "warm")
     ]
-    bases = {f"{one}.sorted": published.named("elimination", f"{one}.unsorted").value for one in states}
+    bases = {f"{one}.sorted": published.figure("elimination", f"{one}.unsorted").value for one in states}
     return tally(__file__, {name: base * left(BY_YEAR) for name, base in bases.items()}, bases)
 
 

@@ -84,7 +84,7 @@ class StarCase(Case):
         if not store.is_built(self.recipe):
             return True
         query = self.query()
-        return column not in _built_on(query.text(emulated=False), query.setup)
+        return column not in _built_on(query.texts(emulated=False)[0], query.setup)
 
     def filters(self) -> dict[str, str]:
         """Return the columns that the scan filters, in DuckDB's order, each with its condition as SQL.
@@ -121,7 +121,7 @@ class StarCase(Case):
             return found
         path, query, filters, few = store.location(self.recipe), self.query(), self.filters(), self._few()
         if few or self.star_query.own:  # ranges and Bloom filters of keys alone never go first
-            sql = query.text(emulated=False)
+            sql = query.texts(emulated=False)[0]
             found = filtered_reads(
                 inspect.shape(path),
                 found,

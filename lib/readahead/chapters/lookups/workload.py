@@ -65,12 +65,6 @@ class Lookup(Case):
     step_rows: int = 0
     """The most rows that are fetched through the index, if there is one."""
 
-    def _keys(self) -> list[int]:
-        if self.asked != NEIGHBOURS:
-            return Case._keys(self)
-        first = random.Random(self.seed).randrange(self.recipe.rows - self.keys)
-        return list(range(first, first + self.keys))
-
     @property
     def walks(self) -> bool:
         """Return whether DuckDB walks down the index: until it has found one row too many, and then it scans.
@@ -86,7 +80,10 @@ class Lookup(Case):
 
     def listed(self) -> list[int]:
         """Return the keys in the order in which the query names them."""
-        keys = self._keys()
+        if self.asked == NEIGHBOURS:
+            first = random.Random(self.seed).randrange(self.recipe.rows - self.keys)
+            return list(range(first, first + self.keys))
+        keys = Case.listed(self)
         return random.Random(self.seed).sample(keys, len(keys)) if self.asked == UNSORTED else keys
 
     def scan(self) -> Reads:
@@ -97,7 +94,10 @@ class Lookup(Case):
         recipe, touched = self.recipe, self.touched()
         if recipe.format == "parquet":
             return Case.scan(self)
-        keys, chosen = self._keys(), range(recipe.row_groups) if touched is None else np.flatnonzero(touched)
+        keys, chosen = (
+            sorted(self.listed()),
+            range(recipe.row_groups) if touched is None else np.flatnonzero(touched),
+        )
         alone = expected.index_walk(recipe, keys, self.step_rows + 1) if self.walks else []
         if self.by_index:
             alone, chosen = alone + expected.row_blocks(recipe, keys), range(0)
