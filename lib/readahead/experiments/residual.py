@@ -91,12 +91,12 @@ def left_out(
 ) -> Array:
     r"""Return what a model says of each figure when its parameters are fitted anew without that figure's group.
 
-    .. math:: \log y_B - (I - H_{BB})^{-1} \left[(I - H) \log (y / \hat y)\right]_B, \quad H = J J^{+}
+    .. math:: \log \hat y_B + J_B J_A^{+} \log (y / \hat y)_A
 
     where y (`printed`) are the figures, ŷ what the model says of them, J how the logarithms of ŷ change with each of
-    the `parameters`, and B the figures of one group (`groups`; each its own if none are given). Exact where the
-    logarithms are linear in the parameters, and else one step of Newton's. Not a number where the other figures do not
-    fix a parameter.
+    the `parameters`, B the figures of one group (`groups`; each its own if none are given), and A all others. Exact
+    where the logarithms are linear in the parameters, and else one step of Newton's. Not a number where the other
+    figures do not fix a parameter.
 
     Source: D. M. Allen, The Relationship between Variable Selection and Data Augmentation, 1974.
     """
@@ -107,18 +107,14 @@ def left_out(
         [(np.log(np.asarray(model(at + step), float)) - said) / step.max() for step in steps], axis=1
     )
     slopes = slopes / np.maximum(np.linalg.norm(slopes, axis=0), 1e-300)
-    hat = slopes @ np.linalg.pinv(slopes)
-    misses = seen - said - hat @ (seen - said)
     found = np.full(len(seen), np.nan)
     labels = list(groups) or list(range(len(seen)))
     for group in dict.fromkeys(labels):
-        inside = [n for n, label in enumerate(labels) if label == group]
-        left = np.eye(len(inside)) - hat[np.ix_(inside, inside)]
-        free, turned = np.linalg.eigh((left + left.T) / 2)
-        fixed = np.abs(turned[:, free < 1e-3]).max(axis=1, initial=0.0) < 1e-3
-        if fixed.any():
-            miss = np.linalg.pinv(left, rcond=1e-3) @ misses[inside]
-            found[np.array(inside)[fixed]] = np.exp(seen[inside] - miss)[fixed]
+        inside = np.array([label == group for label in labels])
+        others = np.linalg.pinv(slopes[~inside], rcond=1e-9)
+        free = slopes[inside] @ (np.eye(len(at)) - others @ slopes[~inside])
+        told = np.exp(said[inside] + slopes[inside] @ others @ (seen - said)[~inside])
+        found[inside] = np.where(np.abs(free).max(axis=1) < 1e-3, told, np.nan)
     return found
 
 

@@ -165,51 +165,79 @@ class Query:
         return [sql.replace("{table}", table) for sql in (self.sql, *self.more)]
 
 
+class Stopwatch:
+    """Seconds, processor seconds and reads of repeats, on an emulated device if one is given.
+
+    The device's own waiting is not the work's processor time, and how much slower it runs is divided out.
+    """
+
+    def __init__(self, filesystem: EmulatedFileSystem | None = None) -> None:
+        self.filesystem = filesystem
+        self.scale = filesystem.time_scale if filesystem else 1.0
+        self.seconds: list[float] = []
+        self.cpu_s: list[float] = []
+        self.reads: tuple[Read, ...] = ()
+        """Of the last repeat."""
+
+    @contextmanager
+    def repeat(self) -> Iterator[None]:
+        """Time the block, on a device that has been idle."""
+        if self.filesystem:
+            self.filesystem.fresh()
+        start_s, cpu_s = time.perf_counter(), time.process_time()
+        yield
+        seconds, cpu_s = time.perf_counter() - start_s, time.process_time() - cpu_s
+        self.seconds.append(seconds / self.scale)
+        if self.filesystem:
+            cpu_s = max(0.0, cpu_s - self.filesystem.spun_s)
+            self.reads = self.filesystem.trace.reads(start_s=start_s, time_scale=self.scale)
+        self.cpu_s.append(cpu_s)
+
+    def sample(self, **more: Any) -> Sample:
+        """Return the repeats as a sample; `more` are its other fields, or others instead of these."""
+        found: dict[str, Any] = {
+            "seconds": tuple(self.seconds),
+            "cpu_s": tuple(self.cpu_s),
+            "reads": self.reads,
+            "bytes_read": sum(read.size_bytes for read in self.reads),
+            "where": "emulated device",
+            "time_scale": self.scale,
+        }
+        return Sample(**found | more)
+
+
 def once(
     connection: duckdb.DuckDBPyConnection,
     query: Query,
-    filesystem: EmulatedFileSystem | None = None,
+    watch: Stopwatch,
     fetch: Callable[[duckdb.DuckDBPyConnection], Any] = duckdb.DuckDBPyConnection.fetchall,
 ) -> tuple[Any, Sample]:
-    """Run all queries once on an open engine; return what `fetch` makes of the last result, and what was seen.
+    """Run all queries once on an open engine; return what `fetch` makes of the last result, and what `watch` has seen.
 
-    A native file is attached anew, so that nothing of it is in memory. The emulated device's own busy waiting is not
-    the engine's processor time.
+    A native file is attached anew, so that nothing of it is in memory.
     """
-    emulated = filesystem is not None
-    attach = f"ATTACH {quoted(query.path, emulated=emulated)} AS file (READ_ONLY)" if query.native else ""
-    if filesystem is not None:
-        filesystem.fresh()
-    if attach:
-        connection.execute(attach)
+    emulated = watch.filesystem is not None
+    attach = [f"ATTACH {quoted(query.path, emulated=emulated)} AS file (READ_ONLY)"] if query.native else []
+    texts, found = query.texts(emulated=emulated), None
+    for sql in attach:
+        connection.execute(sql)
     try:
-        texts, found = query.texts(emulated=emulated), None
-        cpu_s, start_s = time.process_time(), time.perf_counter()
-        for sql in texts:
-            check()
-            found = fetch(connection.execute(sql))
-        seconds, cpu_s = time.perf_counter() - start_s, time.process_time() - cpu_s
+        with watch.repeat():
+            for sql in texts:
+                check()
+                found = fetch(connection.execute(sql))
         seen = {} if query.more else profile(connection)  # DuckDB's account is of the last query alone
     finally:
         if attach:
             connection.execute("DETACH file")
-    scale, reads = 1.0, list[Read]()
-    if filesystem is not None:
-        scale, cpu_s = filesystem.time_scale, max(0.0, cpu_s - filesystem.spun_s)
-        told = filesystem.trace.reads(start_s=start_s, time_scale=scale)
-        reads = [read for read in told if read.submitted_s >= 0]
-    return found, Sample(
-        seconds=(seconds / scale,),
-        cpu_s=(cpu_s,),
-        reads=tuple(reads),
-        bytes_read=sum(read.size_bytes for read in reads) if emulated else seen.get("bytes_read", 0),
+    here = {} if emulated else {"bytes_read": seen.get("bytes_read", 0), "where": "this disk"}
+    return found, watch.sample(
         row_groups_scanned=seen.get("row_groups", 0),
         row_groups_total=seen.get("row_groups_total", 0),
-        where="emulated device" if emulated else "this disk",
         sql=";\n".join(texts),
-        setup=(*query.setup, *query.before, *filter(None, [attach])),
+        setup=(*query.setup, *query.before, *attach),
         profile=seen,
-        time_scale=scale,
+        **here,
     )
 
 
@@ -261,7 +289,7 @@ def _run(
     cold: bool = False,
 ) -> Sample:
     """Return the repeats as one sample, with the first row for an answer."""
-    samples: list[Sample] = []
+    watch = Stopwatch(filesystem)
     hurry = [filesystem.hurry] if filesystem else []
     with engine(settings, filesystem) as connection, interrupts(*hurry, connection.interrupt):
         try:
@@ -269,24 +297,17 @@ def _run(
                 connection.execute(statement)
             with filesystem.instant() if filesystem else nullcontext():
                 for _ in range(warm_ups):
-                    once(connection, query, filesystem)
+                    once(connection, query, Stopwatch(filesystem))
             for _ in turns(repeats, f" on {where}"):
                 for statement in query.before:
                     connection.execute(statement)
                 if cold:
                     page_cache.evict(query.path)
-                rows, sample = once(connection, query, filesystem)
-                samples.append(sample)
+                rows, sample = once(connection, query, watch)
         except duckdb.Error as error:
             check()
             raise _explained(error, query, settings) from error
-    return replace(
-        samples[-1],
-        seconds=tuple(sample.seconds[0] for sample in samples),
-        cpu_s=tuple(sample.cpu_s[0] for sample in samples),
-        answer=tuple(rows[0]) if rows else (),
-        engine=settings.values(),
-    )
+    return replace(sample, answer=tuple(rows[0]) if rows else (), engine=settings.values())
 
 
 def _explained(error: duckdb.Error, query: Query, settings: EngineSettings) -> Exception:
@@ -305,35 +326,3 @@ def _explained(error: duckdb.Error, query: Query, settings: EngineSettings) -> E
         f"DuckDB could not run the query on {query.path}: {said}."
         " Check the disk. A table that the workbook built may be deleted: it is built again."
     )
-
-
-class Stopwatch:
-    """Seconds, processor seconds and reads of repeats; the device's own waiting is not the work's processor time."""
-
-    def __init__(self, filesystem: EmulatedFileSystem) -> None:
-        self.filesystem = filesystem
-        self.seconds: list[float] = []
-        self.cpu_s: list[float] = []
-        self.reads: tuple[Read, ...] = ()
-        """Of the last repeat."""
-
-    @contextmanager
-    def repeat(self) -> Iterator[None]:
-        """Time the block, on a device that has been idle."""
-        self.filesystem.fresh()
-        start_s, cpu_s = time.perf_counter(), time.process_time()
-        yield
-        self.seconds.append(time.perf_counter() - start_s)
-        self.cpu_s.append(max(0.0, time.process_time() - cpu_s - self.filesystem.spun_s))
-        self.reads = self.filesystem.trace.reads(start_s=start_s)
-
-    def sample(self, **more: Any) -> Sample:
-        """Return the repeats as a sample; `more` are its other fields, or others instead of these."""
-        found: dict[str, Any] = {
-            "seconds": tuple(self.seconds),
-            "cpu_s": tuple(self.cpu_s),
-            "reads": self.reads,
-            "bytes_read": sum(read.size_bytes for read in self.reads),
-            "where": "emulated device",
-        }
-        return Sample(**found | more)

@@ -31,7 +31,7 @@ from readahead.datasets.recipe import Recipe
 from readahead.devices import device
 from readahead.errors import Cancelled, DataError, ReadaheadError
 from readahead.measure.case import Case
-from readahead.measure.run import Query, engine, once
+from readahead.measure.run import Query, Stopwatch, engine, once
 from readahead.measure.sample import Sample
 from readahead.running import check, tell
 from readahead.storage.emulated import EmulatedFileSystem
@@ -129,7 +129,8 @@ def _run(
         if small is not None:
             running.connection.register("small", dict(small))
         try:
-            found, sample = once(running.connection, part.query(), running.filesystem, fetch)
+            watch = Stopwatch(running.filesystem)
+            found, sample = once(running.connection, part.query(), watch, fetch)
         except duckdb.InterruptException as error:
             raise Cancelled(f"The query was cancelled on node {part.node + 1}. Ask again.") from error
     reads = tuple(replace(read, thread=NODE_THREADS * part.node + read.thread) for read in sample.reads)
