@@ -9,7 +9,6 @@ from __future__ import annotations
 import csv
 import difflib
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -94,24 +93,20 @@ class Ratio:
 def rows(path: Path, columns: list[str]) -> list[dict[str, str]]:
     """Return the rows of a CSV with just these columns. Raises `DataError` that names line and column."""
     try:
-        with path.open(encoding="utf-8", newline="") as lines:
-            return list(_rows(csv.reader(lines), path, columns))
+        with path.open(encoding="utf-8", newline="") as file:
+            head, *lines = list(csv.reader(file)) or [[]]
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise DataError(f"{path} cannot be read: {error}. {RESTORE}") from error
-
-
-def _rows(reader: Any, path: Path, columns: list[str]) -> Iterator[dict[str, str]]:
-    head: list[str] = next(reader, [])
     if head != columns:
         odd = sorted(set(columns) ^ set(head)) or head
         raise DataError(f"Line 1 of {path}: column {odd[0]!r} is missing, extra or out of place. {RESTORE}")
-    for cells in reader:
+    for line, cells in enumerate(lines, start=2):
         if len(cells) != len(columns):
             raise DataError(
-                f"Line {reader.line_num} of {path} has {len(cells)} cells, after column "
+                f"Line {line} of {path} has {len(cells)} cells, after column "
                 f"{columns[min(len(cells), len(columns)) - 1]!r}; {len(columns)} are due. {RESTORE}"
             )
-        yield dict(zip(columns, cells, strict=True))
+    return [dict(zip(columns, cells, strict=True)) for cells in lines]
 
 
 def _finite(text: str) -> float | None:

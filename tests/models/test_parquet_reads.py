@@ -64,8 +64,11 @@ def test_every_wanted_byte_is_read_and_exactly_once_if_asked_for_in_the_file_s_o
 def test_a_long_footer_is_read_twice() -> None:
     short = FileShape(size_bytes=10**6, footer_bytes=1000, row_groups=())
     long = FileShape(size_bytes=10**6, footer_bytes=20_000, row_groups=())
-    assert footer_reads(short) == [(10**6 - 16_384, 16_384)]
-    assert footer_reads(long) == [(10**6 - 16_384, 16_384), (10**6 - 20_008, 20_000)]
+    assert footer_reads(short.size_bytes, short.footer_bytes) == [(10**6 - 16_384, 16_384)]
+    assert footer_reads(long.size_bytes, long.footer_bytes) == [
+        (10**6 - 16_384, 16_384),
+        (10**6 - 20_008, 20_000),
+    ]
 
 
 def test_a_filter_leaves_only_the_groups_it_cannot_rule_out() -> None:

@@ -256,7 +256,7 @@ def _groups(survey: Survey) -> Iterator[tuple[str, str]]:
 
 def _columns(survey: Survey) -> Iterator[tuple[str, str]]:
     reads, columns = survey.table.reads, survey.columns
-    nested = sum(column.nested for column in columns)
+    nested = sum(len(column.path) > 1 for column in columns)
     says = f"{len({c.top for c in columns}):,}, of which the query reads {len(survey.wanted):,}"
     if nested:
         says += f"; {len(columns):,} column chunks a group, {nested:,} of them nested"

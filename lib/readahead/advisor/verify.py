@@ -68,13 +68,10 @@ class Proof:
         elif self.held:
             yield "The prediction held."
         else:
-            yield "The prediction did not hold: " + "; ".join(self.warnings())
+            doubts = [warning for sample in self.measured for warning in sample.warnings()]
+            doubts = doubts or ["measure again on a quiet machine, then trust the measurement."]
+            yield "The prediction did not hold: " + "; ".join(doubts)
         yield "The sample is removed; the original was only read."
-
-    def warnings(self) -> Iterator[str]:
-        """Yield why it may not have held."""
-        found = [warning for sample in self.measured for warning in sample.warnings()]
-        yield from found or ["measure again on a quiet machine, then trust the measurement."]
 
 
 def verify(seen: Survey, told: Advice, *, here: bool = False, repeats: int = 5) -> Proof:

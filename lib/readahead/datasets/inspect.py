@@ -7,7 +7,6 @@ import mmap
 import os
 import struct
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
@@ -170,22 +169,13 @@ CHILDREN_AT = {NODE_4: 8, NODE_16: 24, NODE_48: 264, NODE_256: 8}
 """Where the pointers begin in a node, after the bytes of the key that it tells apart."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Nodes:
-    """Where the nodes of one kind lie: they are kept in buffers of many, and a buffer lies in one block."""
-
-    size_bytes: int
-    first: int
-    """Bytes of a buffer before its first node: one bit for each node that it can hold."""
-    buffers: Mapping[int, tuple[int, int]]
-    """For each buffer, its block and where it begins in it."""
-
-
 @paths.kept
-def _index(path: Path) -> tuple[int, int, Mapping[int, _Nodes]]:
-    """Return the bytes of a block, the pointer to the index's root, and where the nodes of each kind lie.
+def _index(path: Path) -> tuple[int, dict[int, int], dict[tuple[int, int], tuple[int, int]]]:
+    """Return the pointer to the index's root, the bytes of a node of each kind, and where the nodes lie.
 
-    They stand in the file's metadata behind the index's name (DuckDB 2.0, IndexStorageInfo).
+    Nodes of a kind are kept in buffers of many: for each kind and buffer it is told in which block that lies, and at
+    which byte of the file its first node. They stand in the file's metadata behind the index's name (DuckDB 2.0,
+    IndexStorageInfo).
     """
     ((block_bytes,),) = _native(
         path, "SELECT block_size FROM pragma_database_size() WHERE database_name = 'file'"
@@ -195,24 +185,27 @@ def _index(path: Path) -> tuple[int, int, Mapping[int, _Nodes]]:
     next(fields)
     root = _number(told)
     next(fields)
-    return block_bytes, root, {kind: _nodes(told, block_bytes) for kind in range(1, _number(told) + 1)}
+    sizes, places = dict[int, int](), dict[tuple[int, int], tuple[int, int]]()
+    for kind in range(1, _number(told) + 1):
+        buffers, starts = list[int](), list[dict[int, int]]()
+        for field in _fields(told):
+            if field == 100:
+                sizes[kind] = _number(told)
+            elif field == 102:
+                count = _number(told)
+                starts = [{part: _number(told) for part in _fields(told)} for _ in range(count)]
+            else:  # after the buffers come lists of how many nodes and bytes each has, and which have room
+                listed = [_number(told) for _ in range(_number(told))]
+                buffers = listed if field == 101 else buffers
+        for buffer, start in zip(buffers, starts, strict=True):
+            first = start.get(101, 0) + _mask_bytes(block_bytes, sizes[kind])
+            places[kind, buffer] = start[100], _in_block(start[100], block_bytes) + first
+    return root, sizes, places
 
 
-def _nodes(told: Iterator[int], block_bytes: int) -> _Nodes:
-    """Return the nodes of one kind: fields tell their size, and of their buffers the numbers and the places."""
-    size, numbers, places = 0, list[int](), list[tuple[int, int]]()
-    for field in _fields(told):
-        if field == 100:
-            size = _number(told)
-        elif field == 102:
-            for _ in range(_number(told)):
-                place = {part: _number(told) for part in _fields(told)}
-                places.append((place[100], place.get(101, 0)))
-        else:  # after the numbers come lists of how many nodes and bytes a buffer has, and which have room
-            listed = [_number(told) for _ in range(_number(told))]
-            numbers = listed if field == 101 else numbers
-    buffers = dict(zip(numbers, places, strict=True))
-    return _Nodes(size_bytes=size, first=_mask_bytes(block_bytes, size), buffers=buffers)
+def _in_block(block: int, block_bytes: int) -> int:
+    """Return where the content of a block begins in the file."""
+    return block_span(block, block_bytes)[0] + CHECKSUM_BYTES
 
 
 def _number(told: Iterator[int]) -> int:
@@ -234,7 +227,7 @@ def _index_metadata(path: Path, block_bytes: int) -> Iterator[int]:
     data = path.read_bytes()
     size = (block_bytes - CHECKSUM_BYTES) // METADATA_PIECES // 8 * 8
     at = {
-        block | piece << 56: block_span(block, block_bytes)[0] + CHECKSUM_BYTES + piece * size
+        block | piece << 56: _in_block(block, block_bytes) + piece * size
         for block in _numbers(path, "SELECT block_id FROM pragma_metadata_info('file')")
         for piece in range(METADATA_PIECES)
     }
@@ -268,17 +261,15 @@ def index_walk(path: Path, keys: Sequence[int]) -> list[int]:
     The index is a radix tree (V. Leis, A. Kemper, T. Neumann, "The adaptive radix tree", 2013): a node tells the next
     byte of the key, the highest first and its sign turned round, until a pointer is the row itself.
     """
-    block_bytes, root, nodes = _index(path)
+    root, sizes, places = _index(path)
     found: dict[int, None] = {}
     with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
         for key in keys:
             digits, pointer = iter((key ^ 1 << KEY_BITS - 1).to_bytes(KEY_BITS // 8, "big")), root
             while (kind := pointer >> 56) in (PREFIX, *CHILDREN_AT):
-                block, start = nodes[kind].buffers[pointer & 0xFFFFFFFF]
+                block, first = places[kind, pointer & 0xFFFFFFFF]
                 found[block] = None
-                at = block_span(block, block_bytes)[0] + CHECKSUM_BYTES + start + nodes[kind].first
-                at += (pointer >> 32 & 0xFFFFFF) * nodes[kind].size_bytes
-                pointer = _next_pointer(data, at, kind, digits)
+                pointer = _next_pointer(data, first + (pointer >> 32 & 0xFFFFFF) * sizes[kind], kind, digits)
     return list(found)
 
 

@@ -30,7 +30,7 @@ from readahead import paths
 from readahead.datasets.build import literal
 from readahead.datasets.inspect import footer_length
 from readahead.errors import BadValue, DataError, printable
-from readahead.models.reads import ColumnChunk, FileShape, Reads, RowGroup, Span, footer_reads, group_reads
+from readahead.models.reads import ColumnChunk, Reads, RowGroup, Span, footer_reads, group_reads
 from readahead.models.table_layout import GAP_BYTES, MOST_GROUPS, UNKNOWN, Ranges, Table
 
 SUFFIXES = (".parquet", ".parq", ".pq")
@@ -75,11 +75,6 @@ class StoredColumn:
     def top(self) -> str:
         """Return the name a query uses."""
         return self.path[0]
-
-    @property
-    def nested(self) -> bool:
-        """Return whether it lies inside another column."""
-        return len(self.path) > 1
 
     @property
     def shown(self) -> str:
@@ -209,12 +204,8 @@ def _engine(asked: str) -> Iterator[duckdb.DuckDBPyConnection]:
 
 def _footers(files: Sequence[Path]) -> tuple[list[Span], int]:
     """Return the reads of the footers of Parquet files, one after the other, and their bytes."""
-    spans: list[Span] = []
-    lengths = [footer_length(path) for path in files]
-    for path, length in zip(files, lengths, strict=True):
-        shape = FileShape(size_bytes=path.stat().st_size, footer_bytes=length, row_groups=())
-        spans += footer_reads(shape)
-    return spans, sum(lengths)
+    lengths = [(path.stat().st_size, footer_length(path)) for path in files]
+    return [span for told in lengths for span in footer_reads(*told)], sum(length for _, length in lengths)
 
 
 def _spans(

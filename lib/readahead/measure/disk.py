@@ -167,8 +167,7 @@ def _grid(cells: Sequence[Cell]) -> np.ndarray:
 def modeled_reads_per_s(device: Device, cells: Sequence[Cell]) -> list[float]:
     """Return for each cell the rate that the device sustains."""
     rates = device.channel_bandwidth_bytes_per_s, device.bandwidth_bytes_per_s
-    found = _rates((device.latency_s, device.seek_s, *rates), device.channels, _grid(cells))
-    return [float(rate) for rate in found]
+    return list(_rates((device.latency_s, device.seek_s, *rates), device.channels, _grid(cells)))
 
 
 def fit(found: Probe) -> Device:

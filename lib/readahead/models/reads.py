@@ -179,17 +179,17 @@ WHOLE_GROUP_SHARE = 0.95
 FOOTER_GUESS_LOW, FOOTER_GUESS_HIGH = 16 * KiB, 256 * KiB
 
 
-def footer_reads(shape: FileShape) -> list[Span]:
-    """Return the reads, one after the other, that fetch the footer.
+def footer_reads(size_bytes: int, footer_bytes: int) -> list[Span]:
+    """Return the reads, one after the other, that fetch the footer of a file.
 
     DuckDB guesses a thousandth of the file, between 16 and 256 KiB, rounded up to a power of two; if the footer
     is longer than the guess, it is read again at its true length (DuckDB 2.0, parquet_reader.cpp).
     """
-    guess = min(max(shape.size_bytes // 1000, FOOTER_GUESS_LOW), FOOTER_GUESS_HIGH)
-    guess = min(1 << (guess - 1).bit_length(), shape.size_bytes)
-    reads = [(shape.size_bytes - guess, guess)]
-    if shape.footer_bytes + 8 > guess:
-        reads.append((shape.size_bytes - 8 - shape.footer_bytes, shape.footer_bytes))
+    guess = min(max(size_bytes // 1000, FOOTER_GUESS_LOW), FOOTER_GUESS_HIGH)
+    guess = min(1 << (guess - 1).bit_length(), size_bytes)
+    reads = [(size_bytes - guess, guess)]
+    if footer_bytes + 8 > guess:
+        reads.append((size_bytes - 8 - footer_bytes, footer_bytes))
     return reads
 
 
@@ -299,7 +299,8 @@ def scan_reads(shape: FileShape, columns: Collection[str], gap_bytes: int = 16_3
     twentieth of the group it reads that first and the rest when a row was found, in two reads instead of one.
     """
     groups = [group_reads(group, columns, gap_bytes) for group in shape.row_groups]
-    return Reads.of(footer_reads(shape), groups, [group.rows for group in shape.row_groups])
+    footer = footer_reads(shape.size_bytes, shape.footer_bytes)
+    return Reads.of(footer, groups, [group.rows for group in shape.row_groups])
 
 
 FIRST_BYTE = 4
@@ -337,11 +338,10 @@ def even_reads(
     full, last = (group_reads(one, columns, gap_bytes) for one in (group, even_group(widths, left)))
     step, footer = group.size_bytes, int(count * footer_bytes_per_group)
     size = FIRST_BYTE + count * step + footer + 12
-    shape = FileShape(size_bytes=size, footer_bytes=footer, row_groups=())
     starts = step * np.arange(count)
     groups = spans_of(full)[None] + np.stack([starts, np.zeros_like(starts)], axis=1)[:-1, None]
     return Reads(
-        footer=spans_of(footer_reads(shape)),
+        footer=spans_of(footer_reads(size, footer)),
         spans=np.concatenate([groups.reshape(-1, 2), spans_of(last) + np.array([starts[-1], 0])]),
         ends=np.append(len(full) * np.arange(1, count), len(full) * (count - 1) + len(last)),
         rows=np.append(np.full(count - 1, group_rows), left),
