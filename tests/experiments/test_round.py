@@ -1,6 +1,7 @@
 """One question, two witnesses, and every measurement only once."""
 
 import threading
+from types import SimpleNamespace
 
 import pytest
 from toybox import EXPERIMENT, ROUNDS, SLOWER_HERE, study
@@ -43,8 +44,8 @@ def test_a_time_of_a_model_calibrated_in_a_crowd_is_never_below_nothing() -> Non
         def model(self, settings: Settings) -> Estimate:
             return Estimate(terms_s={"cpu": 1.0, "device": 0.5})
 
-        def band(self, settings: Settings) -> float:
-            return 1.25  # its control run took more than twice the usual
+        def calibrations(self, settings: Settings) -> list[SimpleNamespace]:
+            return [SimpleNamespace(strayed=1.25)]  # its control run took more than twice the usual
 
     crowded = Crowded(topic="well", title="Well", knobs=EXPERIMENT.knobs)
     told = Study(crowded, repeats=1).model.seconds()

@@ -23,29 +23,18 @@ class Read:
     """Times the head moved for it."""
 
 
-class Trace:
+class Trace(list[tuple[int, int, int, float, float, float, int]]):
     """All reads so far. Adding one costs a fraction of a microsecond and needs no lock."""
-
-    def __init__(self) -> None:
-        self._lines: list[tuple[int, int, int, float, float, float, int]] = []
 
     def note(
         self, offset: int, size_bytes: int, submitted_s: float, due_s: float, done_s: float, seeks: int = 0
     ) -> None:
         """Add one read of the calling thread. Times are on one clock, whatever its zero."""
-        line = (offset, size_bytes, threading.get_ident(), submitted_s, due_s, done_s, seeks)
-        self._lines.append(line)
-
-    def clear(self) -> None:
-        """Forget all reads."""
-        self._lines = []
-
-    def __len__(self) -> int:
-        return len(self._lines)
+        self.append((offset, size_bytes, threading.get_ident(), submitted_s, due_s, done_s, seeks))
 
     def reads(self, *, start_s: float, time_scale: float = 1.0) -> tuple[Read, ...]:
         """Return the reads in order of submission, with times since `start_s` divided by `time_scale`."""
-        lines = sorted(self._lines, key=lambda line: line[3])
+        lines = sorted(self, key=lambda line: line[3])
         threads = {ident: n for n, ident in enumerate(dict.fromkeys(line[2] for line in lines))}
         return tuple(
             Read(
