@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import re
+import struct
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -91,6 +93,10 @@ def test_it_says_that_nothing_was_measured_and_offers_no_measurement(page: Any) 
     assert "Modeled only, no DuckDB here." in page.locator(".readahead-badge").inner_text()
     for gone in ("measure", "cancel", "auto", "reads"):
         assert not page.locator(f".readahead-{gone}").first.is_visible()
+    assert (
+        page.locator(".readahead-live .ra-term").count()
+        and not page.get_by_text("DuckDB", exact=True).count()
+    )
     assert page.locator("[data-panel] > svg").is_hidden()
     page.emulate_media(media="print")
     assert page.locator("[data-panel] > svg").is_visible()
@@ -111,6 +117,15 @@ def test_pinning_comparing_hovering_and_saving_work_as_in_the_notebook(page: Any
     with page.expect_download() as kept:
         page.locator(".readahead-csv").click()
     assert kept.value.path().read_text(encoding="utf-8").count("\nmodel,") > 10
+    chart = page.locator(".readahead-charts > div").first.bounding_box()
+    with page.expect_download() as picture:
+        page.locator(".readahead-png").click()
+    made = picture.value.path().read_bytes()
+    width, height = struct.unpack(">II", made[16:24])
+    assert made.startswith(b"\x89PNG") and len(made) > 10_000
+    assert (
+        width == 2 * (math.ceil(chart["width"]) + 32) and height > 2 * chart["height"]
+    )  # 16 px of air around
     page.locator(".readahead-live summary", has_text="The numbers").click()
     shown(page)
     assert page.locator(".readahead-live .readahead-numbers table").count() == 2

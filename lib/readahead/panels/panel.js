@@ -210,9 +210,10 @@ class Curve {
 
 /** Where the time goes: the terms of the model's time, what is hidden behind them, and the measured time. */
 class Terms {
-  /** @param {(event: PointerEvent | null, text: string) => void} tip */
-  constructor(tip) {
+  /** @param {(event: PointerEvent | null, text: string) => void} tip @param {string[]} rows */
+  constructor(tip, rows) {
     this.tip = tip;
+    this.rows = rows;
     this.title = make("h3");
     const words = "The terms of the predicted time; the table below has them.";
     this.svg = make("svg:svg", { role: "img", "aria-label": words });
@@ -221,8 +222,8 @@ class Terms {
 
   /** @param {any} state @param {number} width */
   draw(state, width) {
-    const { axes, now } = state, left = 82, right = width - 10, step = 28, high = 24;
-    const rows = ["model", "meanwhile", "DuckDB"], bottom = rows.length * step, at = scale(axes.terms, left, right);
+    const { axes, now } = state, { rows } = this, left = 82, right = width - 10, step = 28, high = 24;
+    const bottom = rows.length * step, at = scale(axes.terms, left, right);
     this.title.replaceChildren(make("b", {}, "Where the time goes"), `: ${now.terms_heading}`);
     set(this.svg, { width, height: bottom + 24 });
     const bars = now.terms.map((/** @type {any} */ term) => {
@@ -431,7 +432,7 @@ function render({ model, el }) {
     place.select();
     navigator.clipboard?.writeText(place.value);
   });
-  const curve = new Curve(tip), terms = new Terms(tip), reads = new Reads();
+  const curve = new Curve(tip), terms = new Terms(tip, get("plan").rows), reads = new Reads();
   /** @type {{x: number, y: number} | null} */ let local = null;
   const knobs = /** @type {Knob[]} */ (get("plan").knobs).map((knob) => ({ knob, ...control(knob, (value, at) => {
     if (at !== undefined && knob.name === get("now").knob) local = { x: at, y: between(line, at) };
