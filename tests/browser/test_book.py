@@ -143,6 +143,16 @@ def test_a_page_fits_a_phone_and_shuts_nobody_out(name: str, opened: Any) -> Non
         assert found == []
 
 
+def test_words_for_who_has_a_kernel_are_left_out(opened: Any) -> None:
+    told = opened("00_start_here.html", "?open").locator("main").inner_text()
+    assert "The line is a model" in told
+    assert not [
+        words
+        for words in ("Run All Cells", "Rest a slider", "type a value", "Play", "More knobs")
+        if words in told
+    ]
+
+
 @pytest.mark.parametrize("name", ["90_toy.html", "03_row_groups.html"])
 def test_long_lines_of_code_scroll_in_their_box(name: str, opened: Any) -> None:
     page = opened(name, "?open", width=390)

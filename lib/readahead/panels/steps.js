@@ -93,7 +93,8 @@ function render({ model, el }) {
     make("li", {}, make("span", { class: `readahead-box ra-tone-${tone}` }), word));
   const root = make("section", { class: "readahead-panel readahead-steps", "aria-label": title, onkeydown: key },
     make("h3", {}, make("b", {}, title)), make("ul", { class: "readahead-legend" }, ...key_list), stage, says,
-    make("div", { class: "readahead-row" }, back, play, next, scrub, count));
+    make("div", { class: "readahead-row" }, back, play, next, scrub, count,
+      make("span", { class: "readahead-hint" }, "Or step with the arrow keys.")));
   root.dataset.lmSuppressShortcuts = "true"; // JupyterLab takes arrows for itself otherwise
   show();
   el.append(root);
