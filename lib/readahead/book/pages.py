@@ -87,11 +87,14 @@ def write(folder: Path, pages: Sequence[Page]) -> None:
 # -- a page ---------------------------------------------------------------------------------------------
 def chapter_html(page: Page, pages: Sequence[Page]) -> str:
     """Return the page of one chapter."""
-    whole = "\n\n".join(cell.source for cell in page.notebook.cells if cell.cell_type == "markdown")
+    cells = [
+        cell for cell in page.notebook.cells if "injected-parameters" not in cell.metadata.get("tags", ())
+    ]
+    whole = "\n\n".join(cell.source for cell in cells if cell.cell_type == "markdown")
     return _rendered(
         page=page,
         pages=pages,
-        cells=[_cell(cell) for cell in page.notebook.cells],
+        cells=[_cell(cell) for cell in cells],
         heads={head: _anchor(head) for head in re.findall(r"^## (.+)$", whole, re.MULTILINE)},
     )
 

@@ -242,7 +242,7 @@ class TableModel {
   comparison(a, b) {
     const [from, to] = [a, b].map((place) => ({ ...this.table.blocks[place.block].choices, ...place.values }));
     const said = (/** @type {string} */ name, /** @type {any} */ value) => this.knobs[name].choices
-      ? this.knobs[name].choices.find(([key]) => key === value)[1] : this.text(value, this.table.kinds[name]);
+      ? Object.fromEntries(this.knobs[name].choices)[value] : this.text(value, this.table.kinds[name]);
     const turned = Object.keys(this.knobs).filter((name) => from[name] !== to[name])
       .map((name) => `${this.knobs[name].label} ${said(name, from[name])} → ${said(name, to[name])}`);
     if (!turned.length) return "A is pinned here. Turn a knob: what is shown then is B.";

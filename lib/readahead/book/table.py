@@ -28,7 +28,7 @@ from readahead.experiments.experiment import Experiment, Knob, Settings
 from readahead.experiments.knobs import USUAL
 from readahead.measure.calibrate import typical_costs
 from readahead.models.estimate import Estimate
-from readahead.panels.panel import ROWS, knob_plan, places
+from readahead.panels.panel import knob_plan, places
 from readahead.panels.state import axis, curve_places, published_mark, term_key, x_axis, y_axis
 
 EVALUATIONS = 20_000
@@ -256,7 +256,7 @@ class Table:
                 "topic": experiment.topic,
                 "title": experiment.title,
                 "knobs": [self._plan(knob) for knob in knobs],
-                "rows": ROWS[:-1],
+                "modeled_only": True,
             },
             "kinds": {knob.name: knob.kind for knob in knobs},
             "defaults": {knob.name: knob.default for knob in knobs},

@@ -47,7 +47,7 @@ function set(element, facts) {
 
 /** @param {DataView | undefined} bytes */
 const floats = (bytes) =>
-  new Float32Array(bytes ? bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.byteLength) : 0);
+  new Float32Array(bytes?.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.byteLength) ?? new ArrayBuffer(0));
 
 /** Return the way from a value to a pixel.
  * @param {Axis} axis @param {number} from @param {number} to @returns {Scale} */
@@ -210,10 +210,10 @@ class Curve {
 
 /** Where the time goes: the terms of the model's time, what is hidden behind them, and the measured time. */
 class Terms {
-  /** @param {(event: PointerEvent | null, text: string) => void} tip @param {string[]} rows */
-  constructor(tip, rows) {
+  /** @param {(event: PointerEvent | null, text: string) => void} tip @param {boolean} modeled */
+  constructor(tip, modeled) {
     this.tip = tip;
-    this.rows = rows;
+    this.rows = ["model", "meanwhile", ...(modeled ? [] : ["DuckDB"])];
     this.title = make("h3");
     const words = "The terms of the predicted time; the table below has them.";
     this.svg = make("svg:svg", { role: "img", "aria-label": words });
@@ -325,7 +325,7 @@ class Turns {
       this.say(note);
     }, delay);
     this.clocks = [after(SLOW_MS, "waiting for the kernel …"),
-      after(LOST_MS, "The kernel does not answer. If it was restarted, run this cell again.")];
+      after(LOST_MS, "The kernel does not answer. It may be busy with another cell; if it was restarted, run this cell again.")];
     this.send({ turn: name, ...value, id: this.flying.id });
   }
 
@@ -432,7 +432,7 @@ function render({ model, el }) {
     place.select();
     navigator.clipboard?.writeText(place.value);
   });
-  const curve = new Curve(tip), terms = new Terms(tip, get("plan").rows), reads = new Reads();
+  const curve = new Curve(tip), terms = new Terms(tip, get("plan").modeled_only), reads = new Reads();
   /** @type {{x: number, y: number} | null} */ let local = null;
   const knobs = /** @type {Knob[]} */ (get("plan").knobs).map((knob) => ({ knob, ...control(knob, (value, at) => {
     if (at !== undefined && knob.name === get("now").knob) local = { x: at, y: between(line, at) };
@@ -476,7 +476,7 @@ function render({ model, el }) {
     note.textContent = slow || status.note || "";
     const running = typeof status.share === "number";
     bar.value = status.share ?? 0;
-    bar.style.visibility = running ? "visible" : "hidden";
+    bar.hidden = !running;
     cancel.disabled = !running;
     if (state.error !== seen.error) errors.innerHTML = state.error;
     if (state.numbers !== seen.numbers) numbers.innerHTML = state.numbers;

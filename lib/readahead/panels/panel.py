@@ -37,8 +37,6 @@ REST_S = 0.4
 """A slider that has not moved for so long is at rest."""
 REPEATS = 3
 """Of a measurement while somebody watches."""
-ROWS = ("model", "meanwhile", "DuckDB")
-"""Of the chart of terms; the last is what was measured."""
 KEPT = 60
 """Measured points kept on the chart."""
 STEPS = 96
@@ -95,8 +93,9 @@ class Panel:
         self._unfolded = False
         self.state: PanelState = PanelState(experiment, self.settings, self.x_name)
         knobs = [knob_plan(knob, self.settings[knob.name]) for knob in experiment.knobs]
-        plan = {"topic": experiment.topic, "title": experiment.title, "knobs": knobs, "rows": ROWS}
-        self.widget = PanelWidget(plan=plan, auto=measure)
+        self.widget = PanelWidget(
+            plan={"topic": experiment.topic, "title": experiment.title, "knobs": knobs}, auto=measure
+        )
         self.widget.twin = lambda: static_html(self.state)
         self.widget.on_msg(lambda _, said, __: self.heard(said))
         self.background = Worker(self._show_status, self._show_error)
