@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import click
@@ -15,8 +14,8 @@ import click
 from readahead.chapters import CONTENTS, chapter
 from readahead.devices import calibrated
 from readahead.panels import disk_text
-from readahead.panels.class_view import ClassResults, read_results
-from readahead.questions.progress import Facts, Progress
+from readahead.panels.class_view import ClassResults, read_results, right_in
+from readahead.questions.progress import Progress
 
 LEARNER_COLUMNS = {
     "canvas": ("Student", "ID", "SIS User ID", "SIS Login ID", "Section"),
@@ -67,11 +66,6 @@ def progress(target: Path | None, grade_book: tuple[str, Path] | None, *, reset:
                 )
     for notice in own.notices:
         click.echo(notice, err=True)
-
-
-def right_in(attempts: Iterable[Sequence[Facts]]) -> int:
-    """Return how many exercises were answered rightly at least once."""
-    return sum(any(one.get("outcome") == "Right" for one in tries) for tries in attempts)
 
 
 def grades_csv(results: ClassResults, grade_book: str) -> str:

@@ -15,6 +15,7 @@ import textwrap
 import threading
 import warnings
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -41,27 +42,7 @@ NEAR, WIDEST = 1.1, 2.0
 
 _INK = "#010203"
 """Stands for currentColor, which matplotlib does not know, and is replaced by it in the text."""
-_STYLE: dict[str, Any] = {
-    "svg.fonttype": "none",
-    "font.family": ["DejaVu Sans"],  # measured with the widest of the reader's fonts
-    "font.size": 12,
-    "text.parse_math": False,
-    **dict.fromkeys(("text.color", "axes.edgecolor", "axes.labelcolor", "grid.color"), _INK),
-    **dict.fromkeys(("xtick.color", "ytick.color"), _INK),
-    "axes.titlesize": 12,
-    "axes.titlelocation": "left",
-    "axes.axisbelow": True,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "axes.linewidth": 0.6,
-    "xaxis.labellocation": "right",
-    "xtick.minor.size": 0,
-    "ytick.minor.size": 0,
-    "grid.alpha": 0.15,
-    "legend.frameon": False,
-    "legend.handlelength": 2.6,
-    "legend.borderaxespad": 0.2,
-}
+_STYLE = Path(__file__).with_name("chart.mplstyle")
 _STYLE_LOCK = threading.Lock()
 """Matplotlib's style is one for the whole process; charts are drawn in threads."""
 Mark = tuple[str, str, Value]
@@ -139,7 +120,7 @@ def _rendered(sentence: str, draw: Callable[..., float], *what: Any) -> str:
     from matplotlib.figure import Figure
 
     written = io.StringIO()
-    plan = style.context(["default", {**_STYLE, "svg.hashsalt": sentence}])
+    plan = style.context(["default", _STYLE, {"svg.hashsalt": sentence}])
     with _STYLE_LOCK, warnings.catch_warnings(), plan:
         # A letter that the measuring font lacks is drawn all the same, by the reader's own fonts.
         warnings.filterwarnings("ignore", "Glyph", UserWarning)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -79,17 +79,9 @@ def guesses_html(book: Facts) -> str:
     found = scored_guesses([book]).sort_values("revealed", kind="stable")
     if found.empty:
         return paragraphs("No guess has been scored yet. Keep one, and look at its answer.")
-    sentence = trend(found.off.to_list())
-    picture = Picture(
-        title="Are my guesses getting better?",
-        sentence=sentence,
-        x=Axis(label="guess number", kind="count", log=False),
-        y=Axis(label="off by", kind="times"),
-        lines=(
-            Line(name="my guesses", source="guess", joined=False, points=list(enumerate(found.off, start=1))),
-            Line(name="right on", source="measured", points=[(1, 1.0), (max(2, len(found)), 1.0)]),
-        ),
-    )
+    sentence, count = trend(found.off.to_list()), len(found)
+    lines = _dots("my guesses", range(1, count + 1), found.off), _right_on(max(2, count))
+    picture = _off("Are my guesses getting better?", sentence, "guess number", (), *lines)
     rows = [
         (f"{number}. {one.topic}: {one.name}", units.factor_text(one.ratio))
         for number, one in enumerate(found.itertuples(), start=1)
@@ -105,24 +97,25 @@ def sureness_html(found: pd.DataFrame) -> str:
         return ""
     groups = [(step, found.off[found.sure == step]) for step in SURE]
     said = (f"{(off <= NEAR).sum()} of {len(off)} at {step!r}" for step, off in groups if len(off))
+    sentence = f"Within a factor of {NEAR:g} of the truth were {', '.join(said)}."
     middles = [(place, off.median()) for place, (_, off) in enumerate(groups, start=1) if len(off)]
-    picture = Picture(
-        title="The surer, the nearer?",
-        sentence=f"Within a factor of {NEAR:g} of the truth were {', '.join(said)}.",
-        x=Axis(label="how sure", kind="count", log=False, names=SURE),
-        y=Axis(label="off by", kind="times"),
-        lines=(
-            Line(
-                name="each guess",
-                points=list(zip(found.sure.map(SURE.index) + 1, found.off, strict=True)),
-                source="guess",
-                joined=False,
-            ),
-            Line(name="median", points=middles, source="modeled"),
-            Line(name="right on", points=[(1, 1.0), (len(SURE), 1.0)], source="measured"),
-        ),
-    )
-    return drawing_html(picture)
+    each = _dots("each guess", found.sure.map(SURE.index) + 1, found.off)
+    lines = each, Line(name="median", points=middles), _right_on(len(SURE))
+    return drawing_html(_off("The surer, the nearer?", sentence, "how sure", SURE, *lines))
+
+
+def _off(title: str, sentence: str, along: str, names: tuple[str, ...], *lines: Line) -> Picture:
+    """Return a chart of how far guesses were off, along numbers or names."""
+    x = Axis(label=along, kind="count", log=False, names=names)
+    return Picture(title=title, sentence=sentence, x=x, y=Axis(label="off by", kind="times"), lines=lines)
+
+
+def _dots(name: str, places: Iterable[float], offs: Iterable[float]) -> Line:
+    return Line(name=name, points=list(zip(places, offs, strict=True)), source="guess", joined=False)
+
+
+def _right_on(last: int) -> Line:
+    return Line(name="right on", points=[(1, 1.0), (last, 1.0)], source="measured")
 
 
 # -- a class ----------------------------------------------------------------------------------------
@@ -152,6 +145,11 @@ def read_results(folder: Path | str) -> ClassResults:
         why = f" Skipped: {' '.join(skipped)}" if skipped else ""
         raise DataError(f"{path} holds no result file (.json) of this workbook.{why}")
     return ClassResults(books=books, skipped=tuple(skipped))
+
+
+def right_in(attempts: Iterable[Sequence[Facts]]) -> int:
+    """Return how many exercises were answered rightly at least once."""
+    return sum(any(one.get("outcome") == Outcome.RIGHT.value for one in tries) for tries in attempts)
 
 
 def machine_row(book: Facts) -> tuple[str, ...]:
@@ -201,9 +199,10 @@ def exercises_table(results: ClassResults) -> pd.DataFrame:
             if not tried:
                 continue
             ideas = [{str(one.get("misconception") or "") for one in tries} - {""} for tries in tried]
-            right = sum(any(one.get("outcome") == Outcome.RIGHT.value for one in tries) for tries in tried)
             met = Counter(idea for mine in ideas for idea in mine).most_common()
-            rows.append((row.topic, name, opened.question("exercise", name), len(tried), right, met))
+            rows.append(
+                (row.topic, name, opened.question("exercise", name), len(tried), right_in(tried), met)
+            )
     return pd.DataFrame(rows, columns=["topic", "name", "question", "tried", "right", "misconceptions"])
 
 
@@ -233,24 +232,17 @@ class ClassView:
         places = found.name.map(names.index) + 1 + self._beside(found.learner)
         who = found.learner if self._are_named else 0 * found.learner
         lines = [
-            Line(
-                name=self._names[number] if self._are_named else f"{found.learner.nunique()} learners",
-                points=list(zip(places[who == number], found.ratio[who == number], strict=True)),
-                source="guess",
-                joined=False,
+            _dots(
+                self._names[number] if self._are_named else f"{found.learner.nunique()} learners",
+                places[who == number],
+                found.ratio[who == number],
             )
             for number in who.unique()
         ]
-        truth = Line(name="right on", source="measured", points=[(1, 1.0), (len(names), 1.0)])
         high = int((found.ratio > 1).sum())
-        picture = Picture(
-            title=f"Guesses in {title}",
-            sentence=f"{len(found)} guesses, {high} of them too high and {len(found) - high} too low or right on.",
-            x=Axis(label="question", kind="count", log=False, names=names),
-            y=Axis(label="guess / truth", kind="times"),
-            lines=(*lines, truth),
-        )
-        show(drawing_html(picture))
+        told = f"{len(found)} guesses, {high} of them too high and {len(found) - high} too low or right on."
+        picture = _off(f"Guesses in {title}", told, "question", names, *lines, _right_on(len(names)))
+        show(drawing_html(replace(picture, y=Axis(label="guess / truth", kind="times"))))
 
     def calibration(self) -> None:
         """Draw how far the guesses were off, chapter by chapter, and each learner's own beside it."""
@@ -264,27 +256,11 @@ class ClassView:
         places = each.topic.map(topics.index) + 1 + self._beside(each.learner)
         typical = [f"{place(topic).title!r}" for topic in (topics[0], topics[-1])]
         offs = [units.text(off, "times") for off in (middles.iloc[0], middles.iloc[-1])]
-        picture = Picture(
-            title="Does the room learn to guess?",
-            sentence=f"In {typical[0]} the room was typically off by {offs[0]}, in {typical[1]} by {offs[1]}.",
-            x=Axis(
-                label="chapter",
-                kind="count",
-                log=False,
-                names=tuple(topic.replace("_", " ") for topic in topics),
-            ),
-            y=Axis(label="median factor off", kind="times"),
-            lines=(
-                Line(
-                    name="each learner's own",
-                    points=list(zip(places, each.off, strict=True)),
-                    source="guess",
-                    joined=False,
-                ),
-                Line(name="median of the room", points=list(enumerate(middles, start=1)), source="modeled"),
-            ),
-        )
-        show(drawing_html(picture))
+        sentence = f"In {typical[0]} the room was typically off by {offs[0]}, in {typical[1]} by {offs[1]}."
+        names = tuple(topic.replace("_", " ") for topic in topics)
+        own = _dots("each learner's own", places, each.off)
+        room = Line(name="median of the room", points=list(enumerate(middles, start=1)))
+        show(drawing_html(_off("Does the room learn to guess?", sentence, "chapter", names, own, room)))
 
     def sureness(self) -> None:
         """Draw how sure the room was against how far off it lay."""
