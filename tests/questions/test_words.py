@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 import yaml
 
+from readahead import units
 from readahead.chapters import CONTENTS, chapter
 from readahead.errors import BadValue, DataError
 from readahead.experiments.claim import Sides
@@ -64,6 +65,14 @@ def written(tmp_path: Path, told: Any) -> Path:
         ({"claims": {}}, "'predictions' is a required property"),
         ({**GOOD, "jokes": {}}, "'jokes' was unexpected"),
         ({**GOOD, "predictions": {"fetch": {"low": "tiny"}}}, "predictions.fetch.low: 'tiny' is not of type"),
+        (
+            {**GOOD, "predictions": {"fetch": {"kind": "parsec"}}},
+            "predictions.fetch.kind: 'parsec' is not one of",
+        ),
+        (
+            {**GOOD, "exercises": {"hole": {**EXERCISE, "amount": {"kind": "s", "tolerance": 20}}}},
+            "tolerance: 20 is",
+        ),
         (guide(debrief=" "), "predictions.fetch.leader.debrief: ' '"),
         (guide(debrief="word " * 60), "predictions.fetch.leader.debrief: "),
         (guide(wrong=[]), "predictions.fetch.leader.wrong: "),
@@ -86,6 +95,11 @@ def test_a_fault_names_file_id_and_field(tmp_path: Path, told: Any, named: str) 
     with pytest.raises(DataError) as caught:
         words.load(path)
     assert str(path) in str(caught.value) and named in str(caught.value)
+
+
+def test_a_quantity_is_of_a_kind_that_can_be_written() -> None:
+    schema = json.loads(words.SCHEMA.read_text(encoding="utf-8"))
+    assert schema["$defs"]["kind"]["enum"] == list(units.SCALES)
 
 
 def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:

@@ -38,10 +38,12 @@ def explore(
     experiment does not take.
     `on_settings` is told where the sliders rest.
     """
+    from IPython import get_ipython
+
     from readahead.panels.state import settings_at
 
     settings = settings_at(experiment, address) if address else settings
-    if by_papermill() or not _live():
+    if by_papermill() or getattr(get_ipython(), "kernel", None) is None:
         run(experiment, measure=measure, repeats=repeats, **settings)
         return None
     warm_meanwhile()
@@ -102,11 +104,3 @@ def _engine_text(table: str = "comments_narrow") -> str:
         how = "usual; the first measurement finds out what it is here"
     read, row = units.text(costs.dispatch_s, "s"), units.text(costs.row_s, "s")
     return f"{read} to hand out a read, {row} to decode a row ({how})"
-
-
-def _live() -> bool:
-    """Return whether there is a kernel that a front end may be listening to."""
-    from IPython.core.getipython import get_ipython
-
-    shell: Any = get_ipython()
-    return getattr(shell, "kernel", None) is not None

@@ -24,6 +24,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -253,25 +254,19 @@ class Lesson:
         return {"readahead": {"claim": name, "says": says, "verdict": found.verdict, "seen": found.says}}
 
 
-class Laws:
+class Laws(SimpleNamespace):
     """The functions of a chapter's `laws.py`."""
 
     def __init__(self, topic: str) -> None:
-        self._topic, self._module = topic, importlib.import_module(f"readahead.chapters.{topic}.laws")
-
-    def __dir__(self) -> list[str]:
-        """Return the names of the functions, which Tab completes."""
-        functions = inspect.getmembers(self._module, inspect.isfunction)
-        return [name for name, one in functions if one.__module__ != "readahead.errors"]
+        functions = inspect.getmembers(
+            importlib.import_module(f"readahead.chapters.{topic}.laws"), inspect.isfunction
+        )
+        super().__init__(**{name: one for name, one in functions if one.__module__ != "readahead.errors"})
 
     def __getattr__(self, name: str) -> Any:
-        """Return a function. Raises `AttributeError` for a name that is none, with the nearest that is one."""
-        if name.startswith("_") or not hasattr(self._module, name):
-            meant = did_you_mean(name, dir(self))
-            raise AttributeError(
-                f"{name!r} is no law of {self._topic!r}. Its laws: {', '.join(dir(self))}.{meant}"
-            )
-        return getattr(self._module, name)
+        """Raise `AttributeError` for a name that is no law, with the nearest that is one."""
+        known = ", ".join(vars(self))
+        raise AttributeError(f"{name!r} is no law here. The laws: {known}.{did_you_mean(name, vars(self))}")
 
 
 def _texts(settings: Mapping[str, Any]) -> dict[str, str]:

@@ -228,8 +228,7 @@ class RevealView:
         sources, asked = self._sources(measured), self._asked.prediction
         if sources:
             truth = sources[0].value.median
-            word = asked.choice_of(truth) if asked.choice_of is not None else None
-            self.facts = {"truth": truth, "word": word, "whom": _WHOM[sources[0].by]}
+            self.facts = {"truth": truth, "word": asked.choice(truth), "whom": _WHOM[sources[0].by]}
         return self._answer(sources, measured) + self._folds(noted)
 
     @cached_property
@@ -288,8 +287,7 @@ class RevealView:
         asked, modeled = self._asked.prediction, self._turn.modeled_value(self._study)
 
         def told(value: Value) -> str:
-            word = asked.choice_of(value.median) if asked.choice_of is not None else None
-            return word or value.text(asked.kind)
+            return asked.choice(value.median) or value.text(asked.kind)
 
         found = []
         if measured is not None:

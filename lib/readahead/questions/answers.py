@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from readahead import units
-from readahead.errors import BadValue, require_choice, require_range
+from readahead.errors import BadValue, require_choice
 
 LEAST_AMOUNT, MOST_AMOUNT = 1e-30, 1e30
 """Amounts of anything lie between these."""
@@ -197,10 +197,6 @@ class Amount(Shape):
     word: str = ""
     """The unit of a bare number."""
     minutes = 6
-
-    def __post_init__(self) -> None:
-        require_choice("kind", self.kind, units.SCALES)
-        require_range("tolerance", self.tolerance, low=0, high=10, advice="Give a share: 0.1 is 10 %.")
 
     @property
     def asks(self) -> str:  # type: ignore[override]

@@ -53,9 +53,6 @@ class Prediction:
 
     def __post_init__(self) -> None:
         of = f"of prediction {self.id!r}"
-        require_choice("kind", self.kind, units.SCALES)
-        if bool(self.choices) != (self.choice_of is not None):
-            raise BadValue(f"choices {of} need choice_of, and choice_of needs choices. Give both or none.")
         if self.choices:
             return
         require_range("low", self.low, low=1e-12, of=of, advice="Give the left end of a log scale.")
@@ -71,10 +68,8 @@ class Prediction:
         Raises `BadValue` for words that hold no such amount, and for a number that is not above 0.
         """
         if self.choices:
-            picked = {choice.casefold(): choice for choice in self.choices}
-            known = picked.get(str(guess).strip().casefold())
-            require_choice("guess", known or guess, self.choices)
-            return str(known)
+            require_choice("guess", guess, self.choices)
+            return str(guess)
         number = read_amount(guess, self.kind, self.word)
         if number <= 0:
             raise BadValue(f"A guess of {self.text(number)} is off any scale. Give an amount above 0.")
@@ -84,10 +79,14 @@ class Prediction:
         """Write a guess or a true value for people."""
         return answer if isinstance(answer, str) else units.text(answer, self.kind)
 
+    def choice(self, number: float) -> str | None:
+        """Return the word that a modeled, measured or published number stands for; None where there are no choices."""
+        return self.choice_of(number) if self.choice_of is not None else None
+
     def verdict(self, guess: float | str, truth: float) -> str:
         """Say how far off a guess was: `8× high`, `right on`, or for choices `right` and `not so`."""
-        if isinstance(guess, str) or self.choice_of is not None:
-            return "right" if self.choice_of is not None and guess == self.choice_of(truth) else "not so"
+        if isinstance(guess, str) or self.choices:
+            return "right" if guess == self.choice(truth) else "not so"
         return units.factor_text(guess / truth)
 
 
