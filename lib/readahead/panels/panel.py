@@ -106,9 +106,8 @@ class Panel:
     # -- what the learner does -----------------------------------------------------------------------
     def heard(self, said: dict[str, Any]) -> None:
         """Do what a message from the browser says. An error in a callback is shown nowhere by itself."""
-        orders = {
-            "measure": self.measure, "cancel": self.background.cancel, "pin": self.pin, "swap": self.swap
-        }  # fmt: skip
+        cancel = self.background.cancel
+        orders = {"measure": self.measure, "cancel": cancel, "pin": self.pin, "swap": self.swap}
         try:
             if said.get("do") in orders:
                 self.widget.answered = said.get("id", "")
@@ -228,11 +227,8 @@ class Panel:
                 pinned = PanelState(self.experiment, pinned.settings, self.x_name, self.runs)
             knobs = knob_states(self.experiment, self.settings)
             charts = browser_state(state, self.runs[-1] if self.runs else None, pinned)
-            self.state, self.pinned, self.widget.knobs = (
-                state,
-                pinned,
-                knobs,
-            )  # all of it or, after an error, nothing
+            # All of it or, after an error, nothing.
+            self.state, self.pinned, self.widget.knobs = state, pinned, knobs
             for name, value in charts.items():
                 setattr(self.widget, name, value)
             self._show_numbers()
