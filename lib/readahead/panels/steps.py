@@ -6,12 +6,12 @@ The browser's part is steps.js, in the colours of panel.css. All frames are sent
 from __future__ import annotations
 
 import html
-from collections.abc import Sequence
 from pathlib import Path
 
+import numpy as np
 import traitlets
 
-from readahead.experiments.steps import Frame, Steps
+from readahead.experiments.steps import Steps
 from readahead.panels.background import PrintedWidget
 from readahead.panels.markup import COLOURS, paragraphs
 
@@ -52,18 +52,12 @@ def widget(steps: Steps) -> StepsWidget:
     return made
 
 
-def shown(frames: Sequence[Frame]) -> list[int]:
-    """Return which frames stand on the strip."""
-    last, places = len(frames) - 1, min(len(frames), SHOWN) - 1
-    return [round(place * last / places) for place in range(places + 1)] if places else [0]
-
-
 def strip(steps: Steps) -> str:
     """Return some frames as HTML, each a drawing with its sentence below."""
     told = "".join(
         f"<figure style='flex:1 1 300px;max-width:{WIDTH}px;margin:.4em 0'>"
         f"{_drawn(steps, at)}<figcaption>{at + 1}. {html.escape(steps.frames[at].says)}</figcaption></figure>"
-        for at in shown(steps.frames)
+        for at in np.linspace(0, len(steps.frames) - 1, min(SHOWN, len(steps.frames))).round().astype(int)
     )
     key = "".join(
         f"<span style='margin-right:1em;white-space:nowrap'>{_box('', tone)} {html.escape(word)}</span>"
