@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import html
-import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 from xml.etree import ElementTree as ET
+
+import mistune
 
 from readahead.errors import ReadaheadError
 
@@ -20,23 +21,16 @@ COLOURS = {
 """Of the sources: Okabe and Ito's (2008), which colour-blind readers can tell apart, the yellow darkened for white
 paper. panel.css has those of the panel."""
 _CELL = "text-align:left;padding:.15em 1em .15em 0"
-_FORMULA = re.compile(r"\$(\S|\S[^$\n]*\S)\$(?!\d)")
-"""LaTeX between dollar signs; those of two prices in one sentence have a space or a digit beside them."""
-_CODE, _STRONG, _SLANT = re.compile(r"`([^`]+)`"), re.compile(r"\*\*(.+?)\*\*"), re.compile(r"\*(.+?)\*")
+_MARKDOWN: Any = mistune.create_markdown(plugins=["math"])
+_MARKDOWN.block.rules = ["blank_line"]  # a sentence that begins with a number is no list
+_MARKDOWN.inline.rules = ["codespan", "emphasis", "inline_math"]
+_MARKDOWN.renderer.register("inline_math", lambda _, latex: mathml(latex))
+_MARKDOWN.renderer.register("block_math", lambda _, latex: formula(latex))
 
 
 def paragraphs(text: str) -> str:
     """Return text as HTML: escaped, with `code`, **strong**, *slanted* and $formulas$, paragraphs at empty lines."""
-    told = "".join(
-        mathml(part) if number % 2 else _inline(part)
-        for number, part in enumerate(_FORMULA.split(text.strip()))
-    )
-    return "".join(f"<p style='margin:.3em 0'>{part}</p>" for part in re.split(r"\n\s*\n", told))
-
-
-def _inline(text: str) -> str:
-    safe = _CODE.sub(r"<code>\1</code>", html.escape(text, quote=False))
-    return _SLANT.sub(r"<em>\1</em>", _STRONG.sub(r"<strong>\1</strong>", safe))
+    return str(_MARKDOWN(text)).replace("<p>", "<p style='margin:.3em 0'>")
 
 
 def formula(latex: str) -> str:
