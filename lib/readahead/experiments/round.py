@@ -27,7 +27,7 @@ from readahead.errors import BadValue, require_repeats
 from readahead.experiments.experiment import Experiment, Settings
 from readahead.experiments.figure import Line, Traces, curve, dots
 from readahead.experiments.run import Run
-from readahead.measure.sample import FEW, Sample, Value, exactly, seconds, value
+from readahead.measure.sample import FEW, Sample, Value, exactly, value
 from readahead.models.estimate import Estimate
 from readahead.published import Figure, Ratio
 
@@ -192,7 +192,7 @@ class Measurement(Source):
 
     def seconds(self, **changes: Any) -> Value:
         """Return the measured time with its interval and warnings."""
-        return seconds(self.sample(**changes))
+        return value(self.sample(**changes))
 
 
 class Study:

@@ -17,7 +17,7 @@ from readahead import paths, units
 from readahead.errors import BadValue, DataError
 from readahead.experiments.experiment import Experiment, Settings
 from readahead.measure.run import set_statements
-from readahead.measure.sample import Sample, Value, exactly, seconds, this_machine
+from readahead.measure.sample import Sample, Value, exactly, this_machine, value
 from readahead.models.estimate import Estimate
 from readahead.running import quietly, tell
 from readahead.storage.emulated import PROTOCOL, REMOTE_PROTOCOL
@@ -48,7 +48,7 @@ class Run:
     @cached_property
     def seconds(self) -> Value:
         """Return the time: the median of the repeats with its interval and warnings."""
-        return seconds(self.sample)
+        return value(self.sample)
 
     @cached_property
     def throughput(self) -> Value:

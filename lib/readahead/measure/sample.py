@@ -126,13 +126,9 @@ class Sample:
             return min(self.seconds), max(self.seconds)
         from scipy.stats import bootstrap
 
-        found = bootstrap(
-            (np.asarray(self.seconds),),
-            np.median,
-            n_resamples=999,
-            method="percentile",
-            rng=np.random.default_rng(0),
-        ).confidence_interval
+        rng = np.random.default_rng(0)
+        drawn = bootstrap((self.seconds,), np.median, n_resamples=999, method="percentile", rng=rng)
+        found = drawn.confidence_interval
         low = min(
             max(float(found.low), min(self.seconds)), self.median_s
         )  # rounding stays inside what was seen
@@ -229,20 +225,10 @@ def exactly(number: float) -> Value:
     return Value(median=float(number), low=float(number), high=float(number))
 
 
-def seconds(sample: Sample) -> Value:
-    """Return the time of a sample: its median, interval, repeats and warnings."""
-    low, high = sample.interval_s()
-    return Value(
-        median=sample.median_s,
-        low=low,
-        high=high,
-        repeats=len(sample.seconds),
-        warnings=sample.warnings(),
-    )
-
-
 def value(thing: Value | Sample | float) -> Value:
-    """Return whatever is given (a sample's seconds, a plain number) as a `Value`."""
-    if isinstance(thing, Value):
-        return thing
-    return seconds(thing) if isinstance(thing, Sample) else exactly(thing)
+    """Return whatever is given as a `Value`: of a sample its time, with interval, repeats and warnings."""
+    if isinstance(thing, Sample):
+        low, high = thing.interval_s()
+        repeats, warnings = len(thing.seconds), thing.warnings()
+        return Value(median=thing.median_s, low=low, high=high, repeats=repeats, warnings=warnings)
+    return thing if isinstance(thing, Value) else exactly(thing)
