@@ -12,7 +12,7 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from pathlib import Path
 
@@ -30,6 +30,19 @@ IN_ORDER = "SET threads = 1; SET preserve_insertion_order = true; SET enable_pro
 def literal(text: Path | str) -> str:
     """Return text as an SQL string literal."""
     return "'" + str(text).replace("'", "''") + "'"
+
+
+@contextlib.contextmanager
+def explained(what: str, advice: str) -> Iterator[None]:
+    """Say what failed if DuckDB raises inside the block, its own first line, and what to do. Raises `DataError`, or
+    `Cancelled` if it was asked to stop.
+    """
+    try:
+        yield
+    except duckdb.Error as error:
+        check()
+        first = str(error).splitlines()[0].rstrip(".")
+        raise DataError(f"{what}: {first}. {advice}") from error
 
 
 def select(recipe: Recipe, generated: Path | None = None) -> str:

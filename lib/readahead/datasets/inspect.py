@@ -15,7 +15,7 @@ from typing import Any
 import duckdb
 
 from readahead import paths
-from readahead.datasets.build import literal
+from readahead.datasets.build import explained, literal
 from readahead.errors import DataError
 from readahead.models.reads import ColumnChunk, FileShape, Ints, RowGroup, Segments, block_span, spans_of
 from readahead.models.table_layout import VECTOR_ROWS
@@ -64,13 +64,11 @@ def _engine() -> duckdb.DuckDBPyConnection:
 
 
 def _metadata(path: Path, select: str, rest: str) -> list[tuple[Any, ...]]:
-    with _engine().cursor() as cursor:
-        try:
-            return cursor.execute(f"SELECT {select} FROM parquet_metadata({literal(path)}) {rest}").fetchall()
-        except duckdb.Error as error:
-            raise DataError(
-                f"{path} is not a Parquet file that DuckDB reads: {error}. Give another."
-            ) from error
+    with (
+        explained(f"{path} is not a Parquet file that DuckDB reads", "Give another."),
+        _engine().cursor() as cursor,
+    ):
+        return cursor.execute(f"SELECT {select} FROM parquet_metadata({literal(path)}) {rest}").fetchall()
 
 
 def _of_column(path: Path, select: str, column: str) -> Ints:

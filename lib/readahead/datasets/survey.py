@@ -27,7 +27,7 @@ import duckdb
 import numpy as np
 
 from readahead import paths
-from readahead.datasets.build import literal
+from readahead.datasets.build import explained, literal
 from readahead.datasets.inspect import footer_length
 from readahead.errors import BadValue, DataError, printable
 from readahead.models.reads import ColumnChunk, Reads, RowGroup, Span, footer_reads, group_reads
@@ -193,13 +193,10 @@ def survey(asked: str, *, columns: Sequence[str] = (), by: str = "", table: str 
 @contextmanager
 def _engine(asked: str) -> Iterator[duckdb.DuckDBPyConnection]:
     """Give a DuckDB with little memory. Raises `DataError` for whatever it says of the metadata."""
-    try:
-        with duckdb.connect() as connection:
-            connection.execute(f"SET memory_limit = '{MEMORY}'")
-            yield connection
-    except duckdb.Error as error:
-        first = str(error).splitlines()[0]
-        raise DataError(f"DuckDB cannot read the metadata of {asked}: {first}. Write it again.") from error
+    what = f"DuckDB cannot read the metadata of {asked}"
+    with explained(what, "Write it again."), duckdb.connect() as connection:
+        connection.execute(f"SET memory_limit = '{MEMORY}'")
+        yield connection
 
 
 def _footers(files: Sequence[Path]) -> tuple[list[Span], int]:

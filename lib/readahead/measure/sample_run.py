@@ -17,11 +17,11 @@ import duckdb
 
 from readahead import units
 from readahead.datasets import store
-from readahead.datasets.build import IN_ORDER, literal
+from readahead.datasets.build import IN_ORDER, explained, literal
 from readahead.datasets.survey import Survey, attach, escaped, identifier, survey
 from readahead.datasets.tables import TABLES
 from readahead.devices import Device
-from readahead.errors import Cancelled, DataError
+from readahead.errors import DataError
 from readahead.measure.calibrate import MEMORY, engine
 from readahead.measure.run import EngineSettings, Query, run_emulated, run_local
 from readahead.measure.sample import Sample
@@ -98,27 +98,20 @@ def _write(survey: Survey, target: Path, layout: Layout, rows: int) -> Path:
     group_rows = max(VECTOR_ROWS, -(-layout.rows // VECTOR_ROWS) * VECTOR_ROWS)
     order = f" ORDER BY {_filtered_by(survey)}" if layout.in_order else ""
     check()
-    with duckdb.connect() as connection, interrupts(connection.interrupt):
-        try:
-            connection.execute(IN_ORDER)
-            connection.execute(f"SET memory_limit = '{MEMORY_LIMIT}'")
-            connection.execute(f"SET temp_directory = {literal(target.parent / 'spill')}")
-            if survey.found.kind == "parquet":
-                source = f"read_parquet([{', '.join(literal(escaped(file)) for file in survey.found.files)}])"
-            else:
-                attach(connection, survey.found.files[0])
-                source = f"file.{identifier(survey.schema_name)}.{identifier(survey.table_name)}"
-            connection.execute(
-                f"COPY (SELECT * FROM (SELECT * FROM {source} LIMIT {rows}){order})"
-                f" TO {literal(target)} (FORMAT parquet, ROW_GROUP_SIZE {group_rows})"
-            )
-        except duckdb.InterruptException as error:
-            raise Cancelled("The sample was not written to its end and is removed. Start again.") from error
-        except duckdb.Error as error:
-            first = str(error).splitlines()[0].rstrip(".")
-            raise DataError(
-                f"No sample of {survey.asked} can be written: {first}. Advise without --verify."
-            ) from error
+    told = explained(f"No sample of {survey.asked} can be written", "Advise without --verify.")
+    with told, duckdb.connect() as connection, interrupts(connection.interrupt):
+        connection.execute(IN_ORDER)
+        connection.execute(f"SET memory_limit = '{MEMORY_LIMIT}'")
+        connection.execute(f"SET temp_directory = {literal(target.parent / 'spill')}")
+        if survey.found.kind == "parquet":
+            source = f"read_parquet([{', '.join(literal(escaped(file)) for file in survey.found.files)}])"
+        else:
+            attach(connection, survey.found.files[0])
+            source = f"file.{identifier(survey.schema_name)}.{identifier(survey.table_name)}"
+        connection.execute(
+            f"COPY (SELECT * FROM (SELECT * FROM {source} LIMIT {rows}){order})"
+            f" TO {literal(target)} (FORMAT parquet, ROW_GROUP_SIZE {group_rows})"
+        )
     return target
 
 
@@ -139,14 +132,9 @@ def clause(lies: Survey, workload: Workload) -> str:
     else:
         sql = f"SELECT unnest(quantile_disc({by}, [{low}, {high}]))::VARCHAR, any_value(typeof({by}))"
         sql += f" FROM read_parquet({path})"
-    try:
-        with duckdb.connect() as connection:
-            found = connection.execute(sql).fetchall()
-    except duckdb.Error as error:
-        first = str(error).splitlines()[0].rstrip(".")
-        raise DataError(
-            f"Column {lies.by!r} cannot be filtered by: {first}. Give another with --by."
-        ) from error
+    what = f"Column {lies.by!r} cannot be filtered by"
+    with explained(what, "Give another with --by."), duckdb.connect() as connection:
+        found = connection.execute(sql).fetchall()
     values = [f"CAST({literal(text)} AS {kind})" for text, kind in found if text is not None]
     if not values:
         raise DataError(
