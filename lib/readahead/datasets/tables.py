@@ -18,13 +18,8 @@ from typing import Any
 
 from readahead.published import read_yaml
 
-WORDS = (
-    "the a to of and is in you it that this for on with not are have be can use what your if my as do code but"
-    " question answer would like should could because when how why example error value list query index table"
-    " row column page read write disk memory cache file string number function method class object array loop"
-    " thread server client request response database select join where group order limit please try check look"
-    " think know want need make work run test build change add remove create update delete find return"
-)
+_FILE = read_yaml(Path(__file__).with_name("tables.yaml"))
+WORDS: list[str] = _FILE["words"].split()
 """The words of which comments are made."""
 
 _READ = {"number": "sum({})", "time": "sum(epoch({}))", "text": "sum(strlen({}))", "letter": "count({})"}
@@ -84,20 +79,17 @@ def _drawn(every: int, seed: int, count: int) -> list[int]:
     return random.Random(seed).sample(range(every), min(count, every))
 
 
-TABLES = {
-    name: Table(name=name, **told)
-    for name, told in read_yaml(Path(__file__).with_name("tables.yaml")).items()
-}
+TABLES = {name: Table(name=name, **told) for name, told in _FILE["tables"].items()}
 
 
 def comments_sql(table: str, rows: int, first: int = 0) -> str:
     """Return the query that makes `rows` rows of a comments table from `first` on."""
     text = ""
     if table == "comments":
-        words = "['" + "', '".join(WORDS.split()) + "']"
+        words = "['" + "', '".join(WORDS) + "']"
         # Most comments have a line or two; one in 64 goes on to the 700 characters that the site allows.
         length = "12 + (hash(i * 7 + 3) % 28)::BIGINT + CASE WHEN hash(i + 9) % 64 = 0 THEN 110 ELSE 0 END"
-        word = f"{words}[1 + (hash(i * 160 + n) % {len(WORDS.split())})::BIGINT]"
+        word = f"{words}[1 + (hash(i * 160 + n) % {len(WORDS)})::BIGINT]"
         text = f"left(array_to_string(list_transform(range({length}), lambda n: {word}), ' '), 700) AS text,"
     return f"""
         SELECT i::INTEGER AS id,

@@ -22,10 +22,7 @@ TONES = ("free", "wait", "work", "done", "gone")
 """The states of a box: empty; it waits; it is under way; it is done; it was skipped, dropped, or lost."""
 Box = tuple[str, str]
 """What stands in it, and its state."""
-NO_COSTS = Costs(
-    plan_s=0, plan_key_s=0, open_s=0, open_group_s=0, open_key_s=0, read_s=0, dispatch_s=0, skip_group_s=0,
-    prune_key_s=0, group_s=0, row_s=0, close_s=0,
-)  # fmt: skip
+NO_COSTS = Costs(**dict.fromkeys(Costs.__slots__, 0.0))
 """An engine that takes no time of its own, so that a picture shows the device alone."""
 
 
