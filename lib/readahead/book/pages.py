@@ -87,9 +87,7 @@ def write(folder: Path, pages: Sequence[Page]) -> None:
 # -- a page ---------------------------------------------------------------------------------------------
 def chapter_html(page: Page, pages: Sequence[Page]) -> str:
     """Return the page of one chapter."""
-    cells = [
-        cell for cell in page.notebook.cells if "injected-parameters" not in cell.metadata.get("tags", ())
-    ]
+    cells = [one for one in page.notebook.cells if "injected-parameters" not in one.metadata.get("tags", ())]
     whole = "\n\n".join(cell.source for cell in cells if cell.cell_type == "markdown")
     return _rendered(
         page=page,

@@ -474,10 +474,8 @@ function render({ model, el }) {
     if (wanted !== seen.auto) auto.checked = wanted;
     const { status } = state;
     note.textContent = slow || status.note || "";
-    const running = typeof status.share === "number";
     bar.value = status.share ?? 0;
-    bar.hidden = !running;
-    cancel.disabled = !running;
+    bar.hidden = cancel.disabled = typeof status.share !== "number";
     if (state.error !== seen.error) errors.innerHTML = state.error;
     if (state.numbers !== seen.numbers) numbers.innerHTML = state.numbers;
     const words = state.pinned.words ?? "";

@@ -93,9 +93,8 @@ class Panel:
         self._unfolded = False
         self.state: PanelState = PanelState(experiment, self.settings, self.x_name)
         knobs = [knob_plan(knob, self.settings[knob.name]) for knob in experiment.knobs]
-        self.widget = PanelWidget(
-            plan={"topic": experiment.topic, "title": experiment.title, "knobs": knobs}, auto=measure
-        )
+        plan = {"topic": experiment.topic, "title": experiment.title, "knobs": knobs}
+        self.widget = PanelWidget(plan=plan, auto=measure)
         self.widget.twin = lambda: static_html(self.state)
         self.widget.on_msg(lambda _, said, __: self.heard(said))
         self.background = Worker(self._show_status, self._show_error)
