@@ -70,7 +70,7 @@ def _first_heading(path: Path) -> str:
 
 
 Paint = Callable[[Study], Drawing]
-_Item = TypeVar("_Item", Prediction, Claim, Exercise)
+_Item = TypeVar("_Item")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,27 +112,30 @@ class Chapter:
 
     def prediction(self, name: str) -> Prediction:
         """Return one prediction. Raises `BadValue` for a name that is none."""
-        return _find(self.predictions, name, "prediction", self.place.topic)
+        return self._named(name, {one.id: one for one in self.predictions}, "prediction")
 
     def claim(self, name: str) -> Claim:
         """Return one claim. Raises `BadValue` for a name that is none."""
-        return _find(self.claims, name, "claim", self.place.topic)
+        return self._named(name, {one.id: one for one in self.claims}, "claim")
 
     def exercise(self, name: str) -> Exercise:
         """Return one exercise. Raises `BadValue` for a name that is none."""
-        return _find(self.exercises, name, "exercise", self.place.topic)
+        return self._named(name, {one.id: one for one in self.exercises}, "exercise")
 
     def figure(self, name: str) -> Paint:
         """Return the function that makes one figure with its words. Raises `BadValue` for a name that is none."""
-        if name not in self.figures:
-            raise BadValue(_unknown(name, "figure", self.place.topic, list(self.figures)))
-        return lambda study: captioned(self.figures[name](study), self.captions.get(name, {}))
+        paint = self._named(name, self.figures, "figure")
+        return lambda study: captioned(paint(study), self.captions.get(name, {}))
 
     def mechanism(self, name: str) -> Callable[[Study], Steps]:
         """Return the function that makes the steps of one mechanism. Raises `BadValue` for a name that is none."""
-        if name not in self.steps:
-            raise BadValue(_unknown(name, "mechanism", self.place.topic, list(self.steps)))
-        return self.steps[name]
+        return self._named(name, self.steps, "mechanism")
+
+    def _named(self, name: str, known: Mapping[str, _Item], what: str) -> _Item:
+        if name not in known:
+            has = ", ".join(known) or "none"
+            raise BadValue(f"{name!r} is no {what} of chapter {self.place.topic!r}. It has: {has}.")
+        return known[name]
 
 
 def place(topic: str) -> Place:
@@ -160,7 +163,7 @@ def chapter(topic: str) -> Chapter:
             for name, one in told.ROUNDS.items()
         },
         figures=_figures(told),
-        steps=getattr(told, "STEPS", {}),
+        steps=words.steps(entries["steps"], getattr(told, "STEPS", {})),
         predictions=words.predictions(entries["predictions"], told.ROUNDS),
         claims=words.claims(entries["claims"], getattr(told, "CLAIMS", {})),
         exercises=words.exercises(entries["exercises"], getattr(told, "ANSWERS", {})),
@@ -183,14 +186,3 @@ def _figures(told: Any) -> dict[str, Paint]:
 @functools.cache
 def _asked(notebook: Path) -> dict[tuple[str, str], str]:
     return words.asked(notebook)
-
-
-def _unknown(name: str, what: str, topic: str, known: list[str]) -> str:
-    return f"{name!r} is no {what} of chapter {topic!r}. It has: {', '.join(known) or 'none'}."
-
-
-def _find(items: tuple[_Item, ...], name: str, what: str, topic: str) -> _Item:
-    for item in items:
-        if item.id == name:
-            return item
-    raise BadValue(_unknown(name, what, topic, [item.id for item in items]))

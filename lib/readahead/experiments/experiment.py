@@ -91,6 +91,8 @@ class Experiment(ABC):
     topic: str
     title: str
     knobs: tuple[Knob, ...]
+    calibrated_each: str = ""
+    """A choice of which each has costs of its own."""
 
     # -- settings ----------------------------------------------------------------------------------
     def knob(self, name: str) -> Knob:
@@ -139,8 +141,15 @@ class Experiment(ABC):
         return ()
 
     def calibrate(self, settings: Settings | None = None) -> None:
-        """Calibrate anew what the model takes from this machine, at these settings or the usual. Raises `Cancelled`."""
-        for one in self.calibrations(settings or self.settings()):
+        """Calibrate anew what the model takes from this machine, at these settings or the usual. Raises `Cancelled`.
+
+        Of the knob `calibrated_each` every choice is calibrated.
+        """
+        asked = settings or self.settings()
+        each = self.knob(self.calibrated_each).choices if self.calibrated_each else ()
+        turned = [asked, *({**asked, self.calibrated_each: choice} for choice in each)]
+        found = {one.name: one for now in turned for one in self.calibrations(now)}
+        for one in found.values():
             one.run()
 
     def doubts(self, settings: Settings) -> tuple[str, ...]:

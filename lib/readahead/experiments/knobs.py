@@ -10,17 +10,18 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from readahead.datasets.recipe import COMPRESSIONS, FORMATS, SIZES
 from readahead.datasets.tables import TABLES
 from readahead.devices import THIS_MACHINE, catalogue, device
 from readahead.errors import DataError
-from readahead.experiments.experiment import Knob, Settings
+from readahead.experiments.experiment import Experiment, Knob, Settings
 from readahead.measure.run import spare_threads
 from readahead.published import read_yaml
 from readahead.units import SCALES
 
+ExperimentT = TypeVar("ExperimentT", bound=Experiment)
 DOUBLINGS = "doublings"
 CHOICES = {
     "device": (*catalogue(), THIS_MACHINE),
@@ -40,6 +41,11 @@ def knobs_of(chapter: str) -> tuple[Knob, ...]:
     Raises `DataError` that names the file and the knob.
     """
     return _read(Path(chapter).with_name("knobs.yaml"), _shared())
+
+
+def experiment(kind: type[ExperimentT], chapter: str, title: str, **more: Any) -> ExperimentT:
+    """Return the experiment of a chapter's file: its topic is the name of the folder, its knobs stand there too."""
+    return kind(topic=Path(chapter).parent.name, title=title, knobs=knobs_of(chapter), **more)
 
 
 @functools.cache

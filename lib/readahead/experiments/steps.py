@@ -1,6 +1,7 @@
 """A mechanism, step by step: what is where at each moment, and a sentence that says what happens then.
 
-A chapter offers `STEPS`, a mapping of names to functions `study -> Steps`, made from the schedule or from a law.
+A chapter offers `STEPS`, a mapping of names to functions `study -> frames`, made from the schedule or from a law. Title
+and words stand in `questions.yaml` under the same name.
 """
 
 from __future__ import annotations

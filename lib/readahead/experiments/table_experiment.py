@@ -129,13 +129,22 @@ class TableExperiment(Experiment):
             time_scale=float(self.value(settings, "time_scale")),
         )
 
-    def calibrations(self, settings: Settings) -> Sequence[Calibration[Any]]:
+    def engine(self, settings: Settings) -> Calibration[Costs]:
         """Return the calibration of the engine on the table, where it is measured."""
-        return (engine(self.value(settings, "dataset"), self.value(settings, "where")),)
+        return engine(self.value(settings, "dataset"), self.value(settings, "where"))
+
+    def own_costs(self, settings: Settings) -> Calibration[Costs] | None:
+        """Return the calibration of the query, if it has costs of its own."""
+        return None
+
+    def calibrations(self, settings: Settings) -> Sequence[Calibration[Any]]:
+        """Return the calibrations of the engine on the table, and of the query if it has its own."""
+        own = self.own_costs(settings)
+        return (self.engine(settings), own) if own else (self.engine(settings),)
 
     def costs(self, settings: Settings) -> Costs:
-        """Return what the engine takes for the table, as calibrated where it is measured."""
-        return engine(self.value(settings, "dataset"), self.value(settings, "where")).costs()
+        """Return what the engine takes for the query, as calibrated or as is usual."""
+        return (self.own_costs(settings) or self.engine(settings)).costs()
 
     # -- the three sources ---------------------------------------------------------------------------
     def model(self, settings: Settings) -> Estimate:

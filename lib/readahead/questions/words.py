@@ -10,14 +10,15 @@ import functools
 import json
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 from readahead.errors import BadValue, DataError
 from readahead.experiments.claim import Claim, Reason, Sides
-from readahead.experiments.round import Round
+from readahead.experiments.round import Round, Study
+from readahead.experiments.steps import Frame, Steps
 from readahead.published import read_yaml
 from readahead.questions.answers import Amount, Choice, Order, Several, Shape
 from readahead.questions.question import Computed, Exercise, Misconception, Prediction, numbers_of
@@ -25,6 +26,7 @@ from readahead.questions.schema import schema_fault
 
 SCHEMA = Path(__file__).with_name("questions.schema.json")
 Entries = Mapping[str, Mapping[str, Any]]
+Frames = Callable[[Study], Iterable[Frame]]
 
 
 def load(path: Path) -> dict[str, Entries]:
@@ -35,7 +37,7 @@ def load(path: Path) -> dict[str, Entries]:
     told = read_yaml(path)
     if fault := schema_fault(told, SCHEMA):
         raise DataError(f"{path}, {fault}. What may stand there is told in {SCHEMA.name}.")
-    kinds = ("predictions", "claims", "exercises", "figures", "agendas", "board")
+    kinds = ("predictions", "claims", "exercises", "figures", "steps", "agendas", "board")
     return {kind: told.get(kind) or {} for kind in kinds}
 
 
@@ -74,6 +76,16 @@ def _claim(name: str, entry: Mapping[str, Any], sides: Sides) -> Claim:
         for reason in told
     )
     return Claim(id=name, left=sides.left, right=sides.right, reasons=reasons, **rest)
+
+
+def steps(entries: Entries, makers: Mapping[str, Frames]) -> dict[str, Callable[[Study], Steps]]:
+    """Return what makes each mechanism, with its title and words. Raises `BadValue` unless ids agree."""
+    _require_same("mechanism", entries, makers)
+    return {name: functools.partial(_steps, entries[name], make) for name, make in makers.items()}
+
+
+def _steps(entry: Mapping[str, Any], make: Frames, study: Study) -> Steps:
+    return Steps(title=entry["title"], words=entry["words"], frames=tuple(make(study)))
 
 
 def exercises(entries: Entries, computed: Mapping[str, Computed]) -> tuple[Exercise, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from typing import Any
 
@@ -14,18 +14,18 @@ from readahead.chapters.cache_tiers.workload import DISK, DROP, SCAN, UNIFORM, Z
 from readahead.experiments.claim import Sides
 from readahead.experiments.experiment import Settings
 from readahead.experiments.figure import Line, Picture
-from readahead.experiments.knobs import knobs_of
+from readahead.experiments.knobs import experiment
 from readahead.experiments.residual import Tally, tally
 from readahead.experiments.round import Applied, Round, Study, along, compared
-from readahead.experiments.steps import Box, Frame, Steps
+from readahead.experiments.steps import Box, Frame
 from readahead.questions.question import Computed
 from readahead.units import GiB, KiB, MiB
 
-EXPERIMENT = CachedQueries(
-    topic="cache_tiers",
-    title="Cache tiers: cold, warm, and the tier between",
+EXPERIMENT = experiment(
+    CachedQueries,
+    __file__,
+    "Cache tiers: cold, warm, and the tier between",
     fixed={"dataset": "comments", "threads": 1},
-    knobs=knobs_of(__file__),
 )
 
 FAST_S, SLOW_S = 1e-3, 50e-3
@@ -137,7 +137,7 @@ ROUNDS = {
     "too_small": _hits(**counted(**scanned(0.9))),
     "scan_gain": compared(scanned(0.5), scanned(1.25), _scan_gain),
     "eighty": Round(
-        law=lambda _: Applied(laws.gain, before=(0, 1), after=(0.8, 0.2), times_s=(FAST_S, SLOW_S)),
+        law=lambda _: Applied(laws.gain, before=(0, 1), after=(0.8, 0.2), times_s=(FAST_S, SLOW_S))
     ),
     "spill": compared(far(DROP), far(DISK), _gain),
     "short_blocks": compared(far(DROP, 2_048), far(DISK, 2_048), _gain),
@@ -260,9 +260,7 @@ CLAIMS = {
 }
 
 ANSWERS = {
-    "ten_points": Computed(
-        answer=lambda _: laws.gain((0.8, 0.2), (0.9, 0.1), (FAST_S, SLOW_S)),
-    ),
+    "ten_points": Computed(answer=lambda _: laws.gain((0.8, 0.2), (0.9, 0.1), (FAST_S, SLOW_S))),
     "five_minutes": Computed(
         law=lambda given: Applied(
             laws.break_even_s,
@@ -276,9 +274,8 @@ ANSWERS = {
 }
 
 
-def _lru(_: Study) -> Steps:
+def _lru(_: Study) -> Iterator[Frame]:
     """Return the accesses of an LRU cache with room for three, as the law has them."""
-    frames: list[Frame] = []
     before: list[str] = []
     for item, hit, holds in laws.lru(list("abcadbae"), room=3):
         dropped = [other for other in before if other not in holds]
@@ -294,10 +291,8 @@ def _lru(_: Study) -> Steps:
             + [("", "free")] * (3 - len(holds)),
             "Dropped": [(other, "gone") for other in dropped] or [("", "free")],
         }
-        frames.append(Frame(says=f"{says} It stands first now.", lanes=lanes))
+        yield Frame(says=f"{says} It stands first now.", lanes=lanes)
         before = holds
-    words = {"work": "read from the device", "done": "in memory", "gone": "dropped", "free": "free"}
-    return Steps(title="A list that drops the least recently used", words=words, frames=frames)
 
 
 STEPS = {"lru": _lru}

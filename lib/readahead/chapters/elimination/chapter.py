@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 import time
+from collections.abc import Iterator
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import duckdb
@@ -23,12 +25,13 @@ from readahead.chapters.elimination.star_queries import (
 from readahead.chapters.elimination.workload import EXPERIMENT, IN_ORDER
 from readahead.datasets import store
 from readahead.datasets.build import literal, run_statement
+from readahead.datasets.recipe import Recipe
 from readahead.experiments.claim import Sides
 from readahead.experiments.experiment import Settings
 from readahead.experiments.figure import Axis, Picture, Traces, curve, dots
 from readahead.experiments.residual import Tally, tally
 from readahead.experiments.round import Applied, Round, Study, along, compared, traces
-from readahead.experiments.steps import Frame, Steps
+from readahead.experiments.steps import Frame
 from readahead.measure.run import Query, quoted, run_emulated
 from readahead.measure.sample import Sample, Value
 from readahead.questions.question import Computed
@@ -67,21 +70,21 @@ def load_s(study: Study, load: str) -> Value:
     source = store.path(replace(recipe, order="key"))
     by = recipe.source.orders.get(recipe.order, recipe.order)
     order = "" if load == GENERATED else f" ORDER BY {by}, {', '.join(recipe.source.unique)}"
-    seen = []
-    with store.work_folder("loading") as folder, duckdb.connect() as connection:
-        connection.execute("SET threads = 1")
-        for _ in range(study.repeats):
-            began = time.perf_counter()
-            run_statement(
-                connection,
-                f"COPY (SELECT * FROM read_parquet({literal(source)}){order})"
-                f" TO {literal(folder / 'loaded.parquet')}"
-                f" (FORMAT parquet, ROW_GROUP_SIZE {recipe.effective_row_group_rows})",
-                f"loading {load}",
-                rows=recipe.rows,
-            )
-            seen.append(time.perf_counter() - began)
+    select = f"SELECT * FROM read_parquet({literal(source)}){order}"
+    with store.work_folder("loading") as folder:
+        to = folder / "loaded.parquet"
+        seen = [copied_s(select, to, recipe, f"loading {load}") for _ in range(study.repeats)]
     return Value(median=float(np.median(seen)), low=min(seen), high=max(seen), repeats=len(seen))
+
+
+def copied_s(select: str, to: Path, recipe: Recipe, what: str, more: str = "") -> float:
+    """Return the seconds in which one worker writes what a query returns in the row groups of a recipe."""
+    form = f"FORMAT parquet, ROW_GROUP_SIZE {recipe.effective_row_group_rows}{more}"
+    with duckdb.connect() as connection:
+        connection.execute("SET threads = 1")
+        began = time.perf_counter()
+        run_statement(connection, f"COPY ({select}) TO {literal(to)} ({form})", what, rows=recipe.rows)
+        return time.perf_counter() - began
 
 
 def in_folders(study: Study, *, named: bool) -> Sample:
@@ -90,17 +93,9 @@ def in_folders(study: Study, *, named: bool) -> Sample:
     case = EXPERIMENT.case(settings)
     source = case.build()
     with store.work_folder("loading") as folder:
-        with duckdb.connect() as connection:
-            connection.execute("SET threads = 1")
-            run_statement(
-                connection,
-                f"COPY (SELECT *, lo_orderdate // 10000 AS year FROM read_parquet({literal(source)}))"
-                f" TO {literal(folder)}"
-                " (FORMAT parquet, PARTITION_BY (year), OVERWRITE_OR_IGNORE,"
-                f" ROW_GROUP_SIZE {case.recipe.effective_row_group_rows})",
-                "one folder a year",
-                rows=case.recipe.rows,
-            )
+        select = f"SELECT *, lo_orderdate // 10000 AS year FROM read_parquet({literal(source)})"
+        more = ", PARTITION_BY (year), OVERWRITE_OR_IGNORE"
+        copied_s(select, folder, case.recipe, "one folder a year", more)
         files = sorted(folder.rglob("*.parquet"))
         listed = ", ".join(quoted(file, emulated=True) for file in files)
         sql = case.star_query.sql.replace("{table}", f"read_parquet([{listed}], hive_partitioning = true)")
@@ -320,13 +315,12 @@ ANSWERS: dict[str, Computed] = {
 }
 
 
-def _zones(_: Study) -> Steps:
+def _zones(_: Study) -> Iterator[Frame]:
     """Return what the zone maps of six row groups rule out, of rows that came up to a fifth of the table late."""
     days, (low, high), groups = np.arange(1, 25), (10, 13), 6
     late = np.random.default_rng(3).random(days.size) * days.size / 5
     rows = np.sort(days[np.argsort(days + late)].reshape(groups, -1), axis=1).tolist()
     tones = ["done" if group[0] <= high and group[-1] >= low else "gone" for group in rows]
-    frames = []
     for at in range(groups + 1):
         says = f"The query asks for the days {low} to {high}. The footer has each row group's smallest and largest."
         if at:
@@ -337,9 +331,7 @@ def _zones(_: Study) -> Steps:
         shown = [(f"{group[0]}–{group[-1]}", tone) for group, tone in looked]
         read = [day for group, tone in zip(rows[:at], tones, strict=False) if tone == "done" for day in group]
         found = [(str(day), "done") for day in read if low <= day <= high]
-        frames.append(Frame(says=says, lanes={"Row groups": shown, "Rows found": found or [("", "free")]}))
-    words = {"wait": "not looked at", "done": "read", "gone": "skipped", "free": "none yet"}
-    return Steps(title="Zone maps rule row groups out", words=words, frames=frames)
+        yield Frame(says=says, lanes={"Row groups": shown, "Rows found": found or [("", "free")]})
 
 
 STEPS = {"zones": _zones}

@@ -27,7 +27,7 @@ from readahead.chapters.elimination.star_queries import (
 )
 from readahead.datasets import inspect, store
 from readahead.experiments.experiment import Settings
-from readahead.experiments.knobs import knobs_of
+from readahead.experiments.knobs import experiment
 from readahead.experiments.table_experiment import TableExperiment, once
 from readahead.measure import calibrate
 from readahead.measure.calibrate import Calibration
@@ -222,44 +222,23 @@ class Eliminating(TableExperiment):
         """Return the reads, bytes and row groups that the model expects, and how far the clock may move them."""
         return {**TableExperiment.counts(self, settings), "row_groups": self.case(settings).expected()}
 
-    def costs(self, settings: Settings) -> Costs:
-        """Return what the engine takes for the query's flight, as calibrated or as is usual."""
-        return self._flight(settings).costs()
-
-    def _flight(self, settings: Settings) -> Calibration[Costs]:
+    def own_costs(self, settings: Settings) -> Calibration[Costs]:
         """Return the calibration of a flight by its first query, which looks at every row in the generator's order.
 
         A row's price comes from a warm run; the rest is as for the table.
         """
         name = self.value(settings, "flight")[:2]
-        whole = {
-            **settings,
-            "flight": f"{name}.1",
-            "load": GENERATED,
-            "row_group_rows": 16_384,
-            "size": "tiny",
-        }
-        usual, case = super().costs, self.case(whole)
+        first = {"flight": f"{name}.1", "load": GENERATED, "row_group_rows": 16_384, "size": "tiny"}
+        usual, case = self.engine(settings).costs, self.case({**settings, **first})
         alone = replace(case, engine=replace(case.engine, threads=1))
         return Calibration(
             name=f"{TABLE}-{name}",
             kind=Costs,
             cases=lambda: [partial(alone.measure_here, cold=False, repeats=7)],
             read_off=partial(_flight_costs, case),
-            typical=lambda: replace(usual(settings), row_s=20e-9),
+            typical=lambda: replace(usual(), row_s=20e-9),
             turns=1,
         )
-
-    def calibrations(self, settings: Settings) -> Sequence[Calibration[Any]]:
-        """Return the calibrations of the engine on the order lines, and of the flight on it."""
-        return (*super().calibrations(settings), self._flight(settings))
-
-    def calibrate(self, settings: Settings | None = None) -> None:
-        """Calibrate the engine on the order lines, and each flight."""
-        super().calibrate(settings)
-        for number in "1234":
-            if number != self.value(settings or self.settings(), "flight")[1]:
-                self._flight(self.settings(flight=f"Q{number}.1")).run()
 
     def work(self, settings: Settings) -> float:
         """Return the rows of the table: a row that need not be read counts as answered for."""
@@ -285,9 +264,10 @@ def _flight_costs(case: Case, samples: Sequence[Sample]) -> Costs:
     )
 
 
-EXPERIMENT = Eliminating(
-    topic="elimination",
-    title="Elimination: which row groups are read at all",
-    knobs=knobs_of(__file__),
+EXPERIMENT = experiment(
+    Eliminating,
+    __file__,
+    "Elimination: which row groups are read at all",
     fixed={"dataset": TABLE, "threads": 1},
+    calibrated_each="flight",
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Iterator
 from typing import Any
 
 from readahead import published, units
@@ -13,7 +14,7 @@ from readahead.experiments.claim import Sides
 from readahead.experiments.figure import Line, Picture, curve, dots
 from readahead.experiments.residual import Tally, tally
 from readahead.experiments.round import Applied, Round, Study, along, compared
-from readahead.experiments.steps import Frame, Steps
+from readahead.experiments.steps import Frame
 from readahead.measure.sample import Value
 from readahead.models.queue import DeviceQueue
 from readahead.questions.question import Computed
@@ -137,8 +138,8 @@ ANSWERS = {
             fragment_bytes=4 * KiB,
             seek_s=given["latency_s"],
             bandwidth_bytes_per_s=given["bandwidth_bytes_per_s"],
-        ),
-    ),
+        )
+    )
 }
 
 
@@ -197,9 +198,9 @@ def in_print() -> Tally:
     return tally(__file__, models)
 
 
-def _arm(study: Study) -> Steps:
+def _arm(study: Study) -> Iterator[Frame]:
     """Return four reads from a file in pieces and from one in one piece, as the queue of this disk books them."""
-    drive, frames = EXPERIMENT.device(study.base).but(channels=1), []
+    drive = EXPERIMENT.device(study.base).but(channels=1)
     for lead, piece_bytes in (("A file in four pieces.", PIECE_BYTES), ("A file in one piece.", 0)):
         queue, now_s, spent = DeviceQueue(drive, piece_bytes), 0.0, []
         for at in range(4):
@@ -216,9 +217,7 @@ def _arm(study: Study) -> Steps:
                     "The file": [(str(part), its) for part, its in enumerate(parts, 1)],
                     "Time": tuple(spent),
                 }
-                frames.append(Frame(says=f"{lead} {says}: {took}. In all {so_far}.", lanes=lanes))
-    words = {"wait": "not read yet", "work": "reading", "done": "read", "free": "moving, nothing is read"}
-    return Steps(title="An arm over the parts of a file", words=words, frames=frames)
+                yield Frame(says=f"{lead} {says}: {took}. In all {so_far}.", lanes=lanes)
 
 
 STEPS = {"arm": _arm}

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from readahead.devices import Device
 from readahead.experiments.experiment import Settings
-from readahead.experiments.knobs import knobs_of
+from readahead.experiments.knobs import experiment
 from readahead.experiments.table_experiment import TableExperiment
 from readahead.measure.run import Stopwatch
 from readahead.measure.sample import Sample
@@ -122,8 +122,4 @@ class Fragments(TableExperiment):
         return super().work(settings) if settings["workload"] == SCAN else float(SHARED_BYTES)
 
 
-EXPERIMENT = Fragments(
-    topic="fragments",
-    title="Fragments: what a seek costs",
-    knobs=knobs_of(__file__),
-)
+EXPERIMENT = experiment(Fragments, __file__, "Fragments: what a seek costs")

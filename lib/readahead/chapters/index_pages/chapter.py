@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -25,7 +25,7 @@ from readahead.experiments.experiment import Settings
 from readahead.experiments.figure import Line, Picture, dots
 from readahead.experiments.residual import Tally, tally
 from readahead.experiments.round import Applied, Round, Study, along, compared
-from readahead.experiments.steps import Frame, Steps, listed
+from readahead.experiments.steps import Frame, listed
 from readahead.questions.question import Computed
 from readahead.units import KiB
 
@@ -190,7 +190,7 @@ def _levels(_: Study) -> Picture:
             Line(name="key that may be null", points=[(key, above(key, nullable=True)) for key in keys]),
             Line(name="key that is never null", points=[(key, above(key, nullable=False)) for key in keys]),
             dots("Randal's examples", said, "published"),
-        ),
+        )
     )
 
 
@@ -251,7 +251,7 @@ def _answers(study: Study) -> Picture:
             Line(name="all rows", points=level, source="other"),
             *lines[1:],
             dots("what each answers", seen[1:]),
-        ),
+        )
     )
 
 
@@ -302,13 +302,13 @@ ANSWERS: dict[str, Computed] = {
     "seconds": Computed(
         law=_queued,
         wrong={"a_read_for": lambda given: _queued(given).result / 8},
-    ),
+    )
 }
 
 
-def _walk(study: Study) -> Steps:
+def _walk(study: Study) -> Iterator[Frame]:
     """Return the pages of a small index in the order in which DETAILED reads them, with the times of the laws."""
-    index, depth, frames = PageIndex(leaf_pages=8, fanout=3), 4, []
+    index, depth = PageIndex(leaf_pages=8, fanout=3), 4
     upper, leaves = (pages.tolist() for pages in layout(index))
     drive = {name: study.base[name] for name in ("latency_s", "bandwidth_bytes_per_s")}
     turns = [
@@ -332,9 +332,7 @@ def _walk(study: Study) -> Steps:
         ]
         boxes = [(str(page), "work" if page in pages else tone) for page, tone in enumerate(tones)]
         says += f" In all {units.text(now_s, 's')}."
-        frames.append(Frame(says=says, lanes={"Pages of the file": boxes}))
-    words = {"free": "not known yet", "wait": "known", "work": "being read", "done": "read"}
-    return Steps(title="An index is walked", words=words, frames=frames)
+        yield Frame(says=says, lanes={"Pages of the file": boxes})
 
 
 STEPS = {"walk": _walk}

@@ -22,7 +22,7 @@ from readahead.datasets import expected, inspect, store
 from readahead.devices import Device
 from readahead.errors import DataError
 from readahead.experiments.experiment import Settings
-from readahead.experiments.knobs import knobs_of
+from readahead.experiments.knobs import experiment
 from readahead.experiments.table_experiment import TableExperiment, once
 from readahead.measure.case import Case
 from readahead.measure.run import Query, Stopwatch
@@ -399,8 +399,4 @@ class IndexPages(TableExperiment):
         return float(asked(settings).bytes_wanted)
 
 
-EXPERIMENT = IndexPages(
-    topic="index_pages",
-    title="Reading the index: avoiding bytes is not avoiding time",
-    knobs=knobs_of(__file__),
-)
+EXPERIMENT = experiment(IndexPages, __file__, "Reading the index: avoiding bytes is not avoiding time")

@@ -10,19 +10,8 @@ from typing import Any
 import numpy as np
 
 from readahead import devices
-from readahead.chapters.io_cpu import laws
+from readahead.chapters.io_cpu import laws, page_costs
 from readahead.chapters.io_cpu.laws import PAGE_BYTES
-from readahead.chapters.io_cpu.page_costs import (
-    ROWS,
-    aggregated,
-    column,
-    evicting_s,
-    extrapolated,
-    figure,
-    printed,
-    scanned,
-    sigma,
-)
 from readahead.chapters.io_cpu.page_costs import in_print as in_print  # noqa: PLC0414 (what the chapter offers)
 from readahead.chapters.io_cpu.workload import EVERY, QUERY_1, SUM, Reports, cpu_more, cpu_value
 from readahead.datasets import store
@@ -30,20 +19,22 @@ from readahead.datasets.recipe import Recipe
 from readahead.experiments.claim import Sides
 from readahead.experiments.experiment import DISK_COLD, DISK_WARM
 from readahead.experiments.figure import Line, Picture, curve, dots
-from readahead.experiments.knobs import knobs_of
+from readahead.experiments.knobs import experiment
 from readahead.experiments.round import Applied, Round, Study, along, compared
-from readahead.experiments.steps import Steps, scan_frames
+from readahead.experiments.steps import Frame, scan_frames
 from readahead.measure.run import EngineSettings, Query, run_local
 from readahead.measure.sample import Value, exactly, this_machine
+from readahead.published import Ratio
 from readahead.questions.question import Computed
 from readahead.storage import page_cache
 from readahead.units import GB, MB, MiB
 
-EXPERIMENT = Reports(
-    topic="io_cpu",
-    title="The CPU cost of I/O: device and processor, whoever is slower",
-    knobs=knobs_of(__file__),
+EXPERIMENT = experiment(
+    Reports,
+    __file__,
+    "The CPU cost of I/O: device and processor, whoever is slower",
     fixed={"dataset": "lineitem"},
+    calibrated_each="report",
 )
 
 BANDWIDTHS = (50 * MB, 200 * MB, 800 * MB, 3_200 * MB)
@@ -79,10 +70,9 @@ def more_a_page(*, cold: bool, memory_bytes: int) -> Value:
     )
 
 
-def cpu_ratio(study: Study) -> Value:
-    """Return how many times the processor seconds of one sum Query 1 takes, from memory."""
-    dear, cheap = (cpu_value(study.sample(report=report, **WARM)) for report in (QUERY_1, SUM))
-    return dear / cheap
+def spent(study: Study, report: str, **more: Any) -> Value:
+    """Return the processor seconds of a query from memory."""
+    return cpu_value(study.sample(report=report, **WARM, **more))
 
 
 def core_rate(study: Study, report: str = EVERY) -> Applied:
@@ -107,10 +97,10 @@ def dear_law(study: Study) -> Applied:
     )
 
 
-def knee_measured(study: Study) -> Value:
-    """Return the same from the processor seconds of a warm scan."""
-    cpu = cpu_value(study.sample(report=EVERY, **WARM, threads=1))
-    return exactly(EXPERIMENT.work(study.settings(report=EVERY, **WARM))) / cpu
+def bytes_per_cpu_s(study: Study, report: str, **more: Any) -> Value:
+    """Return the bytes that a query from memory gets through in a processor second."""
+    work = EXPERIMENT.work(study.settings(report=report, **WARM))
+    return exactly(work) / spent(study, report, **more)
 
 
 def speed_up(see: Any) -> Any:
@@ -124,25 +114,27 @@ def on_bandwidth(bandwidth_bytes_per_s: float, report: str = QUERY_1) -> dict[st
     return {"report": report, "bandwidth_bytes_per_s": bandwidth_bytes_per_s, "threads": 1}
 
 
-_LOAD = tuple(figure(f"load_cpu_per_page_s.{end}") for end in ("low", "high"))
-_SCAN = tuple(figure(f"scan_bytes_per_core_s.{end}") for end in ("low", "high"))
+_LOAD = tuple(page_costs.figure(f"load_cpu_per_page_s.{end}") for end in ("low", "high"))
+_SCAN = tuple(page_costs.figure(f"scan_bytes_per_core_s.{end}") for end in ("low", "high"))
 
 ROUNDS = {
     "load": Round(
-        model=lambda _: scanned().load_s,
+        model=lambda _: page_costs.scanned().load_s,
         published=_LOAD,
         law=lambda _: Applied(
             laws.loading_s,
-            from_disk_s=printed("cpu_per_page_s.disk.r10"),
-            in_memory_s=printed("cpu_per_page_s.memory.r10"),
+            from_disk_s=page_costs.printed("cpu_per_page_s.disk.r10"),
+            in_memory_s=page_costs.printed("cpu_per_page_s.memory.r10"),
         ),
         model_also="is fitted to all lines of both columns",
     ),
     "rows158": Round(
-        law=lambda _: extrapolated().law(158), published=(figure("cpu_per_page_s.memory.r158"),)
+        law=lambda _: page_costs.extrapolated().law(158),
+        published=(page_costs.figure("cpu_per_page_s.memory.r158"),),
     ),
     "rows323": Round(
-        law=lambda _: aggregated().law(323), published=(figure("cpu_per_page_s.aggregate.r323"),)
+        law=lambda _: page_costs.aggregated().law(323),
+        published=(page_costs.figure("cpu_per_page_s.aggregate.r323"),),
     ),
     "load_here": Round(
         measured=(lambda _: more_a_page(cold=True, memory_bytes=AMPLE)) if page_cache.can_evict() else None,
@@ -150,14 +142,16 @@ ROUNDS = {
     ),
     "evict_here": Round(
         measured=lambda _: more_a_page(cold=False, memory_bytes=TIGHT),
-        published=(figure("evict_cpu_per_page_s"),),
+        published=(page_costs.figure("evict_cpu_per_page_s"),),
     ),
-    "query1": Round(law=dear_law, measured=cpu_ratio),
+    "query1": Round(law=dear_law, measured=lambda study: spent(study, QUERY_1) / spent(study, SUM)),
     "cores": Round(
-        law=lambda _: Applied(laws.scaling, cores=cores(), sigma=sigma()),
+        law=lambda _: Applied(laws.scaling, cores=cores(), sigma=page_costs.sigma()),
         measured=lambda study: speed_up(study.measured),
     ),
-    "knee": Round(law=core_rate, measured=knee_measured, published=_SCAN),
+    "knee": Round(
+        law=core_rate, measured=lambda study: bytes_per_cpu_s(study, EVERY, threads=1), published=_SCAN
+    ),
     "tenfold": compared(
         on_bandwidth(500 * MB),
         on_bandwidth(5 * GB),
@@ -171,30 +165,20 @@ ROUNDS = {
 }
 
 
-def _from_disk(study: Study) -> Value:
+def _from_disk(study: Study, _: Ratio) -> Value:
     """Return the processor time of a scan of this disk over that from memory."""
     cold, warm = (cpu_value(study.sample(report=EVERY, where=where)) for where in (DISK_COLD, DISK_WARM))
     return cold / warm
 
 
-def _query_1(study: Study) -> Value:
-    """Return the bytes a CPU-second of Query 1 over those of a scan of every column."""
-    work = {report: EXPERIMENT.work(study.settings(report=report, **WARM)) for report in (QUERY_1, EVERY)}
-    one, every = (cpu_value(study.sample(report=report, **WARM)) / exactly(work[report]) for report in work)
-    return every / one
-
-
 ANALOGUES = {
-    "from_disk": lambda study, _: _from_disk(study),
+    "from_disk": _from_disk,
     "a_core": lambda study, _: speed_up(study.measured) / exactly(cores()),
-    "query_1": lambda study, _: _query_1(study),
+    "query_1": lambda study, _: bytes_per_cpu_s(study, QUERY_1) / bytes_per_cpu_s(study, EVERY),
 }
 
 CLAIMS = {
-    "sums_differ": Sides(
-        left=lambda study: cpu_value(study.sample(report=QUERY_1, **WARM)),
-        right=lambda study: cpu_value(study.sample(report=SUM, **WARM)),
-    ),
+    "sums_differ": Sides(left=lambda study: spent(study, QUERY_1), right=lambda study: spent(study, SUM)),
     "more_workers": Sides(
         left={"report": QUERY_1, **WARM, "threads": cores()},
         right={"report": QUERY_1, **WARM, "threads": 1},
@@ -208,11 +192,9 @@ CLAIMS = {
 }
 
 ANSWERS = {
-    "evict": Computed(
-        answer=lambda _: evicting_s(),
-    ),
+    "evict": Computed(answer=lambda _: page_costs.evicting_s()),
     "upgrade": Computed(
-        law=lambda given: Applied(laws.cores_for, **given, sigma=sigma()),
+        law=lambda given: Applied(laws.cores_for, **given, sigma=page_costs.sigma()),
         wrong={
             "cores_add_up": lambda given: given["bytes_per_s"] / given["core_bytes_per_s"],
             "the_loss_of_eight": lambda given: given["bytes_per_s"] / given["core_bytes_per_s"] * 8 / 6.5,
@@ -223,16 +205,15 @@ ANSWERS = {
 
 # -- figures ---------------------------------------------------------------------------------------------
 def _printed(name: str, label: str) -> Line:
-    """Return a column of Chang's table as points."""
-    return dots(label, zip(map(float, ROWS), column(name), strict=True), "published")
+    return dots(label, zip(map(float, page_costs.ROWS), page_costs.column(name), strict=True), "published")
 
 
 def _scan_cpu(_: Study) -> Picture:
-    counts, lines = np.unique(np.geomspace(1, 323, 60).round()), []
-    for name, costs in (("memory", scanned()), ("disk", scanned()), ("aggregate", aggregated())):
+    counts, lines, scan = np.unique(np.geomspace(1, 323, 60).round()), [], page_costs.scanned()
+    for name, costs in (("memory", scan), ("disk", scan), ("aggregate", page_costs.aggregated())):
         modeled = costs.cpu_s(counts, loaded=name == "disk")
         lines += [curve(f"model, {name}", counts, modeled), _printed(name, f"Chang, {name}")]
-    return Picture(lines=tuple(lines), marks={"cache lines in hand": scanned().touched_rows})
+    return Picture(lines=tuple(lines), marks={"cache lines in hand": scan.touched_rows})
 
 
 def _row_width(study: Study) -> Picture:
@@ -252,8 +233,8 @@ def _roofline(study: Study) -> Picture:
         label = EXPERIMENT.knob("report").text(report)
         lines += along(study, name, seen=BANDWIDTHS, label=label, report=report, threads=1)
     wide = EXPERIMENT.knob(name).grid(50)
-    for rows in (ROWS[0], ROWS[-1]):
-        core = laws.rate_per_core(float(scanned().cpu_s(rows, loaded=True)))
+    for rows in (page_costs.ROWS[0], page_costs.ROWS[-1]):
+        core = laws.rate_per_core(float(page_costs.scanned().cpu_s(rows, loaded=True)))
         who = f"Chang's core of 2010, {rows} row{'s' * (rows > 1)} a page"
         lines.append(curve(who, wide, laws.roofline(wide, core), "other"))
     return Picture(lines=tuple(lines))
@@ -267,16 +248,13 @@ FIGURES = {
 }
 
 
-def _turns(_: Study) -> Steps:
-    """Return a scan in which device and processor take turns, and one in which they work at the same time."""
+def _turns(_: Study) -> list[Frame]:
     drive = devices.Device(name="given", latency_s=0.001, bandwidth_bytes_per_s=100e6)
     scan: dict[str, Any] = {"reads": 4, "read_bytes": 300_000, "slots": 1, "group_s": 0.006}
-    frames = [
+    return [
         *scan_frames(drive, depth=1, lead="A window of one row group.", **scan),
         *scan_frames(drive, depth=2, lead="A window of two.", **scan),
     ]
-    words = {"wait": "waiting", "work": "under way", "done": "done", "free": "nothing to do"}
-    return Steps(title="Device and processor: in turns, and at the same time", words=words, frames=frames)
 
 
 STEPS = {"turns": _turns}

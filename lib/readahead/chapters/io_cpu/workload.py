@@ -4,7 +4,7 @@ the processor seconds that one way of running a query takes more than another.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -46,25 +46,12 @@ class Reports(TableExperiment):
         """Return the case that these settings describe."""
         return replace(super().case(settings), **REPORTS.get(settings["report"], {}))
 
-    def costs(self, settings: Settings) -> Costs:
-        """Return what the engine takes for the query, as calibrated or as is usual."""
-        plain = settings["report"] == EVERY
-        return super().costs(settings) if plain else self._calibration(settings).costs()
-
-    def _calibration(self, settings: Settings) -> calibrate.Calibration[Costs]:
-        name, usual = settings["report"], super().costs
-        return calibrate.query(self.case(settings), name, lambda: replace(usual(settings), row_s=ROW_S[name]))
-
-    def calibrations(self, settings: Settings) -> Sequence[calibrate.Calibration[Any]]:
-        """Return the calibrations of the engine on the order lines, and of the query on it."""
-        table = super().calibrations(settings)
-        return table if settings["report"] == EVERY else (*table, self._calibration(settings))
-
-    def calibrate(self, settings: Settings | None = None) -> None:
-        """Calibrate the engine on the order lines, and each query on it."""
-        super().calibrate(self.settings(report=EVERY))
-        for name in REPORTS:
-            self._calibration(self.settings(report=name)).run()
+    def own_costs(self, settings: Settings) -> calibrate.Calibration[Costs] | None:
+        """Return the calibration of a sum or a report."""
+        name, usual = settings["report"], self.engine(settings).costs
+        if name == EVERY:
+            return None
+        return calibrate.query(self.case(settings), name, lambda: replace(usual(), row_s=ROW_S[name]))
 
     def work(self, settings: Settings) -> float:
         """Return the bytes of the columns that the query reads."""

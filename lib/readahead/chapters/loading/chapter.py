@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -23,7 +23,7 @@ from readahead.experiments.experiment import Settings
 from readahead.experiments.figure import Line, Picture, curve, dots
 from readahead.experiments.residual import Tally, tally
 from readahead.experiments.round import Applied, Round, Study, along, compared
-from readahead.experiments.steps import Frame, Steps, listed
+from readahead.experiments.steps import Frame, listed
 from readahead.measure import scalability
 from readahead.measure.sample import Sample, Value, exactly
 from readahead.published import Ratio
@@ -64,7 +64,6 @@ def per_row(see: Any, commit_rows: int) -> Value:
 
 
 def _files_law(study: Study, *_: Settings) -> Applied:
-    """Return the law of writers with a file each, with the costs that were calibrated on this machine."""
     device, rows = EXPERIMENT.device(study.base), study.base["commit_rows"]
     costs = load_calibration(EMULATED_FILES).costs()
     size_bytes = rows * costs.bytes_per_row
@@ -286,9 +285,7 @@ CLAIMS: dict[str, Sides] = {
 }
 
 ANSWERS: dict[str, Computed] = {
-    "runs": Computed(
-        answer=lambda _: float(laws.runs_to_settle(0.05, 0.05)),
-    ),
+    "runs": Computed(answer=lambda _: float(laws.runs_to_settle(0.05, 0.05))),
     "peak": Computed(
         law=lambda given: Applied(laws.peak, **given),
         wrong={"the_peak_is": lambda given: 1 / given["contention"]},
@@ -296,7 +293,7 @@ ANSWERS: dict[str, Computed] = {
 }
 
 
-def _one_log(study: Study) -> Steps:
+def _one_log(study: Study) -> Iterator[Frame]:
     """Return three writers whose commits one log makes safe, one after the other, each in the time of the law."""
     takes_s, make_s = laws.batch_service_s(EXPERIMENT.device(study.base), 0), 0.003
     writers, times = (1, 2, 3, 1, 2, 3), list[tuple[float, float, float]]()  # ready, begun, safe
@@ -304,7 +301,7 @@ def _one_log(study: Study) -> Steps:
         ready_s = make_s + (times[at - 3][2] if at >= 3 else make_s * (writer - 1))
         begun_s = max(ready_s, times[-1][2] if times else 0.0)
         times.append((ready_s, begun_s, begun_s + takes_s))
-    commits, frames = np.round(times, 7), []
+    commits = np.round(times, 7)
     for now_s in np.unique(commits).tolist():
         asked, begun, safe = (commits <= now_s).T
         here, waiting = (np.compress(which, writers).tolist() for which in (begun & ~safe, asked & ~begun))
@@ -318,9 +315,7 @@ def _one_log(study: Study) -> Steps:
             ],
             "Log": [(f"writer {writer}", "work") for writer in here] or [("", "free")],
         }
-        frames.append(Frame(says=says, lanes=lanes))
-    words = {"free": "none there", "wait": "waits for the log", "work": "is made safe", "done": "safe"}
-    return Steps(title="Three writers before one log", words=words, frames=frames)
+        yield Frame(says=says, lanes=lanes)
 
 
 STEPS = {"log": _one_log}

@@ -24,7 +24,7 @@ from readahead.datasets import store
 from readahead.devices import Device
 from readahead.errors import DataError
 from readahead.experiments.experiment import Experiment, Settings
-from readahead.experiments.knobs import knobs_of
+from readahead.experiments.knobs import experiment
 from readahead.measure.calibrate import Calibration
 from readahead.measure.run import Stopwatch, quoted
 from readahead.measure.sample import Sample
@@ -48,10 +48,6 @@ class WritingFileSystem(EmulatedFileSystem):
         if mode != "wb":
             return super().open(path, mode, **more)
         return WrittenFile(self, Path(self._strip_protocol(path)))
-
-    def rm(self, path: Any, **_: Any) -> None:
-        """Remove a local file."""
-        Path(self._strip_protocol(path)).unlink()
 
     def delay(self, size_bytes: int) -> None:
         """Let the calling thread wait as long as a write takes that lies behind everything written before."""
@@ -191,7 +187,6 @@ def _sync(path: Path) -> None:
 
 
 def _count(connection: duckdb.DuckDBPyConnection, folder: Path, target: str) -> int:
-    """Return how many rows are really there."""
     source = "t" if target == DATABASE else f"read_parquet({quoted(folder / '*.parquet')})"
     (count,) = connection.execute(f"SELECT count(DISTINCT id) FROM {source}").fetchall()[0]
     return int(count)
@@ -351,8 +346,4 @@ class Loading(Experiment):
         return "rows_per_s"
 
 
-EXPERIMENT = Loading(
-    topic="loading",
-    title="Loading: writers, batches, and where they write",
-    knobs=knobs_of(__file__),
-)
+EXPERIMENT = experiment(Loading, __file__, "Loading: writers, batches, and where they write")

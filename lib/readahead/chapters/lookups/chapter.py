@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import itertools
 from bisect import bisect_left
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -17,7 +17,7 @@ from readahead.experiments.experiment import Settings
 from readahead.experiments.figure import Line, Picture, dots
 from readahead.experiments.residual import Tally, fitted, left_out, tally
 from readahead.experiments.round import Analogue, Applied, Round, Source, Study, along, compared
-from readahead.experiments.steps import Box, Frame, Steps
+from readahead.experiments.steps import Box, Frame
 from readahead.measure.sample import Sample, Value
 from readahead.published import Ratio, best, figure
 from readahead.questions.question import Computed
@@ -261,7 +261,7 @@ ROUNDS = {
             laws.in_flight,
             reads_per_s=printed("disk_8k_reads_per_s.n26"),
             wait_s=printed("read_latency_s.n26"),
-        ),
+        )
     ),
     "wait": Round(
         measured=lambda study: (
@@ -433,14 +433,10 @@ CLAIMS: dict[str, Sides] = {
 }
 
 ANSWERS: dict[str, Computed] = {
-    "reads": Computed(
-        answer=lambda _: printed("duration_s.n25") / printed("read_latency_s.n25"),
-    ),
+    "reads": Computed(answer=lambda _: printed("duration_s.n25") / printed("read_latency_s.n25")),
     "latency_at_depth": Computed(answer=lambda _: 64 / printed("disk_8k_reads_per_s.n10000")),
     "fullest": Computed(answer=lambda _: laws.fullest(8, 8)),
-    "large_read": Computed(
-        answer=lambda _: 8 * FITTED["read_cpu_s.8k_alone"] / FITTED["read_cpu_s.64k"],
-    ),
+    "large_read": Computed(answer=lambda _: 8 * FITTED["read_cpu_s.8k_alone"] / FITTED["read_cpu_s.64k"]),
     "groups_hit": Computed(
         law=lambda given: Applied(laws.distinct, **given),
         wrong={
@@ -458,23 +454,20 @@ ANSWERS: dict[str, Computed] = {
 }
 
 
-def _filling(_: Study) -> Steps:
+def _filling(_: Study) -> Iterator[Frame]:
     """Return reads that chance throws on disks, one by one, and then how each disk serves its own."""
-    frames: list[Frame] = []
     lying: list[list[int]] = [[] for _ in range(4)]
     for read in range(1, 11):
         counts = laws.throw(read, len(lying), seed=5).tolist()
         [disk] = (at for at, count in enumerate(counts) if count > len(lying[at]))
         lying[disk].append(read)
         says = f"Read {read} falls on disk {disk + 1}, where {counts[disk]} wait now."
-        frames.append(Frame(says=says.replace("1 wait now", "it is alone"), lanes=_on_disks(lying, served=0)))
+        yield Frame(says=says.replace("1 wait now", "it is alone"), lanes=_on_disks(lying, served=0))
     for served in range(1, max(counts) + 1):
         idle = sum(count <= served for count in counts)
         says = f"After {served} service time{'s' * (served > 1)}, {idle} of {len(counts)} disks have nothing left."
         says += " The fullest disk is done, and so is the query." * (idle == len(counts))
-        frames.append(Frame(says=says, lanes=_on_disks(lying, served=served)))
-    words = {"wait": "waits on this disk", "done": "served", "free": "nothing fell here"}
-    return Steps(title="Ten reads fall on four disks", words=words, frames=frames)
+        yield Frame(says=says, lanes=_on_disks(lying, served=served))
 
 
 def _on_disks(lying: Sequence[Sequence[int]], served: int) -> dict[str, list[Box]]:

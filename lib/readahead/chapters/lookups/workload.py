@@ -20,7 +20,7 @@ from readahead.datasets import expected
 from readahead.datasets.recipe import Recipe
 from readahead.devices import Device, device
 from readahead.experiments.experiment import EMULATED, Settings
-from readahead.experiments.knobs import knobs_of
+from readahead.experiments.knobs import experiment
 from readahead.experiments.table_experiment import TableExperiment, once
 from readahead.measure import calibrate
 from readahead.measure.calibrate import WARM, Calibration, Trial, line, trial
@@ -301,8 +301,4 @@ class Lookups(TableExperiment):
         return super().disabled(settings) | dict.fromkeys(idle, alone)
 
 
-EXPERIMENT = Lookups(
-    topic="lookups",
-    title="Lookups: 25 rows or 26",
-    knobs=knobs_of(__file__),
-)
+EXPERIMENT = experiment(Lookups, __file__, "Lookups: 25 rows or 26")

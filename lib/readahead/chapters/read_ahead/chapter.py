@@ -13,7 +13,7 @@ from readahead.experiments.experiment import DISK_COLD, DISK_WARM, Settings
 from readahead.experiments.figure import Line, Picture, dots
 from readahead.experiments.residual import Tally, tally
 from readahead.experiments.round import Applied, Round, Source, Study, along, compared
-from readahead.experiments.steps import Steps, scan_frames
+from readahead.experiments.steps import Frame, scan_frames
 from readahead.measure.sample import Value
 from readahead.published import Ratio
 from readahead.questions.question import Computed
@@ -152,7 +152,7 @@ ROUNDS = {
     "file_copy": Round(
         law=lambda _: Applied(
             laws.window_share, request_bytes=printed("file_copy_read_bytes"), in_flight=1, **SSD
-        ),
+        )
     ),
     "nolock": Round(published=(figure("scan_bytes_per_s.nolock_cold"),), law=lambda _: _without_locks()),
     "switch": compared(switched(OFF), switched(ON), law=_gain_law, published=(figure("slowdown_factor"),)),
@@ -259,16 +259,13 @@ ANSWERS: dict[str, Computed] = {
 }
 
 
-def _ahead(study: Study) -> Steps:
-    """Return a scan on the notebook's device, a read at a time and then with read-ahead."""
+def _ahead(study: Study) -> list[Frame]:
     device = EXPERIMENT.device(study.base)
     scan: dict[str, Any] = {"read_bytes": 150_000, "group_s": 0.002}
-    frames = [
+    return [
         *scan_frames(device, reads=3, slots=1, depth=1, lead="Without read-ahead.", **scan),
         *scan_frames(device, reads=6, slots=3, depth=4, lead="With read-ahead.", **scan),
     ]
-    words = {"wait": "not asked for yet", "work": "under way", "done": "done", "free": "free"}
-    return Steps(title="Asking before you need it", words=words, frames=frames)
 
 
 STEPS = {"ahead": _ahead}

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from readahead.datasets import expected, store
 from readahead.experiments.experiment import Settings
-from readahead.experiments.knobs import knobs_of
+from readahead.experiments.knobs import experiment
 from readahead.experiments.table_experiment import TableExperiment, once
 from readahead.measure.case import Case
 from readahead.measure.run import Query, Setting
@@ -136,8 +136,4 @@ class ReadAhead(TableExperiment):
         return costs if settings["stored"] == PARQUET else replace(costs, open_s=0.0, open_group_s=0.0)
 
 
-EXPERIMENT = ReadAhead(
-    topic="read_ahead",
-    title="Read-ahead: asking before you need it",
-    knobs=knobs_of(__file__),
-)
+EXPERIMENT = experiment(ReadAhead, __file__, "Read-ahead: asking before you need it")

@@ -31,7 +31,7 @@ from readahead.experiments.claim import Sides
 from readahead.experiments.experiment import DISK_COLD, DISK_WARM, Settings
 from readahead.experiments.figure import Line, Picture, Traces, curve, dots
 from readahead.experiments.round import Applied, Round, Study, along, compared, traces
-from readahead.experiments.steps import Steps, scan_frames
+from readahead.experiments.steps import Frame, scan_frames
 from readahead.experiments.table_experiment import times_law
 from readahead.measure import calibrate
 from readahead.models.table_layout import VECTOR_ROWS
@@ -102,7 +102,6 @@ def dictionary_law(_: Study) -> Applied:
 
 
 def _growth_law(_: Study) -> Applied:
-    """Return the law of the smallest good row group with what a row and a group take on the full table."""
     drive, costs = device(NEAR), calibrate.engine("comments").costs()
     row_bytes = Recipe(table="comments", size="full").source.bytes_per_row
     return Applied(
@@ -145,7 +144,7 @@ ROUNDS = {
             laws.delivered_bytes_per_s,
             pages=columnstore.printed("logical_reads_pages.narrow_rowstore"),
             elapsed_s=columnstore.printed("elapsed_s.narrow_columnstore"),
-        ),
+        )
     ),
 }
 
@@ -183,9 +182,7 @@ ANSWERS = {
             "as_long_as": lambda given: laws.rows_to_write(**{**MONDAY, **given}) / 10,
         },
     ),
-    "dictionary": Computed(
-        answer=lambda _: columnstore.dictionary_from_groups(),
-    ),
+    "dictionary": Computed(answer=lambda _: columnstore.dictionary_from_groups()),
 }
 
 
@@ -244,7 +241,6 @@ def _formats(study: Study) -> Picture:
 
 
 def _dictionaries(_: Study) -> Picture:
-    """Draw the length of the file against the largest dictionary a column may have."""
     limits = [10.0 ** (n / 4) for n in range(25)]
     lines = [
         curve(f"model, groups of {rows:,} rows", limits, [modeled_bytes(int(one), rows) for one in limits])
@@ -270,15 +266,12 @@ FIGURES = {
 }
 
 
-def _cut(_: Study) -> Steps:
-    """Return a scan of the same bytes in eight row groups and in two, from an object store."""
+def _cut(_: Study) -> list[Frame]:
     store, scan = device("object-store"), {"slots": 2, "depth": 4}
-    frames = [
+    return [
         *scan_frames(store, reads=8, read_bytes=300_000, group_s=0.002, lead="Eight groups.", **scan),
         *scan_frames(store, reads=2, read_bytes=1_200_000, group_s=0.008, lead="Two groups.", **scan),
     ]
-    words = {"wait": "waiting", "work": "under way", "done": "done", "free": "free"}
-    return Steps(title="The same rows in eight row groups and in two", words=words, frames=frames)
 
 
 STEPS = {"cut": _cut}

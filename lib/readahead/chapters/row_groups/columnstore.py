@@ -71,19 +71,14 @@ def full_groups() -> int:
     return laws.groups(int(printed("table_rows")))
 
 
-def narrow_bytes() -> float:
-    """Return the bytes of the table without text: its row store's pages; its columnstore is "similar"."""
-    return printed("logical_reads_pages.narrow_rowstore") * PAGE_BYTES
-
-
-def wide_bytes() -> float:
-    """Return the bytes of the table with text in its row store."""
-    return printed("logical_reads_pages.wide_rowstore") * PAGE_BYTES
+def row_store_bytes(table: str) -> float:
+    """Return the bytes of the narrow or the wide table in its row store; the narrow columnstore is "similar"."""
+    return printed(f"logical_reads_pages.{table}_rowstore") * PAGE_BYTES
 
 
 def text_bytes_per_row() -> float:
     """Return what the text adds to a row: the two row stores' difference, over the rows."""
-    return (wide_bytes() - narrow_bytes()) / printed("table_rows")
+    return (row_store_bytes("wide") - row_store_bytes("narrow")) / printed("table_rows")
 
 
 def wide_groups() -> int:
@@ -99,10 +94,10 @@ def dictionary_from_groups() -> float:
 
 def _scans() -> list[TableScan]:
     told = {  # bytes, and the length of a read
-        "narrow_columnstore": (narrow_bytes(), COLUMNSTORE_READ_BYTES),
-        "narrow_rowstore": (narrow_bytes(), READ_AHEAD_BYTES),
+        "narrow_columnstore": (row_store_bytes("narrow"), COLUMNSTORE_READ_BYTES),
+        "narrow_rowstore": (row_store_bytes("narrow"), READ_AHEAD_BYTES),
         "wide_columnstore": (printed("bytes.wide_columnstore"), 0),
-        "wide_rowstore": (wide_bytes(), READ_AHEAD_BYTES),
+        "wide_rowstore": (row_store_bytes("wide"), READ_AHEAD_BYTES),
     }
     return [
         TableScan(
@@ -130,13 +125,13 @@ def in_print() -> Tally:
         )
         models[name] = disk_scan_s(scan, *fit_disk(rest, rate_bytes_per_s), rate_bytes_per_s)
         bases[name] = scan.size_bytes if scan.read_bytes else 1.0
-    narrow_row = narrow_bytes() / printed("table_rows")
+    narrow_row = row_store_bytes("narrow") / printed("table_rows")
     number_bytes = np.log2(laws.rows_per_group(text_bytes_per_row())) / 8
     more = wide_groups() / full_groups()
     smaller = more * narrow_row / (narrow_row + number_bytes)
     models |= {
         "row_group_number_factor": more,
         "row_group_bytes_factor": smaller,
-        "row_group_bytes.wide": narrow_bytes() / full_groups() / smaller,
+        "row_group_bytes.wide": row_store_bytes("narrow") / full_groups() / smaller,
     }
     return tally(__file__, models, bases)

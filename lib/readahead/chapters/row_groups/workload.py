@@ -5,16 +5,19 @@ Of a native file the model knows only what it knows of Parquet: that is what the
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
 
 from readahead.chapters.row_groups import columnstore
 from readahead.chapters.row_groups.laws import Column, chunk_bytes
 from readahead.datasets import inspect, store
 from readahead.datasets.recipe import Recipe
 from readahead.experiments.experiment import Settings
-from readahead.experiments.knobs import knobs_of
+from readahead.experiments.knobs import experiment
 from readahead.experiments.table_experiment import TableExperiment
-from readahead.published import Figure, figure
+from readahead.published import Figure, figure, read_yaml
 
 NEAR, FAR = "nvme", "object-store"
 
@@ -28,16 +31,14 @@ class RowGroups(TableExperiment):
             return ()
         wide = self.value(settings, "dataset") == "comments"
         elapsed = figure("row_groups", f"elapsed_s.{'wide' if wide else 'narrow'}_columnstore")
-        size_bytes = columnstore.printed("bytes.wide_columnstore") if wide else columnstore.narrow_bytes()
+        size_bytes = (
+            columnstore.printed("bytes.wide_columnstore") if wide else columnstore.row_store_bytes("narrow")
+        )
         groups = columnstore.wide_groups() if wide else columnstore.full_groups()
         return ((columnstore.printed("table_rows") / groups, size_bytes / elapsed.value, elapsed),)
 
 
-EXPERIMENT = RowGroups(
-    topic="row_groups",
-    title="Row groups: how many rows belong together?",
-    knobs=knobs_of(__file__),
-)
+EXPERIMENT = experiment(RowGroups, __file__, "Row groups: how many rows belong together?")
 
 
 # -- TPC-H's order lines with and without dictionaries: by arithmetic, and as DuckDB writes them ----------------
@@ -46,28 +47,17 @@ NONE, ANY = 1, 1_000_000
 """The dictionary limits at the ends: no column of the table has just one value, and none has a million."""
 
 
+@functools.cache
 def columns(size: str = "tiny") -> tuple[Column, ...]:
-    """Return lineitem's columns as TPC-H's specification (4.2.3) has them, at a size's scale factor.
-
-    Prices follow from part and quantity, comments are drawn from a grammar: how many differ is not in the
-    specification, and both are taken for new in nearly every row.
-    """
+    """Return lineitem's columns as TPC-H's specification (4.2.3) has them, at a size's scale factor."""
     recipe = Recipe(table="lineitem", size=size)
-    scale = recipe.source.scale_factor[size]
-    many = 8.0 * recipe.rows
-    dated = {"l_shipdate": 2_526.0, "l_commitdate": 2_466.0, "l_receiptdate": 2_555.0}
-    plain = {
-        "l_partkey": (8, 200_000 * scale), "l_suppkey": (8, 10_000 * scale), "l_linenumber": (4, 7),
-        "l_quantity": (8, 50), "l_extendedprice": (8, many), "l_discount": (8, 11), "l_tax": (8, 9),
-        "l_returnflag": (5, 3), "l_linestatus": (5, 2), "l_shipinstruct": (16, 4), "l_shipmode": (4 + 30 / 7, 7),
-        "l_comment": (4 + 26.5, many),
-    }  # fmt: skip
-    key = Column(name="l_orderkey", value_bytes=8, values=1_500_000 * scale, in_order=True, repeats=4)
-    return (
-        key,
-        *(Column(name=name, value_bytes=width, values=values) for name, (width, values) in plain.items()),
-        *(Column(name=name, value_bytes=4, values=values) for name, values in dated.items()),
-    )
+    scale, new = recipe.source.scale_factor[size], 8.0 * recipe.rows
+
+    def column(name: str, values: float = new, values_a_scale: float = 0.0, **fields: Any) -> Column:
+        return Column(name=name, values=values_a_scale * scale or values, **fields)
+
+    told = read_yaml(Path(__file__).with_name("columns.yaml"))
+    return tuple(column(name, **fields) for name, fields in told.items())
 
 
 def modeled_bytes(most_values: int | None, group_rows: int = USUAL_ROWS) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
@@ -12,21 +13,18 @@ from readahead.chapters.scale_out.workload import MIDDLE, ScaleOut
 from readahead.experiments.claim import Sides
 from readahead.experiments.experiment import Settings
 from readahead.experiments.figure import Line, Picture, Traces, curve, dots
-from readahead.experiments.knobs import knobs_of
+from readahead.experiments.knobs import experiment
 from readahead.experiments.residual import Tally, tally
 from readahead.experiments.round import Applied, Round, Source, Study, along, compared
-from readahead.experiments.steps import Frame, Steps, listed, scanned, states
+from readahead.experiments.steps import Frame, listed, scanned, states
 from readahead.measure.sample import Value
 from readahead.models.schedule import Window
 from readahead.published import Figure
 from readahead.questions.question import Computed
 from readahead.units import MB, KiB, MiB
 
-EXPERIMENT = ScaleOut(
-    topic="scale_out",
-    title="Scale-out: more nodes",
-    knobs=knobs_of(__file__),
-    fixed={"device": "object-store", "threads": 1},
+EXPERIMENT = experiment(
+    ScaleOut, __file__, "Scale-out: more nodes", fixed={"device": "object-store", "threads": 1}
 )
 
 # -- what MariaDB printed: ten times of one server and two, as a product of factors --------------------------
@@ -150,7 +148,6 @@ ROUNDS = {
 
 # -- figures -----------------------------------------------------------------------------------------------
 def _laws(study: Study) -> Picture:
-    """Draw what the law of scaling makes of two printed speed-ups and the measured ones."""
     counts = [1.0, 1.25, 1.5, 1.75, 2.0, 2.25, 2.5]
     lines = [curve("twice the nodes, twice as fast", counts, counts, "other")]
     for state in ("warm", "cold"):
@@ -167,7 +164,6 @@ def _laws(study: Study) -> Picture:
 
 
 def _caches(_study: Study) -> Picture:
-    """Draw what twice the DRAM does to data that lie in memory, by how much of them the DRAM of one server holds."""
     first_s, last_s = (published.best("cache_tiers", f"repeat_s.q1_1_{end}") for end in ("first", "last"))
     faster, said = first_s / last_s, printed("speedup.warm.unsorted")
 
@@ -186,7 +182,6 @@ def _caches(_study: Study) -> Picture:
 
 
 def _joins(study: Study) -> Picture:
-    """Draw both ways to join against the size of the small side, and the limit between them."""
     draw = partial(along, study, "small_bytes", seconds=True, **JOINED)
     pushed = draw(seen=(SMALL_SMALL, LARGE_SMALL), label="pushed down", join="pushed")
     return Picture(
@@ -196,7 +191,6 @@ def _joins(study: Study) -> Picture:
 
 
 def _nodes(study: Study) -> Traces:
-    """Draw the reads of both nodes, with one of them slow."""
     reads = study.sample(**ONE_SLOW).reads
     first, slow = ([read for read in reads if read.thread // NODE_THREADS == node] for node in (0, 1))
     return Traces(runs=(("first node", first), ("slow node", slow)))
@@ -242,11 +236,10 @@ ANSWERS: dict[str, Computed] = {
 }
 
 
-def _parts(study: Study) -> Steps:
+def _parts(study: Study) -> Iterator[Frame]:
     """Return three nodes that read their parts from devices of their own, as the schedule of each has it."""
     drive, one = EXPERIMENT.device(study.base), Window(slots=1, depth=1, threads=1)
     parts = [scanned(drive, reads, 40_000, one).reads_s.round(7) for reads in (3, 3, 5)]
-    frames = []
     for now_s in sorted({time_s for part in parts for time_s in part.ravel().tolist()}):
         there = [number for number, part in enumerate(parts, 1) if part[-1, 1] <= now_s]
         says = f"After {units.text(now_s, 's')}: the coordinator has the sums of {len(there)} of {len(parts)} nodes."
@@ -259,9 +252,7 @@ def _parts(study: Study) -> Steps:
             (f"sum of node {number}", "done" if number in there else "wait")
             for number in range(1, len(parts) + 1)
         ]
-        frames.append(Frame(says=says, lanes=lanes))
-    words = {"wait": "not there yet", "work": "being read", "done": "there"}
-    return Steps(title="Three nodes, and a coordinator that waits for all", words=words, frames=frames)
+        yield Frame(says=says, lanes=lanes)
 
 
 STEPS = {"parts": _parts}

@@ -9,9 +9,9 @@ from readahead import published
 from readahead.chapters.start_here import laws
 from readahead.devices import Device
 from readahead.experiments.experiment import Settings
-from readahead.experiments.knobs import knobs_of
+from readahead.experiments.knobs import experiment
 from readahead.experiments.round import Applied, Round, Study
-from readahead.experiments.steps import Steps, scan_frames
+from readahead.experiments.steps import scan_frames
 from readahead.experiments.table_experiment import TableExperiment
 from readahead.questions.question import Computed
 from readahead.units import KiB
@@ -31,11 +31,7 @@ class StartHere(TableExperiment):
         return ()
 
 
-EXPERIMENT = StartHere(
-    topic="start_here",
-    title="Where does the time go?",
-    knobs=knobs_of(__file__),
-)
+EXPERIMENT = experiment(StartHere, __file__, "Where does the time go?")
 
 
 # -- the rounds ------------------------------------------------------------------------------------------
@@ -94,21 +90,14 @@ ANSWERS = {
 }
 
 
-def _waves(_: Study) -> Steps:
-    """Return the reads of the bar that the notebook works out by hand."""
-    store = Device(
-        name="given",
-        latency_s=0.004,
-        bandwidth_bytes_per_s=800e6,
-        channel_bandwidth_bytes_per_s=100e6,
-        channels=8,
-    )
-    frames = scan_frames(store, reads=16, read_bytes=1_000_000, slots=8, depth=16, open_s=0.005)
-    return Steps(
-        title="Sixteen reads, eight in flight",
-        words={"wait": "waiting", "work": "in flight", "done": "arrived", "free": "free slot"},
-        frames=tuple(frames),
-    )
-
-
-STEPS = {"waves": _waves}
+GIVEN = Device(
+    name="given",
+    latency_s=0.004,
+    bandwidth_bytes_per_s=800e6,
+    channel_bandwidth_bytes_per_s=100e6,
+    channels=8,
+)
+"""The store of the bar that the notebook works out by hand."""
+STEPS = {
+    "waves": lambda _: scan_frames(GIVEN, reads=16, read_bytes=1_000_000, slots=8, depth=16, open_s=0.005)
+}

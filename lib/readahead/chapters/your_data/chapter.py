@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from readahead.chapters.your_data import laws
@@ -9,17 +10,13 @@ from readahead.chapters.your_data.workload import REGROUPED, SORTED, TODAY, Your
 from readahead.experiments.claim import Sides
 from readahead.experiments.experiment import Settings
 from readahead.experiments.figure import Line, Picture, Traces, dots
-from readahead.experiments.knobs import knobs_of
+from readahead.experiments.knobs import experiment
 from readahead.experiments.round import Applied, Round, Study, along, compared, traces
-from readahead.experiments.steps import Steps, scan_frames
+from readahead.experiments.steps import Frame, scan_frames
 from readahead.experiments.table_experiment import times_law
 from readahead.units import MB
 
-EXPERIMENT = YourData(
-    topic="your_data",
-    title="Your data: what would you change?",
-    knobs=knobs_of(__file__),
-)
+EXPERIMENT = experiment(YourData, __file__, "Your data: what would you change?")
 
 
 # -- the rounds ------------------------------------------------------------------------------------------
@@ -95,15 +92,13 @@ def _reads(study: Study) -> Traces:
 FIGURES = {"layouts": _layouts, "reads": _reads}
 
 
-def _first_reads(study: Study) -> Steps:
+def _first_reads(study: Study) -> Iterator[Frame]:
     """Return the schedule of the first reads of the table as it lies, each as long as they are on average."""
     plan, slots = EXPERIMENT.plan(study.settings(layout=TODAY)), min(8, study.base["queue_depth"])
     count = max(1, len(plan.spans))  # a filter may rule everything out
     first: dict[str, Any] = {"reads": min(16, count), "read_bytes": plan.data_bytes // count}
     drive = EXPERIMENT.device(study.base)
-    frames = scan_frames(drive, **first, slots=slots, depth=slots + 1, open_s=drive.latency_s, group_s=0.001)
-    words = {"wait": "waiting", "work": "under way", "done": "done", "free": "free"}
-    return Steps(title="The first reads of this table", words=words, frames=tuple(frames))
+    return scan_frames(drive, **first, slots=slots, depth=slots + 1, open_s=drive.latency_s, group_s=0.001)
 
 
 STEPS = {"first_reads": _first_reads}
