@@ -6,6 +6,7 @@ import hashlib
 import os
 import sys
 import threading
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ import psutil
 import pytest
 
 from readahead.datasets import build as builder
+from readahead.datasets import store
 from readahead.datasets.build import build, literal
 from readahead.datasets.recipe import Recipe
 from readahead.errors import Cancelled, DataError
@@ -23,7 +25,7 @@ from readahead.running import Event, listening
 def made(folder: Path, **card: Any) -> tuple[Recipe, Path]:
     recipe = Recipe(**{"table": "comments_narrow", "size": "tiny", **card})
     folder.mkdir(exist_ok=True)
-    return recipe, build(recipe, folder)
+    return recipe, build(recipe, folder, recipe.usual and store.path(recipe.usual))
 
 
 def ask(sql: str, path: Path) -> list[Any]:
@@ -41,6 +43,7 @@ def ask(sql: str, path: Path) -> list[Any]:
         {"order": "score", "compression": "zstd"},
         {"table": "comments"},
         {"table": "lineitem"},
+        {"table": "lineorder"},
         {"table": "lineorder", "order": "lo_orderdate", "disorder": 0.1},
     ],
 )
@@ -113,6 +116,19 @@ def test_order_lines_lie_by_year_by_date_and_nearly_by_date(tmp_path: Path) -> N
             assert years == sorted(years) and dates != sorted(dates)
     assert len(sums) == 1
     assert farthest["date"] == 0 and 0.05 < farthest["nearly"] <= 0.1 and farthest["key"] > 0.9
+
+
+def test_the_generator_runs_once_for_all_layouts_of_its_table(cache: Path) -> None:
+    notes: list[str] = []
+    with listening(lambda event: notes.append(event.note)):
+        paths = [
+            store.path(Recipe(table="lineorder", size="tiny", **card))
+            for card in ({"row_group_rows": 2_048}, {"order": "year"}, {"format": "native"}, {})
+        ]
+    assert sum(note != before and "generating" in note for before, note in pairwise(["", *notes])) == 1
+    rows = "SELECT count(*), bit_xor(hash(COLUMNS(*))) FROM "
+    found = [ask(rows + ("file.t" if path.suffix == ".duckdb" else "{file}"), path) for path in paths]
+    assert found[0][0][0] > 290_000 and all(one == found[0] for one in found)
 
 
 def test_comments_look_like_comments(tmp_path: Path) -> None:

@@ -48,13 +48,13 @@ def explained(what: str, advice: str) -> Iterator[None]:
 def select(recipe: Recipe, generated: Path | None = None) -> str:
     """Return the query whose rows the file holds, in order.
 
-    `generated` is the file of TPC-H's generator. Its row groups do not end where ours do, and copied as it lies
-    they would show through; a sort makes them even, and its own order is that of the sort.
+    `generated` is the file of TPC-H's generator, or the table in its usual layout. Its row groups do not end where ours
+    do, and copied as it lies they would show through; a sort makes them even, and its own order is that of the sort.
     """
     unique = ", ".join(recipe.source.unique)
     if generated is None:
         source = f"({comments_sql(recipe.table, recipe.rows, recipe.first_row)})"
-    elif recipe.source.made_from:
+    elif recipe.source.made_from and recipe.usual is None:
         files = [literal(generated.with_name(f"{name}.parquet")) for name in recipe.source.made_from]
         source = f"({lineorder_sql(*files)})"
     else:
@@ -89,13 +89,17 @@ def native_sql(recipe: Recipe, target: Path, generated: Path | None = None) -> l
     ]
 
 
-def build(recipe: Recipe, folder: Path) -> Path:
+def build(recipe: Recipe, folder: Path, usual: Path | None = None) -> Path:
     """Write the recipe's file inside `folder`, which may hold other things meanwhile, check it, and return its path.
 
-    Raises `Cancelled`, `DataError` if the file is not what the recipe says, and what the disk and DuckDB raise.
+    `usual` is the file of `recipe.usual`, where that is built already. Raises `Cancelled`, `DataError` if the file is not what the recipe says, and what the disk and DuckDB raise.
     """
     target = folder / recipe.file_name
-    generated = _generate(recipe, folder) if recipe.source.scale_factor else None
+    generated = usual
+    if recipe.usual is not None:
+        generated = usual or build(recipe.usual, folder)
+    elif recipe.source.scale_factor:
+        generated = _generate(recipe, folder)
     native = recipe.format == "native"
     statements = native_sql(recipe, target, generated) if native else [copy_sql(recipe, target, generated)]
     note = f"building {recipe.table} ({recipe.size}), row groups of {recipe.effective_row_group_rows:,}"

@@ -42,6 +42,7 @@ def path(recipe: Recipe) -> Path:
     target = location(recipe)
     if is_built(recipe):
         return target
+    usual = recipe.usual and path(recipe.usual)
     try:
         for folder in (BUILDING, LOCKS):
             (target.parent / folder).mkdir(parents=True, exist_ok=True)
@@ -54,7 +55,7 @@ def path(recipe: Recipe) -> Path:
                     target.parent,
                     "Choose a smaller size, or set READAHEAD_CACHE to a larger disk.",
                 )
-                _make(recipe, target)
+                _make(recipe, target, usual)
                 paths.changed()
     except (OSError, duckdb.Error) as error:
         raise _explained(error, recipe, target) from error
@@ -172,12 +173,12 @@ def require_room(what: str, need_bytes: int, folder: Path, advice: str) -> None:
         )
 
 
-def _make(recipe: Recipe, target: Path) -> None:
+def _make(recipe: Recipe, target: Path, usual: Path | None) -> None:
     """Build under the lock, in a folder that goes away whatever happens."""
     begun_s = time.perf_counter()
     folder = Path(tempfile.mkdtemp(prefix=f"{target.name}@", dir=target.parent / BUILDING))
     try:
-        built, manifest, known = build(recipe, folder), folder / "manifest.json", Path(f"{target}.json")
+        built, manifest, known = build(recipe, folder, usual), folder / "manifest.json", Path(f"{target}.json")
         size, hashed = fingerprint(built)
         told = {
             "recipe": recipe.facts,
