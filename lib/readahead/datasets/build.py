@@ -92,7 +92,8 @@ def native_sql(recipe: Recipe, target: Path, generated: Path | None = None) -> l
 def build(recipe: Recipe, folder: Path, usual: Path | None = None) -> Path:
     """Write the recipe's file inside `folder`, which may hold other things meanwhile, check it, and return its path.
 
-    `usual` is the file of `recipe.usual`, where that is built already. Raises `Cancelled`, `DataError` if the file is not what the recipe says, and what the disk and DuckDB raise.
+    `usual` is the file of `recipe.usual`, where that is built already. Raises `Cancelled`, `DataError` if the file is
+    not what the recipe says, and what the disk and DuckDB raise.
     """
     target = folder / recipe.file_name
     generated = usual
