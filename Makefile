@@ -8,6 +8,9 @@ BIN = .venv/bin
 READY = .venv/.ready
 DEV = .venv/.ready-dev
 
+# Many images of Python forbid it to keep what it compiled: every process of a test would compile all packages anew.
+unexport PYTHONDONTWRITEBYTECODE
+
 SEED ?= 1
 CONFIGS ?= 24
 CHAPTERS ?=
@@ -32,8 +35,7 @@ book: $(READY) ## write the chapters, run here, as pages that need no kernel: bu
 	@$(BIN)/python -m readahead book --out build/book
 
 test: check ## check, then every test: the library, the notebooks, the panel in a real browser
-	ulimit -S -n 256; $(BIN)/python -m pytest -q -n 3 --dist worksteal -m "not browser"
-	ulimit -S -n 1024; $(BIN)/python -m pytest -q -m browser
+	@$(BIN)/python -m tools.every_test
 
 check: $(DEV) ## lint, format, types, imports, notebooks without outputs
 	$(BIN)/ruff check .
