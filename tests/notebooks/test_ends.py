@@ -1,8 +1,12 @@
-"""Every notebook runs: in a kernel as the sheet `ci` has it, and its cells with every knob at either end."""
+"""Every notebook runs: in a kernel as the sheet `ci` has it, and its cells with every knob at its low or its high end.
+
+At the ends at which a notebook is not run, its rounds are asked alone.
+"""
 
 from __future__ import annotations
 
 import json
+import math
 from pathlib import Path
 
 import nbformat
@@ -16,6 +20,7 @@ from readahead.commands import sheet
 from readahead.commands.run import digest, run_notebook
 from readahead.experiments.claim import AGREES, DIFFERS, NOISY
 from readahead.experiments.experiment import Experiment
+from readahead.experiments.round import Study
 from readahead.measure.run import run_emulated
 
 NOTEBOOKS = sorted(paths.NOTEBOOKS.glob("[0-9][0-9]_*.ipynb"))
@@ -27,14 +32,16 @@ def experiment(path: Path) -> Experiment:
     return chapter(path.stem[3:]).experiment
 
 
-def ends() -> list[tuple[Path, dict]]:
-    """Return (notebook, parameters): every numeric knob that is a parameter at its low end, and at its high end."""
+def ends(first: str, second: str) -> list[tuple[Path, dict]]:
+    """Return (notebook, parameters): every numeric knob that is a parameter at one of its ends, low or high.
+
+    Of the notebooks in turn, the one has `first` and the next one `second`.
+    """
     found = []
-    for path in NOTEBOOKS:
-        named = inspect_notebook(str(path))
+    for number, path in enumerate(NOTEBOOKS):
+        end, named = (first, second)[number % 2], inspect_notebook(str(path))
         knobs = [knob for knob in experiment(path).knobs if knob.name in named and knob.kind != "choice"]
-        for end in ("low", "high"):
-            found.append((path, {knob.name: knob.check(getattr(knob, end)) for knob in knobs}))
+        found.append((path, {knob.name: knob.check(getattr(knob, end)) for knob in knobs}))
     return found
 
 
@@ -65,13 +72,35 @@ def _few_runs(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytes
     monkeypatch.setenv("READAHEAD_OUT", str(tmp_path))
 
 
+def called(case: object) -> str:
+    """Return how a notebook, or its parameters, are called in a test's name."""
+    return case.stem if isinstance(case, Path) else str(case)
+
+
 @pytest.mark.notebook
-@pytest.mark.parametrize(("path", "changes"), ends(), ids=lambda x: x.stem if isinstance(x, Path) else str(x))
+@pytest.mark.parametrize(("path", "changes"), ends("low", "high"), ids=called)
 def test_a_notebook_runs_with_every_knob_at_its_end(
     path: Path, changes: dict, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(run_emulated.__kwdefaults__, "warm_ups", 0)
     assert len(run_cells(path, {"size": "tiny", "reveal": True, **changes})) >= 3
+
+
+@pytest.mark.parametrize(("path", "changes"), ends("high", "low"), ids=called)
+def test_at_the_other_ends_every_round_has_its_model_and_its_law_and_the_query_can_be_run(
+    path: Path, changes: dict, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """That the model is right there, and that a notebook with such knobs runs, others see; here nothing is drawn."""
+    monkeypatch.setitem(run_emulated.__kwdefaults__, "warm_ups", 0)
+    opened = chapter(path.stem[3:])
+    size = {knob.name: "tiny" for knob in opened.experiment.knobs if knob.name == "size"}
+    study = Study(opened.experiment, repeats=1, **size, **changes)
+    for one in opened.rounds.values():
+        value = one.modeled_value(study)
+        assert value is None or -math.inf < value.low <= value.median <= value.high < math.inf
+        assert one.law is None or math.isfinite(one.law(study).result)
+    sample = study.sample()
+    assert sample.median_s > 0 and sample.where
 
 
 @pytest.mark.notebook
