@@ -42,7 +42,7 @@ def path(recipe: Recipe) -> Path:
     target = location(recipe)
     if is_built(recipe):
         return target
-    usual = recipe.usual and path(recipe.usual)
+    usual = path(recipe.usual) if recipe.usual else None
     try:
         for folder in (BUILDING, LOCKS):
             (target.parent / folder).mkdir(parents=True, exist_ok=True)
