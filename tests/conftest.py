@@ -13,6 +13,7 @@ from readahead.datasets import store
 from readahead.datasets.recipe import Recipe
 from readahead.measure import calibrate
 from readahead.measure.calibrate import Calibration
+from readahead.measure.run import run_emulated
 
 settings.register_profile("readahead", deadline=None)  # how fast a law is checked is nobody's business
 settings.load_profile("readahead")
@@ -43,6 +44,12 @@ def _calibrated_in_one_try() -> None:
     calibrate.MOST_TRIES = 1
     Calibration._try = lambda self, turns, again: _TRY(self, 1, again)  # type: ignore[method-assign]
     Calibration.keep = lambda self, costs, strayed=0.0: _KEEP(self, costs)  # type: ignore[method-assign]
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _cold_engines() -> None:
+    """Count the first run of each measurement in this process: no test asserts how long one took. Kernels warm up."""
+    run_emulated.__kwdefaults__["warm_ups"] = 0
 
 
 @pytest.fixture

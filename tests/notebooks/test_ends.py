@@ -21,7 +21,6 @@ from readahead.commands.run import digest, run_notebook
 from readahead.experiments.claim import AGREES, DIFFERS, NOISY
 from readahead.experiments.experiment import Experiment
 from readahead.experiments.round import Study
-from readahead.measure.run import run_emulated
 
 NOTEBOOKS = sorted(paths.NOTEBOOKS.glob("[0-9][0-9]_*.ipynb"))
 CI = sheet.load("ci").runs
@@ -79,19 +78,15 @@ def called(case: object) -> str:
 
 @pytest.mark.notebook
 @pytest.mark.parametrize(("path", "changes"), ends("low", "high"), ids=called)
-def test_a_notebook_runs_with_every_knob_at_its_end(
-    path: Path, changes: dict, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setitem(run_emulated.__kwdefaults__, "warm_ups", 0)
+def test_a_notebook_runs_with_every_knob_at_its_end(path: Path, changes: dict) -> None:
     assert len(run_cells(path, {"size": "tiny", "reveal": True, **changes})) >= 3
 
 
 @pytest.mark.parametrize(("path", "changes"), ends("high", "low"), ids=called)
 def test_at_the_other_ends_every_round_has_its_model_and_its_law_and_the_query_can_be_run(
-    path: Path, changes: dict, monkeypatch: pytest.MonkeyPatch
+    path: Path, changes: dict
 ) -> None:
     """That the model is right there, and that a notebook with such knobs runs, others see; here nothing is drawn."""
-    monkeypatch.setitem(run_emulated.__kwdefaults__, "warm_ups", 0)
     opened = chapter(path.stem[3:])
     size = {knob.name: "tiny" for knob in opened.experiment.knobs if knob.name == "size"}
     study = Study(opened.experiment, repeats=1, **size, **changes)

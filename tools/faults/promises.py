@@ -33,7 +33,7 @@ PROMISES = (
     Promise(
         says="Many kernels on one cache build a table once; another user's cache, another disk and a wrong clock serve",
         trials="builders_at_once cache_of_another_user cache_on_another_disk clock_set_back",
-        tests="notebooks/test_eight_kernels.py test_paths.py",
+        tests="notebooks/test_kernels_at_once.py test_paths.py",
     ),
     Promise(
         says="A learner's progress outlives kills, full disks, two kernels and damage",
