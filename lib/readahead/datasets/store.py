@@ -178,7 +178,8 @@ def _make(recipe: Recipe, target: Path, usual: Path | None) -> None:
     begun_s = time.perf_counter()
     folder = Path(tempfile.mkdtemp(prefix=f"{target.name}@", dir=target.parent / BUILDING))
     try:
-        built, manifest, known = build(recipe, folder, usual), folder / "manifest.json", Path(f"{target}.json")
+        built = build(recipe, folder, usual)
+        manifest, known = folder / "manifest.json", Path(f"{target}.json")
         size, hashed = fingerprint(built)
         told = {
             "recipe": recipe.facts,
