@@ -37,11 +37,6 @@ def disk(study: Study) -> dict[str, float]:
     return {name: study.base[name] for name in ("seek_s", "bandwidth_bytes_per_s")}
 
 
-def half_speed_bytes(study: Study) -> float:
-    """Return the half-speed size of the disk."""
-    return laws.half_speed_bytes(**disk(study))
-
-
 LONG: dict[str, Any] = {"size": "small"}
 """A file of many pieces, read in far more time than opening takes, whatever the notebook's size."""
 
@@ -113,7 +108,7 @@ ANALOGUES = {"before": lambda study, _: disk_share(study, BEFORE_BYTES)}
 
 # -- claims and exercises --------------------------------------------------------------------------------
 def _at_half_speed(study: Study) -> Value:
-    size = min(max(half_speed_bytes(study), 64 * KiB), ONE_PIECE)
+    size = min(max(laws.half_speed_bytes(**disk(study)), 64 * KiB), ONE_PIECE)
     return study.measured.seconds(fragment_bytes=int(size), **LONG)
 
 
@@ -156,7 +151,7 @@ def _yield(study: Study) -> Picture:
             ),
             dots("mark's 33 %", [(512.0 * KiB, printed)], "published"),
         ),
-        marks={"half speed": half_speed_bytes(study)},
+        marks={"half speed": laws.half_speed_bytes(**disk(study))},
     )
 
 

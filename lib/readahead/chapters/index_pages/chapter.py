@@ -24,7 +24,7 @@ from readahead.experiments.claim import Sides
 from readahead.experiments.experiment import Settings
 from readahead.experiments.figure import Line, Picture, dots
 from readahead.experiments.residual import Tally, tally
-from readahead.experiments.round import Applied, Round, Study, along, compared
+from readahead.experiments.round import Analogue, Applied, Round, Study, along, compared
 from readahead.experiments.steps import Frame, listed
 from readahead.questions.question import Computed
 from readahead.units import KiB
@@ -146,15 +146,12 @@ ROUNDS = {
 }
 
 
-def _bytes(study: Study, way: Settings, other: Settings) -> float:
-    """Return the bytes that were read in one way over those of another."""
-    return study.glance(**way).bytes_read / study.glance(**other).bytes_read
+def _bytes(way: Settings, other: Settings) -> Analogue:
+    """Return how many times as many bytes are read in one way as in another."""
+    return lambda study, _: study.glance(**way).bytes_read / study.glance(**other).bytes_read
 
 
-ANALOGUES = {
-    "pages": lambda study, _: _bytes(study, EVERYTHING, {}),
-    "bytes": lambda study, _: _bytes(study, SAMPLE, WHOLE),
-}
+ANALOGUES = {"pages": _bytes(EVERYTHING, {}), "bytes": _bytes(SAMPLE, WHOLE)}
 
 
 # -- in print --------------------------------------------------------------------------------------------
