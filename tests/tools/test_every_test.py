@@ -13,6 +13,8 @@ import pytest
 
 from readahead.paths import ROOT
 
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="Windows has no make, and other limits")
+
 PASSES, FAILS = "def test_one(): pass\n", "def test_one(): assert 1 == 2\n"
 MARKED = "import pytest\npytestmark = pytest.mark.browser\n"
 LIMIT = "import resource\ndef test_one(): assert resource.getrlimit(resource.RLIMIT_NOFILE)[0] == {}\n"

@@ -78,7 +78,7 @@ def test_a_failing_writer_is_one_clear_error(cupboard: Path, monkeypatch: pytest
 
 
 def test_a_batch_and_a_row_have_a_price(cupboard: Path, calibrated_as_ever: None) -> None:
-    costs = load_calibration(EMULATED_FILES).run()
+    costs = load_calibration(EMULATED_FILES).run(turns=1)
     assert costs.batch_s > 0 and costs.row_s > 0 and 5 < costs.bytes_per_row < 60
     assert load_calibration(EMULATED_FILES).costs() == costs == load_calibration(EMULATED_FILES).ensure()
 
