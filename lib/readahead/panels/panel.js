@@ -461,10 +461,13 @@ function render({ model, el }) {
 
   // -- drawing, at most once a frame
   /** @type {Line} */ let line = { x: [], y: [], texts: [] };
-  /** @type {any} */ let seen = {}, frame = 0, rest = 0;
+  /** @type {any} */ let seen = {}, frame = 0, rest = 0, wide = 0, narrow = 0;
   const soon = () => { frame ||= requestAnimationFrame(draw); };
+  // Not at every frame: while Lab changes its theme there are other widths for a moment.
+  const size = () => { [wide, narrow] = [curve.element.clientWidth, right.clientWidth]; };
   function draw() {
     frame = 0;
+    if (!wide) size();
     const state = Object.fromEntries(SHOWN.map((name) => [name, get(name)]));
     if (state.line !== seen.line || state.now !== seen.now) line = whole(state.line, state.now);
     if (local && link.pending(state.now.knob)) state.now = { ...state.now, ...local };
@@ -488,7 +491,6 @@ function render({ model, el }) {
     pin.textContent = words ? "Let go of A" : "Pin as A";
     swap.hidden = !words;
     place.value = state.now.address;
-    const wide = curve.element.clientWidth, narrow = right.clientWidth;
     if (wide) curve.draw(state, line, wide);
     if (narrow && (state.now.terms !== seen.now?.terms || narrow !== seen.narrow)) terms.draw(state, narrow);
     const beside = right.offsetTop === curve.element.offsetTop; // then both columns end at the same height
@@ -501,7 +503,7 @@ function render({ model, el }) {
   const heard = () => { link.heard(); soon(); };
   model.on("change", heard);
   model.on("comm_live_update", lost);
-  const sized = new ResizeObserver(soon);
+  const sized = new ResizeObserver(() => { size(); soon(); });
   sized.observe(root);
   soon();
   return () => {
