@@ -61,12 +61,9 @@ def run_cells(path: Path, parameters: dict) -> list[str]:
 
 
 @pytest.fixture(autouse=True)
-def _few_runs(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Measure as seldom as can be: what is measured does not matter here, only that it can be.
-
-    Only where a spread is computed there are two runs.
-    """
-    monkeypatch.setenv("READAHEAD_REPEATS", "2" if "loading" in request.node.name else "1")
+def _few_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Measure as seldom as can be: what is measured does not matter here, only that it can be."""
+    monkeypatch.setenv("READAHEAD_REPEATS", "1")
     monkeypatch.setenv("READAHEAD_RUN", "papermill")
     monkeypatch.setenv("READAHEAD_OUT", str(tmp_path))
 

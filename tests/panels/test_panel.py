@@ -413,9 +413,8 @@ def test_measurements_of_both_settings_are_compared(panel: Panel) -> None:
     panel.measure()
     wait(panel, 2)
     panel.background.join(30)
-    assert re.search(
-        r"DuckDB: [\d.]+ ms → [\d.]+ ms, B takes [\d.]+× as long\.", panel.widget.pinned["words"]
-    )
+    said = r"DuckDB: [\d.]+ ms → [\d.]+ ms, (B takes [\d.]+× as long|no difference that can be told)\."
+    assert re.search(said, panel.widget.pinned["words"])  # which of them is the machine's to say
 
 
 @pytest.mark.parametrize("experiment", EVERY, ids=lambda one: one.topic)
