@@ -43,7 +43,7 @@ def _calibrated_in_one_try() -> None:
     Calibration.costs = lambda self: self.typical()  # type: ignore[method-assign]
     calibrate.MOST_TRIES = 1
     Calibration._try = lambda self, turns, again: _TRY(self, 1, again)  # type: ignore[method-assign]
-    Calibration.keep = lambda self, costs, strayed=0.0: _KEEP(self, costs)  # type: ignore[method-assign]
+    Calibration.keep = lambda self, costs, *_: _KEEP(self, costs)  # type: ignore[method-assign]
 
 
 @pytest.fixture(scope="session", autouse=True)

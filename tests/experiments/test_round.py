@@ -45,7 +45,7 @@ def test_a_time_of_a_model_calibrated_in_a_crowd_is_never_below_nothing() -> Non
             return Estimate(terms_s={"cpu": 1.0, "device": 0.5})
 
         def calibrations(self, settings: Settings) -> list[SimpleNamespace]:
-            return [SimpleNamespace(strayed=1.25)]  # its control run took more than twice the usual
+            return [SimpleNamespace(off=1.25)]  # its control run took more than twice the usual
 
     crowded = Crowded(topic="well", title="Well", knobs=EXPERIMENT.knobs)
     told = Study(crowded, repeats=1).model.seconds()

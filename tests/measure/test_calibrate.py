@@ -33,18 +33,22 @@ class Toll:
 
 
 def toll(
-    runs: list[str] | None = None, *, of_disk: bool = False, controls: Iterable[float] = ()
+    runs: list[str] | None = None,
+    *,
+    of_disk: bool = False,
+    controls: Iterable[float] = (),
+    seconds: Iterable[float] = (),
 ) -> Calibration[Toll]:
     """Return a calibration of two runs, `a` and `b`, whose cost is a tenth of their number.
 
-    Its control runs take `controls`, in seconds, and a second each after that.
+    They take `seconds`, its control runs `controls`, and a second each after that.
     """
-    recorded = itertools.chain(controls, itertools.repeat(1.0))
+    recorded, took = (itertools.chain(given, itertools.repeat(1.0)) for given in (controls, seconds))
     heard = [] if runs is None else runs
 
-    def run(name: str) -> str:
+    def run(name: str) -> float:
         heard.append(name)
-        return name
+        return next(took)
 
     return Calibration(
         name="toll",
@@ -123,6 +127,15 @@ def test_what_was_disturbed_is_measured_again_and_never_silently_kept(
     assert not toll().doubt or ("20 %" in toll().doubt and "lesson.calibrate()" in toll().doubt)
     toll().run()
     assert not toll().doubt
+
+
+@pytest.mark.usefixtures("_own_costs")
+def test_how_runs_scatter_is_how_far_the_model_may_be_off_and_no_doubt() -> None:
+    toll(seconds=[1.0, 5.0, 1.0, 6.0, 1.4, 5.0]).run()  # a: 1, 1, 1.4; b: 5, 6, 5
+    assert toll().off == pytest.approx(0.3)  # nine times in ten less, of 0, 0, 0, 0, 0.2 and 0.4
+    assert toll().strayed == 0 and not toll().doubt
+    toll(controls=[1.0, 1.09, 1.0, 1.0]).run()
+    assert toll().off == toll().strayed == pytest.approx(0.09)
 
 
 @pytest.mark.usefixtures("_own_costs")

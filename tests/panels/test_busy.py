@@ -39,7 +39,7 @@ def busy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, calibrated_as_ever: No
     one = Calibration(
         name="toll",
         kind=Toll,
-        cases=lambda: [lambda: None],
+        cases=lambda: [lambda: 1.0],
         read_off=lambda seen: Toll(row_s=0.1),
         typical=Toll,
         turns=3,

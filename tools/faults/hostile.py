@@ -362,7 +362,7 @@ def _spoilt_calibration(rng: random.Random, folder: Path) -> None:
             path.write_bytes(spoilt(rng, path.read_text(encoding="utf-8")))
         devices.catalogue()
         calibrate.usual_s(0.01)
-        for told in (known.costs(), known.strayed, known.doubt, known.kept()):
+        for told in (known.costs(), known.off, known.strayed, known.doubt, known.kept()):
             str(told)
 
 

@@ -159,13 +159,13 @@ class Experiment(ABC):
     def predicted(self, settings: Settings) -> Value:
         """Return the modeled time; its band is as wide as the engine's part may be off, a factor either way.
 
-        That is as much as the machine strayed while it was calibrated.
+        That is as much as the machine strayed while it was calibrated, or as the runs of the calibration scatter.
         """
         estimate, calibrations = self.model(settings), self.calibrations(settings)
-        strayed = max((one.strayed for one in calibrations), default=0.0)
+        off = max((one.off for one in calibrations), default=0.0)
         seconds, engine_s = estimate.seconds, estimate.engine_s
-        low = seconds - engine_s * (1 - 1 / (1 + strayed))
-        return Value(median=seconds, low=low, high=seconds + engine_s * strayed)
+        low = seconds - engine_s * (1 - 1 / (1 + off))
+        return Value(median=seconds, low=low, high=seconds + engine_s * off)
 
     # -- the three sources of truth ----------------------------------------------------------------
     @abstractmethod

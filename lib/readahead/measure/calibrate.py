@@ -114,17 +114,17 @@ class Calibration(Generic[CostsT]):
         """Make the runs, keep the costs and return them. Raises `Cancelled`; what was kept before then stays.
 
         The control run is made before, after each turn, and at the end. If it strays all is measured again, and the
-        steadiest try counts; how far the machine strayed in it is kept with the costs.
+        steadiest try counts; how far the machine strayed in it and how its runs scatter is kept with the costs.
         """
-        tries: list[tuple[float, CostsT]] = []
+        tries: list[tuple[float, float, CostsT]] = []
         while not tries or (min(tries, key=itemgetter(0))[0] > STRAYED and len(tries) < MOST_TRIES):
             tries.append(self._try(turns or self.turns, "again, " if tries else ""))
-        strayed, costs = min(tries, key=itemgetter(0))
-        self.keep(costs, strayed)
+        strayed, scatter, costs = min(tries, key=itemgetter(0))
+        self.keep(costs, strayed, scatter)
         return costs
 
-    def _try(self, turns: int, again: str) -> tuple[float, CostsT]:
-        """Return how far the control run strayed, as a share, and the costs."""
+    def _try(self, turns: int, again: str) -> tuple[float, float, CostsT]:
+        """Return how far the control run strayed and how the runs scatter, as shares, and the costs."""
         runs = [*self.cases()] * turns
         seen, controls = list[Any](), [self.control()] if runs else []
         for number, one in enumerate(runs, start=1):
@@ -136,9 +136,9 @@ class Calibration(Generic[CostsT]):
         costs = self.read_off(seen)
         tell(len(runs), len(runs), "done")
         if not controls:
-            return 0.0, costs
+            return 0.0, 0.0, costs
         usual = usual_s(float(np.median(controls)))
-        return max(abs(one_s / usual - 1) for one_s in controls), costs
+        return max(abs(one_s / usual - 1) for one_s in controls), _scatter(seen, turns), costs
 
     @paths.asked_once
     def costs(self) -> CostsT:
@@ -164,6 +164,12 @@ class Calibration(Generic[CostsT]):
         return 0.0 if told is None else float(told["strayed"])
 
     @property
+    def off(self) -> float:
+        """Return how far a run may be from the kept costs, as a share: as the machine strayed, or as runs scatter."""
+        told = self._told()
+        return 0.0 if told is None else max(float(told["strayed"]), float(told["scatter"]))
+
+    @property
     def doubt(self) -> str:
         """Return why the kept costs may be wrong, and what to do; nothing if they are steady."""
         if self.strayed <= STRAYED:
@@ -183,10 +189,11 @@ class Calibration(Generic[CostsT]):
         except _DAMAGED:
             return None
 
-    def keep(self, costs: CostsT, strayed: float = 0.0) -> None:
+    def keep(self, costs: CostsT, strayed: float = 0.0, scatter: float = 0.0) -> None:
         """Keep the costs for this machine, these versions and this disk."""
-        facts = {"holds_for": self._holds_for(), "boot_s": psutil.boot_time(), "strayed": strayed}
-        _write(self.path, {**facts, "costs": asdict(costs)})  # type: ignore[call-overload]
+        facts = {"holds_for": self._holds_for(), "boot_s": psutil.boot_time()}
+        shares = {"strayed": strayed, "scatter": scatter}
+        _write(self.path, {**facts, **shares, "costs": asdict(costs)})  # type: ignore[call-overload]
 
     @property
     def path(self) -> Path:
@@ -196,6 +203,13 @@ class Calibration(Generic[CostsT]):
     def _holds_for(self) -> dict[str, Any]:
         own = calibrated() if self.of_disk else None
         return {"machine": _machine(), "device": asdict(own) if own else None}
+
+
+def _scatter(seen: Sequence[Any], turns: int) -> float:
+    """Return how far single runs lie from the median of their case over the turns, nine times in ten, as a share."""
+    samples = [getattr(one, "sample", one) for one in seen]
+    took = np.array([getattr(one, "median_s", one) for one in samples], float).reshape(turns, -1)
+    return float(np.quantile(np.abs(took / np.median(took, axis=0) - 1), 0.9))
 
 
 @functools.cache
@@ -215,7 +229,8 @@ def _costs_in(path: Path) -> dict[str, Any]:
     So it does for a time that no run takes.
     """
     told: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-    for name, value in {**told["costs"], "strayed": told["strayed"], "boot": told["boot_s"]}.items():
+    shares = {name: told[name] for name in ("strayed", "scatter")}
+    for name, value in {**told["costs"], **shares, "boot": told["boot_s"]}.items():
         high = 10.0 if name.endswith("_s") else 1e10
         require_range(name, value, low=0, high=high, advice="Calibrate again.")
     return told
