@@ -82,6 +82,7 @@ GONE_ROUND = {
     "lib/readahead/storage/emulated.py": {"O_BINARY", "pread"},
     "lib/readahead/storage/page_cache.py": {"POSIX_FADV_DONTNEED", "posix_fadvise"},
     "tools/bench/advisor.py": {"resource"},
+    "tools/every_test.py": {"resource"},
     "tools/faults/hostile.py": {"mkfifo"},
     "tools/faults/processes.py": {"SIGKILL", "killpg"},
     "tools/faults/slow.py": {"SIGKILL", "killpg"},
