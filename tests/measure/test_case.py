@@ -45,7 +45,7 @@ def test_the_reads_of_any_columns_are_predicted_to_the_byte(case: Case, columns:
 
 @pytest.mark.parametrize("table", ["comments_narrow", "comments", "lineitem"])
 @pytest.mark.parametrize("rows", [2_048, 122_880])
-@pytest.mark.parametrize("keys", [0, 2, 40])
+@pytest.mark.parametrize("keys", [0, 1, 2, 40])
 def test_the_reads_of_scans_and_lookups_are_predicted_to_the_byte(table: str, rows: int, keys: int) -> None:
     case = Case(recipe=Recipe(table=table, size="tiny", row_group_rows=rows), device=QUICK, keys=keys)
     sample = case.measure(repeats=1)

@@ -14,7 +14,7 @@ from readahead.datasets.recipe import Recipe
 from readahead.devices import Device
 from readahead.measure.run import EngineSettings, Query, run_emulated, run_local
 from readahead.measure.sample import Sample
-from readahead.models.reads import Reads
+from readahead.models.reads import Reads, key_first
 from readahead.models.schedule import Costs, Timeline, Window, simulate
 
 
@@ -80,7 +80,13 @@ class Case:
         wanted = self.columns or self.recipe.source.columns
         found = expected.reads(self.recipe, wanted, self.engine.column_gap_bytes)
         touched = self.touched()
-        return found if touched is None else replace(found.only(touched), keys=self.keys)
+        if touched is None:
+            return found
+        looked_up = replace(found.only(touched), keys=self.keys)
+        alone = self.keys == 1 and self.recipe.effective_order == "key"  # then every row group touched has it
+        return (
+            key_first(expected.shape(self.recipe), looked_up, self.recipe.source.key) if alone else looked_up
+        )
 
     def plan(self) -> Reads:
         """Return what `scan` does, kept for every device: a slider of the device finds it ready."""

@@ -295,12 +295,28 @@ def scan_reads(shape: FileShape, columns: Collection[str], gap_bytes: int = 16_3
     """Return the reads of a scan of the wanted columns; a test holds them to the trace of the real engine.
 
     First the footer, which says where everything lies; then, for each row group, one read per run of wanted column
-    chunks. One case is left out: for a single key DuckDB compares with `=`, and where the key column is under a
-    twentieth of the group it reads that first and the rest when a row was found, in two reads instead of one.
+    chunks.
     """
     groups = [group_reads(group, columns, gap_bytes) for group in shape.row_groups]
     footer = footer_reads(shape.size_bytes, shape.footer_bytes)
     return Reads.of(footer, groups, [group.rows for group in shape.row_groups])
+
+
+def key_first(shape: FileShape, found: Reads, key: str) -> Reads:
+    """Return the reads of `found` as DuckDB reads row groups in which it looks for a single key and finds it.
+
+    Where the key's column, the first one, is so small that the others alone count as the whole group, it is read by
+    itself, and the rest late.
+    """
+    groups, late = found.groups, np.zeros_like(found.ends)
+    for number in np.flatnonzero(found.is_read).tolist():
+        [chunk] = _chunks(shape.row_groups[number], [key])
+        (start, size), *more = groups[number]
+        if chunk.size_bytes < (1 - WHOLE_GROUP_SHARE) * size and chunk.offset == start and not more:
+            rest = (start + chunk.size_bytes, size - chunk.size_bytes)
+            groups[number], late[number] = [(start, chunk.size_bytes), rest], 1
+    told = Reads.of(found.footer, groups, found.rows)
+    return replace(told, keys=found.keys, late=late if late.any() else told.late)
 
 
 FIRST_BYTE = 4
