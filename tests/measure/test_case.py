@@ -55,6 +55,19 @@ def test_the_reads_of_scans_and_lookups_are_predicted_to_the_byte(table: str, ro
         assert sample.row_groups_scanned == touched.sum()
 
 
+@pytest.mark.parametrize(
+    ("table", "rows", "depth"),
+    [("comments_narrow", 2_048, 16), ("comments_narrow", 8_192, 4), ("comments", 16_384, 4)],
+)
+def test_one_key_of_a_shuffled_table_is_a_filter(table: str, rows: int, depth: int) -> None:
+    """Every reader of a row group in which no row has passed reads the key's column first from then on."""
+    recipe = Recipe(table=table, size="tiny", row_group_rows=rows, order="shuffled")
+    case = Case(recipe=recipe, device=QUICK, keys=1, seed=3, engine=EngineSettings(queue_depth=depth))
+    sample = case.measure(repeats=1)
+    assert sorted((r.offset, r.size_bytes) for r in sample.reads) == _spans(case)
+    assert case.plan().late.sum() == 1 and case.plan().moved_bytes == 0
+
+
 @pytest.mark.parametrize("keys", [0, 12])
 def test_the_engines_own_logs_agree_with_our_trace(case: Case, keys: int) -> None:
     """DuckDB logs each read-ahead task, and for a filtered scan how each row group is fetched."""

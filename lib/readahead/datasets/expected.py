@@ -164,15 +164,21 @@ def index_walk(recipe: Recipe, keys: Sequence[int], most: int) -> list[int]:
     return list(range(first, first + count))
 
 
+def places(recipe: Recipe, keys: Sequence[int]) -> Ints:
+    """Return where the rows with these keys lie in the file, counted from 0; at random before it is built.
+
+    Keys of a table in their order count from 0 too.
+    """
+    if recipe.effective_order == "key":
+        return np.array(keys)
+    if store.is_built(recipe):
+        return np.array(inspect.positions(store.location(recipe), recipe.source.key, keys))
+    return np.random.default_rng(1).choice(recipe.rows, len(keys), replace=False)
+
+
 def row_blocks(recipe: Recipe, keys: Sequence[int]) -> list[int]:
     """Return every block in which one of the rows with these keys lies, once."""
-    if recipe.effective_order == "key":
-        places = np.array(keys)  # keys count from 0
-    elif store.is_built(recipe):
-        places = np.array(inspect.positions(store.location(recipe), recipe.source.key, keys))
-    else:  # rows lie at random
-        places = np.random.default_rng(1).choice(recipe.rows, len(keys), replace=False)
-    group, row = np.divmod(places, recipe.effective_row_group_rows)
+    group, row = np.divmod(places(recipe, keys), recipe.effective_row_group_rows)
     columns, wanted = segments(recipe), defaultdict[int, list[int]](list)
     for number, one in zip(group.tolist(), row.tolist(), strict=True):
         wanted[number].append(one)

@@ -320,9 +320,13 @@ def _hashed(keys: Sequence[int], hashes: Mapping[int, int]) -> list[int]:
 
 
 def positions(path: Path, key: str, keys: Sequence[int]) -> list[int]:
-    """Return the places of the rows with these keys in a native file, counted from 0, in ascending order."""
-    wanted = ", ".join(map(str, keys))
-    return _numbers(path, f"SELECT rowid FROM file.t WHERE {key} IN ({wanted}) ORDER BY 1")
+    """Return the places of the rows with these keys in a file, counted from 0, in ascending order."""
+    wanted = f"WHERE {key} IN ({', '.join(map(str, keys))}) ORDER BY 1"
+    if path.suffix == ".parquet":
+        with _engine().cursor() as cursor:
+            found = cursor.execute(f"SELECT file_row_number FROM {literal(path)} {wanted}").fetchall()
+        return [place for (place,) in found]
+    return _numbers(path, f"SELECT rowid FROM file.t {wanted}")
 
 
 @paths.kept

@@ -14,7 +14,7 @@ from readahead.datasets.recipe import Recipe
 from readahead.devices import Device
 from readahead.measure.run import EngineSettings, Query, run_emulated, run_local
 from readahead.measure.sample import Sample
-from readahead.models.reads import Reads, key_first
+from readahead.models.reads import Reads, filtered_reads
 from readahead.models.schedule import Costs, Timeline, Window, simulate
 
 
@@ -83,10 +83,19 @@ class Case:
         if touched is None:
             return found
         looked_up = replace(found.only(touched), keys=self.keys)
-        alone = self.keys == 1 and self.recipe.effective_order == "key"  # then every row group touched has it
-        return (
-            key_first(expected.shape(self.recipe), looked_up, self.recipe.source.key) if alone else looked_up
-        )
+        return self._one_key(looked_up, touched) if self.keys == 1 else looked_up
+
+    def _one_key(self, found: Reads, touched: NDArray[np.bool_]) -> Reads:
+        """Return the reads of a lookup of one key, which DuckDB takes for a filter; an `IN` of several it does not."""
+        has_row, key = touched, self.recipe.source.key
+        columns = tuple(self.columns or self.recipe.source.columns)
+        if self.recipe.effective_order != "key":
+            [place] = expected.places(self.recipe, self.listed())
+            has_row = np.arange(len(touched)) == place // self.recipe.effective_row_group_rows
+        needed = [(1, 2) if has else (1,) for has in has_row]
+        shape, gap_bytes, depth = expected.shape(self.recipe), self.engine.column_gap_bytes, self.window.depth
+        told = filtered_reads(shape, found, columns, [key], needed, gap_bytes=gap_bytes, depth=depth)
+        return replace(told, keys=found.keys)
 
     def plan(self) -> Reads:
         """Return what `scan` does, kept for every device: a slider of the device finds it ready."""

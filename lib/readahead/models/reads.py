@@ -253,7 +253,8 @@ def filtered_reads(
 
     `depth` readers take the row groups that are read in turns, and each knows its own past. While more than
     `MATCHES_ENOUGH` of its groups had a row that passed, it reads all columns at once; else the columns of `filters`,
-    and the rest only if a row passes. Filters that were once enough without those behind them are read apart.
+    and the rest only if a row passes. With these it begins where the rest alone counts as the whole group, else with
+    all. Filters that were once enough without those behind them are read apart.
     `needed` says for each row group after how many filters no row of a vector is left, each number that occurs, and
     one more than there are filters if some are left.
     After `SETTLED_ROWS` the order of the filters is a matter of time, and with it which of them are read apart:
@@ -268,20 +269,19 @@ def filtered_reads(
             shape.row_groups[number],
             max(needed[number]) > len(filters),
         )
-        whole = sum(c.size_bytes for c in _chunks(group, columns)) > WHOLE_GROUP_SHARE * group.size_bytes
-        if filters and not whole and reader.matched <= MATCHES_ENOUGH * reader.groups and reader.groups:
+        others = _chunks(group, (c for c in columns if c not in filters))
+        large = sum(c.size_bytes for c in others) > WHOLE_GROUP_SHARE * group.size_bytes
+        if filters and reader.matched <= MATCHES_ENOUGH * reader.groups and (reader.groups or large):
             bounds = [0, *sorted(reader.cuts), len(filters)]
             first = [
                 read
                 for low, high in pairwise(bounds)
                 for read in _merged(_chunks(group, (c for c in columns if c in filters[low:high])), gap_bytes)
             ]
-            if reader.rows >= SETTLED_ROWS:
+            if reader.rows >= SETTLED_ROWS and len(filters) > 1:
                 more_reads += len(filters) - len(first)
                 moved_bytes += sum(size for _, size in first)
-            rest = (
-                _merged(_chunks(group, (c for c in columns if c not in filters)), gap_bytes) if passes else []
-            )
+            rest = _merged(others, gap_bytes) if passes else []
             groups[number], late[number] = first + rest, len(rest)
         reader.groups, reader.matched = reader.groups + 1, reader.matched + passes
         reader.rows += group.rows
@@ -300,23 +300,6 @@ def scan_reads(shape: FileShape, columns: Collection[str], gap_bytes: int = 16_3
     groups = [group_reads(group, columns, gap_bytes) for group in shape.row_groups]
     footer = footer_reads(shape.size_bytes, shape.footer_bytes)
     return Reads.of(footer, groups, [group.rows for group in shape.row_groups])
-
-
-def key_first(shape: FileShape, found: Reads, key: str) -> Reads:
-    """Return the reads of `found` as DuckDB reads row groups in which it looks for a single key and finds it.
-
-    Where the key's column, the first one, is so small that the others alone count as the whole group, it is read by
-    itself, and the rest late.
-    """
-    groups, late = found.groups, np.zeros_like(found.ends)
-    for number in np.flatnonzero(found.is_read).tolist():
-        [chunk] = _chunks(shape.row_groups[number], [key])
-        (start, size), *more = groups[number]
-        if chunk.size_bytes < (1 - WHOLE_GROUP_SHARE) * size and chunk.offset == start and not more:
-            rest = (start + chunk.size_bytes, size - chunk.size_bytes)
-            groups[number], late[number] = [(start, chunk.size_bytes), rest], 1
-    told = Reads.of(found.footer, groups, found.rows)
-    return replace(told, keys=found.keys, late=late if late.any() else told.late)
 
 
 FIRST_BYTE = 4
