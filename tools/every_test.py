@@ -34,7 +34,9 @@ def main(paths: Sequence[str]) -> int:
     """
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     with tempfile.TemporaryFile() as said:
-        browser = start(["-m", "browser", *paths], 1024, stdout=said, stderr=subprocess.STDOUT)
+        browser = start(
+            ["-m", "browser", "--timeout=1200", *paths], 1024, stdout=said, stderr=subprocess.STDOUT
+        )
         others = start(["-n", "3", "--dist", "worksteal", "-m", "not browser", *paths], 256)
         told = False
         try:
