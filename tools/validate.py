@@ -13,7 +13,6 @@ import random
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +27,7 @@ from readahead.devices import Device
 from readahead.experiments.experiment import Experiment, Settings
 from readahead.experiments.table_experiment import DEVICE_KNOBS, TableExperiment, once
 from readahead.measure import calibrate
-from readahead.measure.calibrate import MOST_TRIES, STRAYED, control_s
+from readahead.measure.calibrate import control_s
 from readahead.measure.case import Case
 from readahead.measure.sample import Sample
 from readahead.models.estimate import Estimate
@@ -181,17 +180,19 @@ def _described(asked: Experiment, settings: Settings) -> str:
 
 def _measured(source: Experiment, settings: Settings, repeats: int, controls: list[float]) -> Row:
     """Measure one setting, again while the machine strays; the steadiest try counts."""
-    found: list[tuple[float, float, Sample]] = []
-    while not found or (min(found, key=itemgetter(0))[0] > STRAYED and len(found) < MOST_TRIES):
+
+    def attempt(_before: int) -> tuple[float, float, Sample]:
         around = [control_s()]
         with quietly():
             sample = source.measure(settings, repeats=repeats)
         around.append(control_s())
-        controls += around
+        controls.extend(around)
         usual_s = float(np.median(controls))
         worst_s = max(around, key=lambda one_s: abs(one_s / usual_s - 1))
-        found.append((abs(worst_s / usual_s - 1), worst_s, sample))
-    _, worst_s, sample = min(found, key=itemgetter(0))
+        return abs(worst_s / usual_s - 1), worst_s, sample
+
+    found = calibrate.until_steady(attempt)
+    _, worst_s, sample = found[0]
     estimate = source.model(settings)  # the file is built now, so the model knows its exact reads
     predicted = source.predicted(settings)
     profile, reads = sample.profile, sample.reads

@@ -63,12 +63,16 @@ def _engine() -> duckdb.DuckDBPyConnection:
     return duckdb.connect(config={"threads": 1})
 
 
-def _metadata(path: Path, select: str, rest: str) -> list[tuple[Any, ...]]:
+def _parquet(path: Path, sql: str) -> list[tuple[Any, ...]]:
     with (
         explained(f"{path} is not a Parquet file that DuckDB reads", "Give another."),
         _engine().cursor() as cursor,
     ):
-        return cursor.execute(f"SELECT {select} FROM parquet_metadata({literal(path)}) {rest}").fetchall()
+        return cursor.execute(sql).fetchall()
+
+
+def _metadata(path: Path, select: str, rest: str) -> list[tuple[Any, ...]]:
+    return _parquet(path, f"SELECT {select} FROM parquet_metadata({literal(path)}) {rest}")
 
 
 def _of_column(path: Path, select: str, column: str) -> Ints:
@@ -323,8 +327,7 @@ def positions(path: Path, key: str, keys: Sequence[int]) -> list[int]:
     """Return the places of the rows with these keys in a file, counted from 0, in ascending order."""
     wanted = f"WHERE {key} IN ({', '.join(map(str, keys))}) ORDER BY 1"
     if path.suffix == ".parquet":
-        with _engine().cursor() as cursor:
-            found = cursor.execute(f"SELECT file_row_number FROM {literal(path)} {wanted}").fetchall()
+        found = _parquet(path, f"SELECT file_row_number FROM {literal(path)} {wanted}")
         return [place for (place,) in found]
     return _numbers(path, f"SELECT rowid FROM file.t {wanted}")
 

@@ -39,6 +39,7 @@ MEMORY = Device(name="memory", latency_s=1e-6, bandwidth_bytes_per_s=1e10, chann
 """What a warm file is read from."""
 
 CostsT = TypeVar("CostsT")
+TriedT = TypeVar("TriedT", bound=tuple[Any, ...])
 _unwritten: dict[Path, dict[str, Any]] = {}
 """Costs whose folder can only be read, as one that a class shares: they are kept until this kernel ends."""
 
@@ -74,6 +75,17 @@ def usual_s(seen_s: float) -> float:
             seen_s = min(seen_s, known["seconds"])
     _write(path, {"holds_for": _machine(), "boot_s": psutil.boot_time(), "seconds": seen_s})
     return seen_s
+
+
+def until_steady(attempt: Callable[[int], TriedT]) -> list[TriedT]:
+    """Try something, again while the machine strays, and return what came of each attempt, the steadiest first.
+
+    An attempt is told how many there were before, and returns first how far the control run strayed, as a share.
+    """
+    tries: list[TriedT] = []
+    while not tries or (min(tries, key=itemgetter(0))[0] > STRAYED and len(tries) < MOST_TRIES):
+        tries.append(attempt(len(tries)))
+    return sorted(tries, key=itemgetter(0))
 
 
 _TYPICAL = ContextVar("typical", default=False)
@@ -116,10 +128,8 @@ class Calibration(Generic[CostsT]):
         The control run is made before, after each turn, and at the end. If it strays all is measured again, and the
         steadiest try counts; how far the machine strayed in it and how its runs scatter is kept with the costs.
         """
-        tries: list[tuple[float, float, CostsT]] = []
-        while not tries or (min(tries, key=itemgetter(0))[0] > STRAYED and len(tries) < MOST_TRIES):
-            tries.append(self._try(turns or self.turns, "again, " if tries else ""))
-        strayed, scatter, costs = min(tries, key=itemgetter(0))
+        tries = until_steady(lambda before: self._try(turns or self.turns, "again, " if before else ""))
+        strayed, scatter, costs = tries[0]
         self.keep(costs, strayed, scatter)
         return costs
 
