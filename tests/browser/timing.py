@@ -34,16 +34,22 @@ widgets.VBox([slider, label])"""
 _WATCH = """(watched) => {
   if (window.readaheadMoves) return;
   window.readaheadMoves = [];
-  let start = null;
-  document.addEventListener('keydown', () => { start = performance.now(); }, true);
-  new MutationObserver(() => {
-    if (start === null) return;
-    const since = start;
+  let start = null, drawn = false;
+  document.addEventListener('keydown', () => { start = performance.now(); drawn = false; }, true);
+  new MutationObserver(() => { drawn = start !== null; })
+    .observe(document.querySelector(watched), {subtree: true, childList: true, characterData: true});
+  const painted = new MessageChannel();
+  painted.port1.onmessage = () => {
+    if (!drawn) return;
+    window.readaheadMoves.push(performance.now() - start);
     start = null;
-    requestAnimationFrame(() => window.readaheadMoves.push(performance.now() - since));
-  }).observe(document.querySelector(watched), {subtree: true, childList: true, characterData: true});
+    drawn = false;
+  };
+  const frame = () => { painted.port2.postMessage(0); requestAnimationFrame(frame); };
+  requestAnimationFrame(frame);
 }"""
-"""From the key to the frame after the kernel's answer is drawn; what is watched changes only with that answer."""
+"""From the key to the end of the frame in which the kernel's answer is painted, whether it is drawn in a frame or
+before one; what is watched changes only with that answer."""
 _LONG = """() => {
   window.readaheadLong = [];
   new PerformanceObserver((seen) => seen.getEntries().forEach((one) => window.readaheadLong.push(one.duration)))
@@ -119,6 +125,7 @@ def slider_s(guest: Any, *, moves: int = MOVES, measuring: bool = False) -> list
     page = guest.page
     box = page.locator(".readahead-auto input")
     box.uncheck()
+    guest.wait_for_kernel()  # the cells below the panel may still run
     page.evaluate(_WATCH, ".readahead-sentence")
     guest.handle("latency_s").focus()
     page.keyboard.press("Home" if not measuring else "End")

@@ -11,6 +11,7 @@ from skeleton import source
 from readahead import paths
 from readahead.chapters import CONTENTS, chapter
 from readahead.experiments.round import Study
+from readahead.measure import calibrate
 
 
 def above(notebook: str, call: str) -> tuple[str, str]:
@@ -349,7 +350,8 @@ def test_every_round_shows_a_law_that_gives_its_answer_or_a_step_of_it(topic: st
         assert (one.law is None) == ((topic, name) in NO_LAW), name
         if one.law is None:
             continue
-        law, modeled = one.law(study), one.modeled_value(study)
+        with calibrate.typical_costs():  # a calibration beside other tests is of a busy machine
+            law, modeled = one.law(study), one.modeled_value(study)
         assert law.formula, name
         assert law.symbols, name
         factor = rough.get(name, 1.02)

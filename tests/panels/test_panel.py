@@ -17,6 +17,7 @@ from readahead.chapters import CONTENTS
 from readahead.errors import BadValue
 from readahead.experiments.experiment import Experiment
 from readahead.experiments.run import Run
+from readahead.models.estimate import Estimate
 from readahead.panels.chart import CYCLE
 from readahead.panels.panel import Panel, places
 from readahead.panels.state import (
@@ -111,6 +112,35 @@ def test_the_line_stands_still_while_its_own_knob_moves(panel: Panel) -> None:
     assert np.allclose(floats(seen[0]["x"]), panel.state.xs[panel.state.xs != panel.state.x], rtol=1e-6)
     assert np.allclose(floats(seen[0]["y"]), panel.state.ys[panel.state.xs != panel.state.x], rtol=1e-6)
     assert len(seen[0]["texts"]) == len(floats(seen[0]["x"])) >= 63
+
+
+def test_a_curve_whose_own_knob_is_turned_is_not_modeled_again_unless_the_model_is_another(
+    panel: Panel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    turn(panel, "latency_s", stop=10)
+    asked, slower, model = [0], [1.0], type(FERRY).model
+
+    def counted(experiment: Any, settings: Any) -> Estimate:
+        asked[0] += 1
+        terms_s = model(experiment, settings).terms_s
+        return Estimate(terms_s={name: slower[0] * term_s for name, term_s in terms_s.items()})
+
+    monkeypatch.setattr(type(FERRY), "model", counted)
+    before = panel.state
+    turn(panel, "latency_s", stop=60)
+    assert asked[0] < 10
+    at = dict(zip(panel.state.xs, panel.state.ys, strict=True))
+    for x, y in zip(before.xs, before.ys, strict=True):
+        assert x == before.x or at[x] == y
+    slower[0] = 2.0  # as after a calibration
+    turn(panel, "latency_s", stop=61)
+    assert asked[0] > 60
+    at = dict(zip(panel.state.xs, panel.state.ys, strict=True))
+    assert at[before.xs[0]] == pytest.approx(before.ys[0] / 2)
+    asked[0] = 0
+    turn(panel, "piece_bytes", stop=5)
+    turn(panel, "latency_s", stop=61)
+    assert asked[0] > 120
 
 
 def test_a_step_is_answered_by_one_message_with_only_what_changed(

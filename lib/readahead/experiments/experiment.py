@@ -37,7 +37,7 @@ class Knob:
     high: float = 0.0
     choices: tuple[str, ...] = ()
     """What may be chosen, for kind 'choice': short keys, which saved settings and notebook parameters hold."""
-    labels: Mapping[str, str] = field(default_factory=dict)
+    labels: Mapping[str, str] = field(default_factory=dict, hash=False)
     """The words for a key, where they differ from it; they are taken as well as the key."""
     pattern: str = ""
     """A regular expression of what else may be chosen, as it is given: an address, a path."""

@@ -461,10 +461,14 @@ function render({ model, el }) {
 
   // -- drawing, at most once a frame
   /** @type {Line} */ let line = { x: [], y: [], texts: [] };
-  /** @type {any} */ let seen = {}, frame = 0, rest = 0, wide = 0, narrow = 0;
+  /** @type {any} */ let seen = {}, frame = 0, rest = 0, wide = 0, narrow = 0, high = 0;
   const soon = () => { frame ||= requestAnimationFrame(draw); };
-  // Not at every frame: while Lab changes its theme there are other widths for a moment.
-  const size = () => { [wide, narrow] = [curve.element.clientWidth, right.clientWidth]; };
+  // Not at every frame: while Lab changes its theme there are other widths for a moment, and to ask costs a layout.
+  const size = () => {
+    [wide, narrow] = [curve.element.clientWidth, right.clientWidth];
+    const beside = right.offsetTop === curve.element.offsetTop; // then both columns end at the same height
+    high = beside ? curve.element.offsetHeight - terms.element.offsetHeight - reads.title.offsetHeight - 20 : 0;
+  };
   function draw() {
     frame = 0;
     if (!wide) size();
@@ -493,8 +497,6 @@ function render({ model, el }) {
     place.value = state.now.address;
     if (wide) curve.draw(state, line, wide);
     if (narrow && (state.now.terms !== seen.now?.terms || narrow !== seen.narrow)) terms.draw(state, narrow);
-    const beside = right.offsetTop === curve.element.offsetTop; // then both columns end at the same height
-    const high = beside ? curve.element.offsetHeight - terms.element.offsetHeight - reads.title.offsetHeight - 20 : 0;
     if (narrow) reads.draw(state, narrow, Math.max(240, high));
     seen = { ...state, narrow, auto: wanted };
   }
@@ -504,7 +506,7 @@ function render({ model, el }) {
   model.on("change", heard);
   model.on("comm_live_update", lost);
   const sized = new ResizeObserver(() => { size(); soon(); });
-  sized.observe(root);
+  [root, curve.element, terms.element, reads.title].forEach((part) => sized.observe(part));
   soon();
   return () => {
     model.off("change", heard);

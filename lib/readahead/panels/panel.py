@@ -9,6 +9,7 @@ message; what the learner does comes back as one message a step: `{"turn": knob,
 
 from __future__ import annotations
 
+import functools
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -221,7 +222,8 @@ class Panel:
     def draw(self) -> None:
         """Bring everything up to date. Raises what the model raises."""
         with self._one_message():
-            state, pinned = PanelState(self.experiment, self.settings, self.x_name, self.runs), self.pinned
+            state = PanelState(self.experiment, self.settings, self.x_name, self.runs, self.state)
+            pinned = self.pinned
             if pinned is not None and (pinned.knob, pinned.runs) != (state.knob, state.runs):
                 pinned = PanelState(self.experiment, pinned.settings, self.x_name, self.runs)
             knobs = knob_states(self.experiment, self.settings)
@@ -249,8 +251,9 @@ class Panel:
 
 
 # -- the knobs, as the browser is told of them -------------------------------------------------------
+@functools.cache
 def places(knob: Knob) -> np.ndarray:
-    """Return the values at which a knob's slider stops, ends included, evenly spaced on a log scale."""
+    """Return the values at which a knob's slider stops, ends included, evenly spaced on a log scale. Change none."""
     if knob.steps:
         return np.asarray(knob.steps, float)
     if knob.low <= 0:

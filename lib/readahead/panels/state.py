@@ -9,7 +9,7 @@ from __future__ import annotations
 import html
 import math
 from collections.abc import Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 from urllib.parse import parse_qsl, urlencode
 
@@ -41,7 +41,12 @@ class PanelState:
     """What there is to show now, with knob `name` along the x axis. Raises what the model raises."""
 
     def __init__(
-        self, experiment: Experiment, settings: Settings, name: str, runs: Sequence[Run] = ()
+        self,
+        experiment: Experiment,
+        settings: Settings,
+        name: str,
+        runs: Sequence[Run] = (),
+        before: PanelState | None = None,
     ) -> None:
         self.experiment, self.settings = experiment, dict(settings)
         self.knob = experiment.knob(name)
@@ -52,11 +57,27 @@ class PanelState:
         self.y = experiment.throughput(settings, self.estimate.seconds)
         """The modeled throughput at the settings."""
         self.xs = curve_places(self.knob, settings[name])
-        self.ys = np.asarray(experiment.curve(settings, name, self.xs), float)
+        self.ys = self._curve(before)
         """The modeled curve: the knob's values, and the throughput there."""
         self.runs = [run for run in runs if experiment.unit(run.settings) == self.unit]
         """What was measured and has this unit, oldest first."""
         self.published = experiment.published(settings, name)
+
+    def _curve(self, before: PanelState | None) -> np.ndarray:
+        """Return the modeled throughput at all places; `before` knows it, if only the knob of its curve was turned.
+
+        Unless the files or the costs are others now: then so is the model at the ends and in the middle.
+        """
+        ask, name = partial(self.experiment.curve, self.settings, self.knob.name), self.knob.name
+        if before is not None and {**before.settings, name: self.x} == {**self.settings, name: self.x}:
+            known = dict(zip(before.xs.tolist(), before.ys.tolist(), strict=True)) | {self.x: self.y}
+            some = self.xs[[0, len(self.xs) // 2, -1]]
+            if (
+                known.keys() >= set(self.xs.tolist())
+                and [known[x] for x in some.tolist()] == ask(some).tolist()
+            ):
+                return np.array([known[x] for x in self.xs.tolist()])
+        return np.asarray(ask(self.xs), float)
 
     def fits(self, run: Run) -> bool:
         """Return whether a run lies on this curve: only its knob and knobs without effect may stand elsewhere."""
