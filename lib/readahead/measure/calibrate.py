@@ -31,9 +31,11 @@ from readahead.errors import require_range
 from readahead.measure.case import Case
 from readahead.measure.run import EngineSettings, spare_threads
 from readahead.measure.sample import Sample, this_machine
+from readahead.models import schedule
 from readahead.models.schedule import Costs
 from readahead.running import quietly, tell
 from readahead.storage import page_cache
+from readahead.storage.trace import Read
 
 MEMORY = Device(name="memory", latency_s=1e-6, bandwidth_bytes_per_s=1e10, channels=64)
 """What a warm file is read from."""
@@ -326,12 +328,21 @@ class Trial:
         """Return the rows of a full row group."""
         return self.case.recipe.effective_row_group_rows
 
-    def pauses_s(self) -> np.ndarray:
-        """Return, for one read at a time, the pauses between the arrival of a row group and the next request."""
+    def pauses(self) -> list[tuple[Read, Read]]:
+        """Return, for one read at a time, the last read of each row group, and the next one after it."""
         plan = self.case.plan()
         ends = set(plan.ends.tolist())
         data = enumerate(pairwise(self.sample.reads[len(plan.footer) :]), start=1)
-        return np.array([after.submitted_s - before.done_s for at, (before, after) in data if at in ends])
+        return [pair for at, pair in data if at in ends]
+
+    def pause_s(self) -> float:
+        """Return the median of the pauses between the arrival of a row group and the next request."""
+        return float(np.median([after.submitted_s - before.due_s for before, after in self.pauses()]))
+
+    def waking(self) -> float:
+        """Return how many times `Costs.wake_s` such a pause has in it: a thread sleeps from one request to the next."""
+        slept_s = [after.submitted_s - before.submitted_s for before, after in self.pauses()]
+        return float(schedule.waking(float(np.median(slept_s))))
 
     def per_group_s(self) -> float:
         """Return, for many in flight, the time from one row group to the next."""
@@ -349,11 +360,11 @@ class Trial:
     def opening_s(self) -> float:
         """Return the time from the footer's arrival to the first data read."""
         footer = len(self.case.plan().footer)
-        return self.sample.reads[footer].submitted_s - self.sample.reads[footer - 1].done_s
+        return self.sample.reads[footer].submitted_s - self.sample.reads[footer - 1].due_s
 
     def closing_s(self) -> float:
         """Return the time from the last arrival to the answer, of the run whose reads were kept: the last one."""
-        return self.sample.seconds[-1] - max(read.done_s for read in self.sample.reads)
+        return self.sample.seconds[-1] - max(read.due_s for read in self.sample.reads)
 
     @property
     def last_rows(self) -> int:
@@ -416,22 +427,26 @@ PROBE = Device(name="probe", latency_s=0.001, bandwidth_bytes_per_s=4e9, channel
 
 
 def _scans(case: Case, busy: str = "tiny") -> list[Case]:
-    """Return the case's query on small files of its table, one read at a time, and many in flight at size `busy`."""
+    """Return the case's query on small files of its table, one read at a time, and many in flight at size `busy`.
+
+    And once one at a time on a device that lets a core fall asleep.
+    """
     return [
         replace(
             case,
             recipe=replace(case.recipe, size=size, row_group_rows=rows),
-            device=PROBE,
+            device=PROBE.but(latency_s=latency_s),
             engine=replace(case.engine, threads=spare_threads(), queue_depth=depth),
             fragment_bytes=0,
             time_scale=1.0,
         )
-        for size, rows, depth in (
-            ("tiny", 2_048, 1),
-            ("tiny", 16_384, 1),
-            ("tiny", 65_536, 1),
-            (busy, 2_048, 32),
-            (busy, 8_192, 32),
+        for size, rows, depth, latency_s in (
+            ("tiny", 2_048, 1, 0.001),
+            ("tiny", 16_384, 1, 0.001),
+            ("tiny", 65_536, 1, 0.001),
+            (busy, 2_048, 32, 0.001),
+            (busy, 8_192, 32, 0.001),
+            ("tiny", 16_384, 1, 0.01),
         )
     ]
 
@@ -459,27 +474,44 @@ def _engine_costs(trials: Sequence[Trial]) -> Costs:
 
 def _scan_costs(trials: Sequence[Trial]) -> dict[str, float]:
     """Return, by name, the costs that scans show: the pause after a row group grows with its rows, and so on."""
-    one_by_one = [t for t in trials if t.case.engine.queue_depth == 1]
+    alone = [t for t in trials if t.case.engine.queue_depth == 1]
     crowded = [t for t in trials if t.case.engine.queue_depth > 1]
+    one_by_one = [t for t in alone if t.case.device == PROBE]
+    wake_s = _wake_s([t for t in alone if t.case.device != PROBE], one_by_one)
     in_flight = {
         rows: float(np.median([t.per_group_s() for t in crowded if t.group_rows == rows]))
         for rows in {t.group_rows for t in crowded}
     }
     threads, small, large = trials[0].case.engine.threads, min(in_flight), max(in_flight)
-    pause_s, row_s = line([(float(t.group_rows), float(np.median(t.pauses_s()))) for t in one_by_one])
+    pauses = [(float(t.group_rows), t.pause_s() - wake_s * t.waking()) for t in one_by_one]
+    pause_s, row_s = line([(rows, took_s) for rows, took_s in pauses if rows <= schedule.SMALL_ROWS])
+    large_row_s = np.median(
+        [(took_s - pause_s) / rows for rows, took_s in pauses if rows > schedule.SMALL_ROWS]
+    )
     group_s = max(1e-6, in_flight[large] * threads - large * row_s)
-    open_s, open_group_s = line([(float(t.case.recipe.row_groups), t.opening_s()) for t in trials])
-    close_s = float(np.median([t.closing_s() - group_s - t.last_rows * row_s for t in one_by_one]))
+    awake = one_by_one + crowded
+    open_s, open_group_s = line([(float(t.case.recipe.row_groups), t.opening_s()) for t in awake])
+    rows_s = {"group_s": group_s, "row_s": row_s, "large_row_s": max(0.0, float(large_row_s) - row_s)}
+    close_s = [t.closing_s() - schedule.decode_s(t.last_rows, **rows_s) for t in one_by_one]
     return {
         "plan_s": float(np.median([t.sample.reads[0].submitted_s for t in trials])),
         "open_s": open_s,
         "open_group_s": open_group_s,
         "read_s": max(1e-6, pause_s - group_s),
         "dispatch_s": in_flight[small] / next(t.reads_a_group for t in crowded if t.group_rows == small),
-        "group_s": group_s,
-        "row_s": row_s,
-        "close_s": max(1e-6, close_s),
+        **rows_s,
+        "close_s": max(1e-6, float(np.median(close_s))),
+        "wake_s": wake_s,
     }
+
+
+def _wake_s(slow: Sequence[Trial], quick: Sequence[Trial]) -> float:
+    """Return what a pause after a long wait takes more than one after a short wait on the same file."""
+    same = [t for t in quick if t.group_rows == slow[0].group_rows]
+    (slow_s, sleep), (quick_s, nap) = (
+        np.median([(t.pause_s(), t.waking()) for t in trials], axis=0) for trials in (slow, same)
+    )
+    return max(0.0, float(slow_s - quick_s) / float(sleep - nap))
 
 
 def line(points: Sequence[tuple[float, float]]) -> tuple[float, float]:

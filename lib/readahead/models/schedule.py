@@ -10,6 +10,7 @@ worker that decodes fetches the other columns itself, if a row has passed, and w
 from __future__ import annotations
 
 import functools
+import math
 import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -71,8 +72,19 @@ class Costs:
     """Decoding a row group, whatever its size."""
     row_s: float = 5e-9
     """Decoding a row of the wanted columns."""
+    large_row_s: float = 0.0
+    """The same, more, in a group of `LARGE_ROWS` or above: what is decoded does not fit the processor's own cache."""
+    wake_s: float = 0.0
+    """What it takes longer to go on after a wait of 10 ms than after one of 1 ms: a core that slept has to wake, and
+    has lost what was in its caches."""
     close_s: float = 0.2e-3
     """From the last decoded group to the answer."""
+
+
+SMALL_ROWS, LARGE_ROWS = 16_384, 65_536
+"""Up to the first a row takes `row_s`; from the second on `large_row_s` more; between them a part of it."""
+AWAKE_S, ASLEEP = 1e-3, 1.5
+"""A core sleeps the deeper the longer a wait is: not at all up to 1 ms, and after 10 ms × 10 ** 0.5 no deeper."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -133,19 +145,16 @@ def simulate(
     require_range("fragment_bytes", fragment_bytes, low=0, advice="Give 0 for a file in one piece.")
     state = state_of(device, fragment_bytes, len(reads.footer) + len(reads.spans) + len(reads.probes))
     reads_s, groups_s = np.empty((len(reads.spans), 2)), np.empty((len(reads.rows), 2))
-    opened_s, path, seeks = _scan(
+    opened_s, path, seeks, decoding_s = _scan(
         state,
         (reads.footer, reads.spans, reads.ends, reads.rows, reads.probes, reads.late, reads_s, groups_s),
         (window.slots, window.depth, window.threads),
         _Costs(*map(float, _numbers(costs))),
         reads.keys,
     )
-    data, size, groups = reads.count - len(reads.footer), reads.data_bytes, reads.read_groups
-    work_s = groups * costs.group_s + reads.read_rows * costs.row_s
-    work_s += (len(reads.rows) - groups) * costs.skip_group_s
-    work_s += len(reads.rows) * reads.keys * costs.prune_key_s
+    data, size = reads.count - len(reads.footer), reads.data_bytes
     beside = len(state.free) if state.stripe_bytes else max(1, min(len(state.free), window.slots))
-    end_s, *path_s = map(float, path)
+    (end_s, *path_s), work_s = map(float, path), float(decoding_s.sum())
     return Timeline(
         opened_s=float(opened_s),
         arrived_s=max(float(opened_s), float(reads_s[:, 1].max(initial=0.0))),
@@ -182,6 +191,19 @@ def warm_meanwhile() -> None:
 
 
 @compiled
+def waking(waited_s: float) -> float:
+    """Return how many times `Costs.wake_s` it takes to go on after a wait: the tenfolds of `AWAKE_S` in it."""
+    return min(ASLEEP, math.log10(waited_s / AWAKE_S)) if waited_s > AWAKE_S else 0.0
+
+
+@compiled
+def decode_s(rows: int, group_s: float, row_s: float, large_row_s: float) -> float:
+    """Return the processor's seconds for a row group of so many rows."""
+    large = min(1.0, max(0.0, (rows - SMALL_ROWS) / (LARGE_ROWS - SMALL_ROWS)))
+    return group_s + rows * (row_s + large * large_row_s)
+
+
+@compiled
 def _rows(count: int, first: Moment) -> Floats:
     """Return so many moments alike, a row each."""
     moments = np.empty((count, len(first)))
@@ -196,7 +218,7 @@ def _open(device: DeviceState, footer: Ints, groups: int, costs: Any, keys: int)
     now_s = costs.plan_s + keys * costs.plan_key_s
     for at in range(len(footer)):
         due_s, _ = book_at(device, now_s, footer[at, 0], footer[at, 1])
-        now_s = due_s + costs.read_s
+        now_s = due_s + costs.read_s + costs.wake_s * waking(due_s - now_s)
     device.free[:, 1:] = 0.0  # what was spent on opening is a term of its own
     device.link[:, 1:] = 0.0
     return float(now_s + costs.open_s + groups * costs.open_group_s + keys * costs.open_key_s)
@@ -205,33 +227,35 @@ def _open(device: DeviceState, footer: Ints, groups: int, costs: Any, keys: int)
 @compiled
 def _scan(
     device: DeviceState, reads: Any, window: tuple[int, int, int], costs: Any, keys: int
-) -> tuple[float, Moment, int]:
-    """Return when the file was open, the end as a moment, and the seeks after the opening.
+) -> tuple[float, Moment, int, Floats]:
+    """Return when the file was open, the end as a moment, the seeks after the opening, and the seconds to decode each.
 
     When each read and each row group began and ended is written into the last two arrays of `reads`.
     """
     footer, spans, ends, rows, probes, late, reads_s, groups_s = reads
+    early = ends - late if len(late) else ends
     slot_count, depth, threads = window
     opened_s = _open(device, footer, len(rows), costs, keys)
     issue = end = Moment(opened_s, 0.0, 0.0, 0.0, 0.0, 0.0)
     slots, slot_order = _rows(slot_count, issue), queue_of(slot_count)
+    asked_s, waited_s, work_s = np.full(slot_count, opened_s), 0.0, _work_s(ends, rows, costs, keys)
     workers, worker_order = _rows(threads, issue), queue_of(threads)
-    places, place_order = _rows(depth, issue), queue_of(depth)
-    there = _rows(depth, issue)
+    places, place_order, there = _rows(depth, issue), queue_of(depth), _rows(depth, issue)
     gate = spend(issue, engine_s=-costs.dispatch_s)
     has_late, last, seeks, group = len(late) > 0, len(rows), 0, 0
     for step in range(last + depth):
         while group < min(step, last):  # what was passed out is decoded
             worker = front(worker_order)
             begun = done = later(load(workers, worker), load(there, group % depth))
-            if has_late and step < group + depth - (begun.time_s == workers[worker, 0]):
+            waited_s = begun.time_s - workers[worker, 0]
+            if has_late and step < group + depth - (waited_s == 0.0):
                 break  # its worker would ask for late reads only when others, not yet passed out, have been asked for
             if has_late:
-                done, moves = _read_late(device, done, spans, ends[group] - late[group], ends[group], reads_s)
+                done, moves = _read_late(
+                    device, done, costs.wake_s, spans, early[group], ends[group], reads_s
+                )
                 seeks += moves
-            is_read = ends[group] > (ends[group - 1] if group else 0)
-            cpu_s = costs.group_s + rows[group] * costs.row_s if is_read else costs.skip_group_s
-            done = spend(done, cpu_s=cpu_s + keys * costs.prune_key_s)
+            done = spend(done, cpu_s=work_s[group])
             groups_s[group, 0], groups_s[group, 1] = begun.time_s, done.time_s
             put(workers, worker, done)
             requeue(worker_order, workers)
@@ -246,14 +270,16 @@ def _scan(
         )  # the window is full
         asks = len(probes) > 0 and probes[step, 1] > 0
         if asks:
-            issue, moves = book(device, issue, probes[step, 0], probes[step, 1])
+            issue, moves = _waited(device, issue, costs.wake_s, probes[step, 0], probes[step, 1])
             seeks += moves
         ready = issue
-        for at in range(ends[step - 1] if step else 0, ends[step] - (late[step] if has_late else 0)):
+        for at in range(ends[step - 1] if step else 0, early[step]):
             slot = front(slot_order)
             # while a read is handed over, the next filter is already asked for: that much is hidden
-            start = spend(later(issue, load(slots, slot)), engine_s=0.0 if asks else costs.read_s)
-            start = gate = later(start, spend(gate, engine_s=costs.dispatch_s))
+            free = later(issue, load(slots, slot))
+            hand_s = 0.0 if asks else costs.read_s + costs.wake_s * waking(free.time_s - asked_s[slot])
+            start = gate = later(spend(free, engine_s=hand_s), spend(gate, engine_s=costs.dispatch_s))
+            asked_s[slot] = start.time_s
             if 0 < at < slot_count and at % SCRAMBLED > 0:
                 device.heads[:] = -1
             due, moves = book(device, start, spans[at, 0], spans[at, 1])
@@ -262,17 +288,35 @@ def _scan(
             requeue(slot_order, slots)
             ready, seeks = later(ready, due), seeks + moves
         put(there, step % depth, ready)
-    return opened_s, end, seeks
+    return opened_s, spend(end, engine_s=costs.wake_s * waking(waited_s)), seeks, work_s
+
+
+@compiled
+def _work_s(ends: Ints, rows: Ints, costs: Any, keys: int) -> Floats:
+    """Return the processor's seconds for each row group, read or passed over."""
+    work_s = np.empty(len(rows))
+    for group in range(len(rows)):
+        is_read = ends[group] > (ends[group - 1] if group else 0)
+        decoding_s = decode_s(rows[group], costs.group_s, costs.row_s, costs.large_row_s)
+        work_s[group] = (decoding_s if is_read else costs.skip_group_s) + keys * costs.prune_key_s
+    return work_s
+
+
+@compiled
+def _waited(device: DeviceState, now: Moment, wake_s: float, offset: int, size: int) -> tuple[Moment, int]:
+    """Let a thread read and wait; return when it goes on, and the seeks."""
+    due, seeks = book(device, now, offset, size)
+    return spend(due, engine_s=wake_s * waking(due.time_s - now.time_s)), seeks
 
 
 @compiled
 def _read_late(
-    device: DeviceState, now: Moment, spans: Ints, first: int, end: int, reads_s: Floats
+    device: DeviceState, now: Moment, wake_s: float, spans: Ints, first: int, end: int, reads_s: Floats
 ) -> tuple[Moment, int]:
     """Let a worker read what its filters have shown to be needed, one read after the other."""
     seeks = 0
     for at in range(first, end):
-        due, moves = book(device, now, spans[at, 0], spans[at, 1])
+        due, moves = _waited(device, now, wake_s, spans[at, 0], spans[at, 1])
         reads_s[at, 0], reads_s[at, 1] = now.time_s, due.time_s
         now, seeks = due, seeks + moves
     return now, seeks
