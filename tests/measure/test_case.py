@@ -98,12 +98,18 @@ def test_a_lookup_finds_the_same_rows_as_duckdb_alone(case: Case) -> None:
     assert sample.answer == alone
 
 
+@pytest.mark.parametrize("threads", [1, 2, 4, 8])
 @pytest.mark.parametrize("depth", [1, 4, 16])
-def test_reads_in_flight_are_as_many_as_asked_for(case: Case, depth: int) -> None:
-    slow = replace(
-        case, device=QUICK.but(latency_s=0.02), engine=EngineSettings(threads=1, queue_depth=depth)
-    )
-    assert slow.measure(repeats=1).max_in_flight == depth == slow.engine.in_flight
+def test_reads_in_flight_are_as_many_as_asked_for_with_any_number_of_workers(
+    case: Case, depth: int, threads: int
+) -> None:
+    """Row groups are, too: each is one read here. A worker reads for itself beside what is read ahead."""
+    engine = EngineSettings(threads=threads, queue_depth=depth)
+    slow = replace(case, device=QUICK.but(latency_s=0.02), engine=engine)
+    assert slow.measure(repeats=1).max_in_flight == depth == slow.window.slots == slow.window.depth
+    timeline = slow.predict(Costs())
+    began, ended = timeline.reads_s.T
+    assert max(int(((began <= at) & (at < ended)).sum()) for at in began) == depth
 
 
 def test_a_slower_device_takes_longer_and_the_model_says_so_too(case: Case) -> None:

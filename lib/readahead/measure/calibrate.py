@@ -466,7 +466,7 @@ def _engine_costs(trials: Sequence[Trial]) -> Costs:
     _, open_key_s = line([(float(t.case.keys), t.opening_s()) for t in lookups])
     keys = max(t.case.keys for t in lookups)
     many = [t for t in lookups if t.case.keys == keys]
-    per_group_s = float(np.median([t.per_group_s() for t in many])) * trials[0].case.engine.threads
+    per_group_s = float(np.median([t.per_group_s() for t in many])) * many[0].case.engine.workers
     pruning_s = per_group_s - costs["group_s"] - many[0].group_rows * costs["row_s"]
     keyed = {"plan_key_s": plan_key_s, "open_key_s": open_key_s, "prune_key_s": max(1e-10, pruning_s / keys)}
     return Costs(**{**costs, **keyed, "plan_s": plan_s})
@@ -482,13 +482,13 @@ def _scan_costs(trials: Sequence[Trial]) -> dict[str, float]:
         rows: float(np.median([t.per_group_s() for t in crowded if t.group_rows == rows]))
         for rows in {t.group_rows for t in crowded}
     }
-    threads, small, large = trials[0].case.engine.threads, min(in_flight), max(in_flight)
+    workers, small, large = crowded[0].case.engine.workers, min(in_flight), max(in_flight)
     pauses = [(float(t.group_rows), t.pause_s() - wake_s * t.waking()) for t in one_by_one]
     pause_s, row_s = line([(rows, took_s) for rows, took_s in pauses if rows <= schedule.SMALL_ROWS])
     large_row_s = np.median(
         [(took_s - pause_s) / rows for rows, took_s in pauses if rows > schedule.SMALL_ROWS]
     )
-    group_s = max(1e-6, in_flight[large] * threads - large * row_s)
+    group_s = max(1e-6, in_flight[large] * workers - large * row_s)
     awake = one_by_one + crowded
     open_s, open_group_s = line([(float(t.case.recipe.row_groups), t.opening_s()) for t in awake])
     rows_s = {"group_s": group_s, "row_s": row_s, "large_row_s": max(0.0, float(large_row_s) - row_s)}

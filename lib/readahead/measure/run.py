@@ -38,7 +38,7 @@ class EngineSettings:
 
     threads: int = field(default_factory=spare_threads)
     queue_depth: int = 8
-    """Sets `async_threads` and `read_ahead_depth` together: either alone goes flat."""
+    """Reads, and row groups, that DuckDB keeps under way."""
     column_gap_bytes: int = 16_384
     """Column chunks with a smaller hole between them are read as one. DuckDB fits it from its own reads
     unless it is pinned, so the number of reads could differ between two runs."""
@@ -46,21 +46,26 @@ class EngineSettings:
     """Any other DuckDB settings, by name."""
 
     @property
-    def in_flight(self) -> int:
-        """Return how many reads DuckDB keeps under way: the asynchronous threads, and every worker but one."""
-        return self.queue_depth + self.threads - 1
+    def workers(self) -> int:
+        """Return the threads that decode: no more than there are row groups under way."""
+        return min(self.threads, self.queue_depth)
 
     @property
     def window(self) -> Window:
         """Return how many reads and row groups DuckDB keeps under way."""
-        return Window(slots=self.in_flight, depth=self.queue_depth, threads=self.threads)
+        return Window(slots=self.queue_depth, depth=self.queue_depth, threads=self.workers)
 
     def values(self) -> dict[str, Setting]:
-        """Return every DuckDB setting by name."""
+        """Return every DuckDB setting by name.
+
+        Every worker but one reads for itself beside what is read ahead; for that `async_threads` and `read_ahead_depth`
+        are set together: either alone goes flat.
+        """
+        ahead = self.queue_depth - self.workers + 1
         return {
-            "threads": self.threads,
-            "async_threads": self.queue_depth,
-            "read_ahead_depth": self.queue_depth,
+            "threads": self.workers,
+            "async_threads": ahead,
+            "read_ahead_depth": ahead,
             "parquet_prefetch_column_gap": self.column_gap_bytes,
             **self.more,
         }

@@ -251,9 +251,7 @@ def _scan(
             if has_late and step < group + depth - (waited_s == 0.0):
                 break  # its worker would ask for late reads only when others, not yet passed out, have been asked for
             if has_late:
-                done, moves = _read_late(
-                    device, done, costs.wake_s, spans, early[group], ends[group], reads_s
-                )
+                done, moves = _read_late(device, done, costs, spans, early[group], ends[group], reads_s)
                 seeks += moves
             done = spend(done, cpu_s=work_s[group])
             groups_s[group, 0], groups_s[group, 1] = begun.time_s, done.time_s
@@ -265,9 +263,8 @@ def _scan(
             end, group = later(end, done), group + 1
         if step >= last:
             continue
-        issue = later(
-            issue, load(places, step % depth if has_late else front(place_order))
-        )  # the window is full
+        place = step % depth if has_late else front(place_order)
+        issue = later(issue, load(places, place))  # the window is full
         asks = len(probes) > 0 and probes[step, 1] > 0
         if asks:
             issue, moves = _waited(device, issue, costs.wake_s, probes[step, 0], probes[step, 1])
@@ -279,11 +276,10 @@ def _scan(
             free = later(issue, load(slots, slot))
             hand_s = 0.0 if asks else costs.read_s + costs.wake_s * waking(free.time_s - asked_s[slot])
             start = gate = later(spend(free, engine_s=hand_s), spend(gate, engine_s=costs.dispatch_s))
-            asked_s[slot] = start.time_s
             if 0 < at < slot_count and at % SCRAMBLED > 0:
                 device.heads[:] = -1
             due, moves = book(device, start, spans[at, 0], spans[at, 1])
-            reads_s[at, 0], reads_s[at, 1] = start.time_s, due.time_s
+            asked_s[slot], reads_s[at, 0], reads_s[at, 1] = start.time_s, start.time_s, due.time_s
             put(slots, slot, due)
             requeue(slot_order, slots)
             ready, seeks = later(ready, due), seeks + moves
@@ -311,12 +307,12 @@ def _waited(device: DeviceState, now: Moment, wake_s: float, offset: int, size: 
 
 @compiled
 def _read_late(
-    device: DeviceState, now: Moment, wake_s: float, spans: Ints, first: int, end: int, reads_s: Floats
+    device: DeviceState, now: Moment, costs: Any, spans: Ints, first: int, end: int, reads_s: Floats
 ) -> tuple[Moment, int]:
     """Let a worker read what its filters have shown to be needed, one read after the other."""
     seeks = 0
     for at in range(first, end):
-        due, moves = _waited(device, now, wake_s, spans[at, 0], spans[at, 1])
+        due, moves = _waited(device, now, costs.wake_s, spans[at, 0], spans[at, 1])
         reads_s[at, 0], reads_s[at, 1] = now.time_s, due.time_s
         now, seeks = due, seeks + moves
     return now, seeks

@@ -196,8 +196,8 @@ class Case:
     @property
     def window(self) -> Window:
         """Return what DuckDB keeps under way with these settings."""
-        slots = self.queue_depth + self.threads - 1
-        return Window(slots=slots, depth=self.queue_depth, threads=self.threads)
+        workers = min(self.threads, self.queue_depth)
+        return Window(slots=self.queue_depth, depth=self.queue_depth, threads=workers)
 
     def read_groups(self) -> int:
         """Return how many row groups are read as it lies, rounded over the places where the filter may lie."""

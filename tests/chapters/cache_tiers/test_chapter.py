@@ -110,7 +110,7 @@ def test_the_givens_of_the_notebook_are_what_the_runs_do(study: Study) -> None:
         return EXPERIMENT.case(study.settings(size="tiny", **changes)).trace
 
     assert len(trace(**counted(UNIFORM)).sizes) == 64
-    assert EXPERIMENT.case(study.settings(**scanned(0.5))).engine.in_flight == 2
+    assert EXPERIMENT.case(study.settings(**scanned(0.5))).window.slots == 2
     for rows, size in ((4_096, 330e3), (2_048, 165e3)):
         assert np.mean(trace(**far(DROP, rows)).sizes) == pytest.approx(size, rel=0.01)
     # Never more than asked for; on a busy machine a few find the block that another is fetching.

@@ -14,6 +14,7 @@ import numpy as np
 from readahead.devices import Device
 from readahead.errors import require_range
 from readahead.measure import scalability
+from readahead.models.schedule import waking
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,6 +27,8 @@ class LoadCosts:
     """Processor time of a row."""
     bytes_per_row: float
     """Written for each row."""
+    wake_s: float = 0.0
+    """What a batch takes longer when its writer has waited 10 ms for the device: see `schedule.Costs.wake_s`."""
 
 
 # -- many writers ----------------------------------------------------------------------------------------
@@ -42,6 +45,7 @@ def rows_per_s(device: Device, costs: LoadCosts, *, writers: float, commit_rows:
     """
     size_bytes = commit_rows * costs.bytes_per_row
     make_s, wait_s = costs.batch_s + commit_rows * costs.row_s, batch_service_s(device, size_bytes)
+    wait_s += costs.wake_s * waking(wait_s)
     gain = writers_gain(
         writers,
         make_s=make_s,

@@ -29,6 +29,7 @@ from readahead.measure.calibrate import Calibration
 from readahead.measure.run import Stopwatch, quoted
 from readahead.measure.sample import Sample
 from readahead.models.estimate import Estimate
+from readahead.models.schedule import waking
 from readahead.running import carried, check, interrupts, stopped, turns
 from readahead.storage.emulated import PROTOCOL, EmulatedFileSystem
 
@@ -208,34 +209,41 @@ TYPICAL = {
 }
 """As calibrated on a machine of 2 cores."""
 _NONE = Device(name="none", latency_s=0.0, bandwidth_bytes_per_s=1e12, channels=64)
+_SLOW = _NONE.but(name="slow", latency_s=0.004)
 
 
 def load_calibration(target: str) -> Calibration[LoadCosts]:
-    """Return what one writer takes for short and for long batches on a device that takes nothing.
+    """Return what one writer takes for short and for long batches on a device that takes nothing, and on a slow one.
 
     On this disk its sync is in the batch.
     """
+    asked = [(_NONE, _FEW_ROWS), (_NONE, _MANY_ROWS)]
+    asked += [(_SLOW, _FEW_ROWS)] * (target == EMULATED_FILES)
     return Calibration(
         name=f"load {target}",
         kind=LoadCosts,
         cases=lambda: [
-            partial(run_writers, target, _NONE, writers=1, commit_rows=rows, rows=rows * _BATCHES, repeats=2)
-            for rows in (_FEW_ROWS, _MANY_ROWS)
+            partial(run_writers, target, device, writers=1, commit_rows=rows, rows=rows * _BATCHES, repeats=2)
+            for device, rows in asked
         ],
-        read_off=partial(_load_costs, target),
+        read_off=partial(_load_costs, target, len(asked)),
         typical=lambda: TYPICAL[target],
+        turns=4,
     )
 
 
-def _load_costs(target: str, samples: Sequence[Sample]) -> LoadCosts:
-    turns = [[s for sample in samples[at::2] for s in sample.seconds] for at in (0, 1)]
-    few_s, many_s = (float(np.median(seconds)) / _BATCHES for seconds in turns)
+def _load_costs(target: str, cases: int, samples: Sequence[Sample]) -> LoadCosts:
+    turns = [[s for sample in samples[at::cases] for s in sample.seconds] for at in range(cases)]
+    few_s, many_s, *slow_s = (float(np.median(seconds)) / _BATCHES for seconds in turns)
+    waited_s = 2 * _SLOW.latency_s
+    slept_s = slow_s[0] - waited_s - few_s if slow_s else 0.0
     row_s = max(1e-10, (many_s - few_s) / (_MANY_ROWS - _FEW_ROWS))
-    size = sum(read.size_bytes for read in samples[-1].reads) / (_MANY_ROWS * _BATCHES)
+    size = sum(read.size_bytes for read in samples[1].reads) / (_MANY_ROWS * _BATCHES)
     return LoadCosts(
         batch_s=max(1e-6, few_s - _FEW_ROWS * row_s),
         row_s=row_s,
         bytes_per_row=size or TYPICAL[target].bytes_per_row,
+        wake_s=max(0.0, slept_s / waking(waited_s)),
     )
 
 

@@ -107,7 +107,7 @@ class Lookup(Case):
             row = keys[0] % recipe.effective_row_group_rows
             there[0] = blocks_from(expected.segments(recipe)[chosen[0]], row)
         serial = [block_span(number, recipe.block_bytes) for number in alone]
-        found = native_reads(there, rows, recipe.block_bytes, depth=self.engine.queue_depth, first=serial)
+        found = native_reads(there, rows, recipe.block_bytes, depth=self.window.depth, first=serial)
         return replace(found, keys=self.keys)
 
 

@@ -47,10 +47,10 @@ class AheadCase(Case):
 
         With `async_threads` alone DuckDB keeps as many row groups under way as its memory rule allows.
         """
-        if self.ahead == ON:
-            return self.engine.window
-        most = self.engine.threads * (GROUPS_A_WORKER if self.ahead == ALONE else 1)
-        return replace(self.engine.window, slots=min(self.engine.in_flight, most), depth=most)
+        window, workers = self.engine.window, self.engine.workers
+        if self.ahead == ALONE:
+            return replace(window, depth=workers * GROUPS_A_WORKER)
+        return window if self.ahead == ON else replace(window, slots=workers, depth=workers)
 
     def scan(self) -> Reads:
         """Return the reads: exact once the file is built. Of ten rows they are those of one window.
