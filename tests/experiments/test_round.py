@@ -49,7 +49,7 @@ def test_a_time_of_a_model_calibrated_in_a_crowd_is_never_below_nothing() -> Non
 
     crowded = Crowded(topic="well", title="Well", knobs=EXPERIMENT.knobs)
     told = Study(crowded, repeats=1).model.seconds()
-    assert (told.low, told.median, told.high) == pytest.approx((0.5 + 1 / 2.25, 1.5, 0.5 + 2.25))
+    assert (told.low, told.median, told.high) == pytest.approx((0.49 + 1 / 2.25, 1.5, 0.51 + 2.25))
     assert (told / told).low > 0
 
 
