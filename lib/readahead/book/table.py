@@ -37,14 +37,14 @@ MOST_CHOICES, LEAST_CHOICES = 6, 3
 """Of a long menu."""
 LEAST_STOPS, MOST_STOPS = 2, 9
 """Of a slider, evenly from end to end."""
-EVEN, MOST_PLACES = 9, 64
+EVEN, MOST_PLACES = 17, 64
 """Places of a curve beside its stops: evenly spaced, and together with those that are added where it bends."""
 USUAL_PLACES = 16
 STEP, STEEP = 1.5, 4.0
 """A step of a curve is at least so many times up or down, and steeper than this power of its knob."""
-BENT = 0.01
+BENT = 0.006
 """Where a curve strays so far from the model between two places, a place is added."""
-LOOKED_AT = 12
+LOOKED_AT = 36
 """Curves along a knob in a block that say where its places have to be."""
 DRAWN = 500
 """Places at random at which the error is looked up."""
