@@ -72,6 +72,27 @@ def test_a_deeper_window_is_never_slower(sizes: list[int], depth: int, slots: in
     assert deeper <= scan(FLASH, sizes, slots=slots, depth=depth, costs=costs) + 1e-9
 
 
+@pytest.mark.parametrize(
+    ("latency_s", "wakes"), [(0.0005, 0.0), (0.001, 0.0), (0.01, 1.0), (0.1, 1.5), (1.0, 1.5)]
+)
+def test_a_thread_that_slept_for_long_wakes_late_once_a_wait(latency_s: float, wakes: float) -> None:
+    """Four reads one after the other: three are asked for after a wait, and the last one's worker has waited too."""
+    device, sleepy = FLASH.but(latency_s=latency_s), replace(FREE, wake_s=0.0003)
+    more_s = scan(device, [1] * 4, slots=1, depth=1, costs=sleepy) - scan(device, [1] * 4, slots=1, depth=1)
+    assert more_s == pytest.approx(4 * wakes * 0.0003, rel=0.02, abs=1e-12)
+    at_once = scan(device, [1] * 4, slots=4, costs=sleepy) - scan(device, [1] * 4, slots=4)
+    assert at_once <= wakes * 0.0003 + 1e-12
+
+
+@pytest.mark.parametrize(
+    ("rows", "dearer"), [(2_048, 0.0), (16_384, 0.0), (40_960, 0.5), (65_536, 1.0), (10**6, 1.0)]
+)
+def test_the_rows_of_a_large_group_are_dearer(rows: int, dearer: float) -> None:
+    costs = replace(FREE, row_s=1e-8, large_row_s=2e-8)
+    told = run(FLASH, [[(0, 1)]], [rows], window=Window(slots=1, depth=1, threads=1), costs=costs)
+    assert told.decode_s == pytest.approx(rows * (1e-8 + dearer * 2e-8))
+
+
 def test_a_late_read_is_its_workers_and_keeps_the_window_shut() -> None:
     """Each read takes 1 ms. Of four row groups two are under way; the first has a read that waits for its filters."""
     device = replace(FLASH, channels=64)

@@ -103,7 +103,9 @@ def test_what_strayed_widens_the_engine_s_part_of_the_model(
     told = Estimate(terms_s={"open": 0.1, "cpu": 0.4, "transfer": 0.5})
     monkeypatch.setattr(type(EXPERIMENT), "model", lambda self, settings: told)
     modeled = study().model.seconds()
-    assert (modeled.low, modeled.median, modeled.high) == pytest.approx((1 - 0.5 * (1 - 1 / 1.4) - 0.01, 1.0, 1.21))
+    assert (modeled.low, modeled.median, modeled.high) == pytest.approx(
+        (1 - 0.5 * (1 - 1 / 1.4) - 0.01, 1.0, 1.21)
+    )
     claim = Claim(id="near", left=dict, right=dict, left_name="model", right_name="limit", relation="at most")
     assert claim.test(modeled, exactly(0.9)).verdict == NOISY
     busy.run()
