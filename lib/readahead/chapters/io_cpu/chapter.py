@@ -38,8 +38,6 @@ EXPERIMENT = experiment(
 )
 
 BANDWIDTHS = (50 * MB, 200 * MB, 800 * MB, 3_200 * MB)
-WARM: dict[str, Any] = {"where": DISK_WARM, "size": "small"}
-"""From memory, and a table that takes the processor longer than opening its file, whatever the notebook's size."""
 AMPLE, TIGHT = 1_024 * MiB, 16 * MiB
 """Memory limits above and below the table of the eviction round."""
 
@@ -48,6 +46,11 @@ AMPLE, TIGHT = 1_024 * MiB, 16 * MiB
 def cores() -> int:
     """Return the workers that this machine has a core for."""
     return min(this_machine().cores, int(EXPERIMENT.knob("threads").high))
+
+
+WARM: dict[str, Any] = {"where": DISK_WARM, "size": "small", "queue_depth": max(8, cores())}
+"""From memory, a table that takes the processor longer than opening its file, whatever the notebook's size, and a row
+group for every worker."""
 
 
 def more_a_page(*, cold: bool, memory_bytes: int) -> Value:
