@@ -229,6 +229,13 @@ def test_the_engine_s_costs_are_positive_and_this_disk_is_calibrated_apart() -> 
     assert engine("comments_narrow", COLD).ensure().row_s >= cold.row_s
 
 
+@pytest.mark.usefixtures("_own_folder")
+def test_from_memory_large_row_groups_are_in_the_price_of_a_row_and_count_once() -> None:
+    engine("comments_narrow").keep(replace(Costs(), large_row_s=1e-9))
+    warm = engine("comments_narrow", WARM).run(turns=1)
+    assert warm.row_s > 0 and warm.large_row_s == 0
+
+
 def one_by_one(rows: int, pause_s: float) -> Trial:
     """Return a trial of one read at a time, as measured, but with a clock of ours: each pause is as told."""
     (case,) = (

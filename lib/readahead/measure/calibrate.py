@@ -397,6 +397,7 @@ def _warm_costs(table: str, trials: Sequence[Trial]) -> Costs:
         open_s=min(known.open_s, group_s),
         group_s=group_s,
         row_s=row_s,
+        large_row_s=0.0,  # the line goes through large groups too
     )
 
 
@@ -424,29 +425,28 @@ def _cold_costs(table: str, trials: Sequence[Trial]) -> Costs:
 
 PROBE = Device(name="probe", latency_s=0.001, bandwidth_bytes_per_s=4e9, channels=64)
 """Slow enough that a pause after a read is seen, quick enough that a calibration takes seconds."""
+SLEEPY = PROBE.but(latency_s=0.01)
+"""A device that is waited for so long that a core falls asleep."""
 
 
 def _scans(case: Case, busy: str = "tiny") -> list[Case]:
-    """Return the case's query on small files of its table, one read at a time, and many in flight at size `busy`.
-
-    And once one at a time on a device that lets a core fall asleep.
-    """
+    """Return the case's query on small files of its table, one read at a time, and many in flight at size `busy`."""
     return [
         replace(
             case,
             recipe=replace(case.recipe, size=size, row_group_rows=rows),
-            device=PROBE.but(latency_s=latency_s),
+            device=device,
             engine=replace(case.engine, threads=spare_threads(), queue_depth=depth),
             fragment_bytes=0,
             time_scale=1.0,
         )
-        for size, rows, depth, latency_s in (
-            ("tiny", 2_048, 1, 0.001),
-            ("tiny", 16_384, 1, 0.001),
-            ("tiny", 65_536, 1, 0.001),
-            (busy, 2_048, 32, 0.001),
-            (busy, 8_192, 32, 0.001),
-            ("tiny", 16_384, 1, 0.01),
+        for size, rows, depth, device in (
+            ("tiny", 2_048, 1, PROBE),
+            ("tiny", schedule.SMALL_ROWS, 1, PROBE),
+            ("tiny", schedule.LARGE_ROWS, 1, PROBE),
+            (busy, 2_048, 32, PROBE),
+            (busy, 8_192, 32, PROBE),
+            ("tiny", schedule.SMALL_ROWS, 1, SLEEPY),
         )
     ]
 
@@ -466,7 +466,7 @@ def _engine_costs(trials: Sequence[Trial]) -> Costs:
     _, open_key_s = line([(float(t.case.keys), t.opening_s()) for t in lookups])
     keys = max(t.case.keys for t in lookups)
     many = [t for t in lookups if t.case.keys == keys]
-    per_group_s = float(np.median([t.per_group_s() for t in many])) * many[0].case.engine.workers
+    per_group_s = float(np.median([t.per_group_s() for t in many])) * many[0].case.window.threads
     pruning_s = per_group_s - costs["group_s"] - many[0].group_rows * costs["row_s"]
     keyed = {"plan_key_s": plan_key_s, "open_key_s": open_key_s, "prune_key_s": max(1e-10, pruning_s / keys)}
     return Costs(**{**costs, **keyed, "plan_s": plan_s})
@@ -474,22 +474,21 @@ def _engine_costs(trials: Sequence[Trial]) -> Costs:
 
 def _scan_costs(trials: Sequence[Trial]) -> dict[str, float]:
     """Return, by name, the costs that scans show: the pause after a row group grows with its rows, and so on."""
-    alone = [t for t in trials if t.case.engine.queue_depth == 1]
-    crowded = [t for t in trials if t.case.engine.queue_depth > 1]
-    one_by_one = [t for t in alone if t.case.device == PROBE]
-    wake_s = _wake_s([t for t in alone if t.case.device != PROBE], one_by_one)
+    slow, awake = ([t for t in trials if (t.case.device == SLEEPY) == is_slow] for is_slow in (True, False))
+    one_by_one = [t for t in awake if t.case.engine.queue_depth == 1]
+    crowded = [t for t in awake if t.case.engine.queue_depth > 1]
+    wake_s = _wake_s(slow, one_by_one)
     in_flight = {
         rows: float(np.median([t.per_group_s() for t in crowded if t.group_rows == rows]))
         for rows in {t.group_rows for t in crowded}
     }
-    workers, small, large = crowded[0].case.engine.workers, min(in_flight), max(in_flight)
+    workers, small, large = crowded[0].case.window.threads, min(in_flight), max(in_flight)
     pauses = [(float(t.group_rows), t.pause_s() - wake_s * t.waking()) for t in one_by_one]
     pause_s, row_s = line([(rows, took_s) for rows, took_s in pauses if rows <= schedule.SMALL_ROWS])
     large_row_s = np.median(
         [(took_s - pause_s) / rows for rows, took_s in pauses if rows > schedule.SMALL_ROWS]
     )
     group_s = max(1e-6, in_flight[large] * workers - large * row_s)
-    awake = one_by_one + crowded
     open_s, open_group_s = line([(float(t.case.recipe.row_groups), t.opening_s()) for t in awake])
     rows_s = {"group_s": group_s, "row_s": row_s, "large_row_s": max(0.0, float(large_row_s) - row_s)}
     close_s = [t.closing_s() - schedule.decode_s(t.last_rows, **rows_s) for t in one_by_one]

@@ -46,14 +46,9 @@ class EngineSettings:
     """Any other DuckDB settings, by name."""
 
     @property
-    def workers(self) -> int:
-        """Return the threads that decode: no more than there are row groups under way."""
-        return min(self.threads, self.queue_depth)
-
-    @property
     def window(self) -> Window:
         """Return how many reads and row groups DuckDB keeps under way."""
-        return Window(slots=self.queue_depth, depth=self.queue_depth, threads=self.workers)
+        return Window.of(self.queue_depth, self.threads)
 
     def values(self) -> dict[str, Setting]:
         """Return every DuckDB setting by name.
@@ -61,9 +56,10 @@ class EngineSettings:
         Every worker but one reads for itself beside what is read ahead; for that `async_threads` and `read_ahead_depth`
         are set together: either alone goes flat.
         """
-        ahead = self.queue_depth - self.workers + 1
+        workers = self.window.threads
+        ahead = self.queue_depth - workers + 1
         return {
-            "threads": self.workers,
+            "threads": workers,
             "async_threads": ahead,
             "read_ahead_depth": ahead,
             "parquet_prefetch_column_gap": self.column_gap_bytes,

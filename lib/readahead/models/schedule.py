@@ -98,6 +98,11 @@ class Window:
     threads: int
     """Workers that decode."""
 
+    @classmethod
+    def of(cls, queue_depth: int, threads: int) -> Window:
+        """Return DuckDB's window: as much under way as the queue depth says, and no more workers than row groups."""
+        return cls(slots=queue_depth, depth=queue_depth, threads=min(threads, queue_depth))
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Timeline:

@@ -196,8 +196,7 @@ class Case:
     @property
     def window(self) -> Window:
         """Return what DuckDB keeps under way with these settings."""
-        workers = min(self.threads, self.queue_depth)
-        return Window(slots=self.queue_depth, depth=self.queue_depth, threads=workers)
+        return Window.of(self.queue_depth, self.threads)
 
     def read_groups(self) -> int:
         """Return how many row groups are read as it lies, rounded over the places where the filter may lie."""

@@ -169,7 +169,7 @@ class CachedCase(Case):
         trace, costs = self.trace, self.cache_costs
         size, rows = float(np.mean(trace.wanted)), float(np.mean(trace.rows))
         blocks = max(1.0, size / self.block_bytes)
-        latency_s, transfer_s = laws.fetch_s(self.device, size, self.block_bytes, self.engine.queue_depth)
+        latency_s, transfer_s = laws.fetch_s(self.device, size, self.block_bytes, self.window.slots)
         evicts = self.run > 1 or trace.memory_share < 1
         read_s, write_s = blocks * costs.read_s + size * costs.read_byte_s, 0.0
         if evicts and self.spills:
@@ -234,7 +234,7 @@ class CachedCase(Case):
             window = replace(self.window, slots=slots)
             return simulate(device, reads, window=window, costs=per_read).finished_s
 
-        slots = self.engine.queue_depth
+        slots = self.window.slots
         copied = 1 / (1 / self.device.bandwidth_bytes_per_s + self.cache_costs.copy_byte_s)
         plain_s = seconds(self.device, max(1, slots // 2) if self.remote else slots)
         return plain_s, max(plain_s, seconds(self.device.but(bandwidth_bytes_per_s=copied), slots))

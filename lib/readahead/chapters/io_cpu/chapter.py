@@ -48,7 +48,11 @@ def cores() -> int:
     return min(this_machine().cores, int(EXPERIMENT.knob("threads").high))
 
 
-WARM: dict[str, Any] = {"where": DISK_WARM, "size": "small", "queue_depth": max(8, cores())}
+WARM: dict[str, Any] = {
+    "where": DISK_WARM,
+    "size": "small",
+    "queue_depth": max(EXPERIMENT.knob("queue_depth").default, cores()),
+}
 """From memory, a table that takes the processor longer than opening its file, whatever the notebook's size, and a row
 group for every worker."""
 

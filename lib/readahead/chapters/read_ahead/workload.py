@@ -47,10 +47,10 @@ class AheadCase(Case):
 
         With `async_threads` alone DuckDB keeps as many row groups under way as its memory rule allows.
         """
-        window, workers = self.engine.window, self.engine.workers
+        window = self.engine.window
         if self.ahead == ALONE:
-            return replace(window, depth=workers * GROUPS_A_WORKER)
-        return window if self.ahead == ON else replace(window, slots=workers, depth=workers)
+            return replace(window, depth=window.threads * GROUPS_A_WORKER)
+        return window if self.ahead == ON else replace(window, slots=window.threads, depth=window.threads)
 
     def scan(self) -> Reads:
         """Return the reads: exact once the file is built. Of ten rows they are those of one window.
