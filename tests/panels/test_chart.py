@@ -230,7 +230,14 @@ def test_a_long_trace_is_thinned_in_the_chart_and_whole_in_the_table() -> None:
     assert many.rows[0][1] == "5,000" and " in flight" in drawn
 
 
-def test_a_run_without_a_trace_is_refused_with_what_to_do() -> None:
+def test_a_run_that_found_everything_in_memory_is_an_empty_strip() -> None:
+    some = Traces(title="Two", sentence="The second reads nothing.", runs=(*TWO.runs[:1], ("again", ())))
+    root = ElementTree.fromstring(chart(some))
+    assert len(dashes(root)) == 10 and "again: 0 reads" in texts(root)
+    assert some.rows[1] == ("again", "0", "0 B", "", "0", "0", "") and len(some.rows[1]) == len(some.head)
+
+
+def test_runs_without_a_trace_are_refused_with_what_to_do() -> None:
     with pytest.raises(BadValue, match="emulated device"):
         Traces(title="None", sentence="Nothing.", runs=(("here", ()),))
 

@@ -89,6 +89,15 @@ def test_the_cache_is_as_large_as_it_was_asked_to_be(case: CachedCase, rows: int
     assert (spilled > 0) == (remote and rows > 2_048)  # shorter blocks are dropped
 
 
+def test_a_long_footer_takes_no_room_from_the_cache(case: CachedCase) -> None:
+    recipe = replace(RECIPE, size="small", row_group_rows=2_048)
+    shape = inspect.shape(store.path(recipe))
+    trace = one_by_one(shape.row_groups[:32], memory_share=0.75)
+    assert shape.footer_bytes > 4 * max(trace.sizes)
+    in_memory, _ = held(replace(case, recipe=recipe, trace=trace))
+    assert abs(in_memory - trace.capacity_bytes) <= 1.5 * max(trace.sizes)
+
+
 def test_room_for_all_spills_nothing(case: CachedCase) -> None:
     assert held(replace(case, remote=True))[1] == 0
     assert held(small(case))[1] > 0

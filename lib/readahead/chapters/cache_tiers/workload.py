@@ -267,15 +267,16 @@ class CachedCase(Case):
     def settings(self, folder: str) -> dict[str, Setting]:
         """Return DuckDB's settings, with a folder for evicted blocks.
 
-        The memory limit is the room for the cache, and what DuckDB takes for the query and for each row of the row
-        group that it reads, by `duckdb_memory()` of DuckDB 2.0; a test holds the size of the cache to it. A scan cannot
-        run with less than what its read-ahead holds, so it always gets that. Without validation: DuckDB caches nothing
-        of a file that changed within the last seconds, such as a table just built.
+        The memory limit is the room for the cache, and what DuckDB takes for the query, for the file's metadata and for
+        each row of the row group that it reads, by `duckdb_memory()` of DuckDB 2.0; a test holds the size of the cache
+        to it. A scan cannot run with less than what its read-ahead holds, so it always gets that. Without validation:
+        DuckDB caches nothing of a file that changed within the last seconds, such as a table just built.
         """
         trace, rows, capacity = self.trace, max(self.trace.rows), self.trace.capacity_bytes
         if trace.skew is None:
             capacity = max(capacity, trace.taken_bytes + self.engine.queue_depth * max(trace.sizes))
-        workspace = 650_000 + 400 * rows if self.remote else 580_000 + 330 * rows
+        workspace = 460_000 + 418 * rows if self.remote else 390_000 + 348 * rows
+        workspace += 9_300 + int(1.09 * expected.shape(self.recipe).footer_bytes)
         return {
             "memory_limit": f"{int(capacity) + workspace}B",
             "temp_directory": folder,
