@@ -77,6 +77,8 @@ MANY = 50
 """Repeats above which repeating is no advice."""
 TOO_FAST_S = 0.02
 """Below this the time that the system takes to wake a thread counts, which no model of ours tells."""
+RESAMPLES = 999
+"""How often repeats are drawn again for an interval."""
 UNSTEADY = 0.10
 """Half-width of the interval, as a share of the median, above which a result carries a warning."""
 
@@ -124,15 +126,9 @@ class Sample:
         """
         if len(self.seconds) < 3 or len(set(self.seconds)) == 1:
             return min(self.seconds), max(self.seconds)
-        from scipy.stats import bootstrap
-
-        rng = np.random.default_rng(0)
-        drawn = bootstrap((self.seconds,), np.median, n_resamples=999, method="percentile", rng=rng)
-        found = drawn.confidence_interval
-        low = min(
-            max(float(found.low), min(self.seconds)), self.median_s
-        )  # rounding stays inside what was seen
-        return low, max(min(float(found.high), max(self.seconds)), self.median_s)
+        drawn = np.random.default_rng(0).choice(self.seconds, (RESAMPLES, len(self.seconds)))
+        low, high = np.quantile(np.median(drawn, axis=1), (0.025, 0.975))
+        return min(float(low), self.median_s), max(float(high), self.median_s)  # whatever was rounded
 
     @property
     def max_in_flight(self) -> int:
