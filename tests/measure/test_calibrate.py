@@ -312,6 +312,30 @@ def timed(case: Case) -> Trial:
     return Trial(case=case, sample=sample)
 
 
+@pytest.mark.parametrize("table", ["comments_narrow", "comments", "lineitem", "lineorder"])
+def test_many_in_flight_are_few_beside_the_row_groups_of_the_file(table: str) -> None:
+    crowded = [case for case in calibrate._engine_cases(table) if case.engine.queue_depth > 1]
+    assert len(crowded) == 4 and all(
+        case.recipe.row_groups >= 4 * case.engine.queue_depth for case in crowded
+    )
+
+
+@pytest.mark.usefixtures("_own_folder")
+@pytest.mark.parametrize("light_s", [None, 30e-6, 1e-3])
+def test_handing_out_takes_no_longer_for_a_query_than_it_was_measured_to_take_where_little_is_decoded(
+    light_s: float | None,
+) -> None:
+    case = Case(
+        recipe=Recipe(table="comments_narrow", size="tiny"), device=calibrate.PROBE, columns=("score",)
+    )
+    if light_s is not None:
+        engine("comments_narrow").keep(replace(Costs(), dispatch_s=light_s))
+    trials = [timed(one) for one in calibrate._scans(case)]
+    alone_s = calibrate._scan_costs(trials)["dispatch_s"]
+    told = calibrate.query(case, "score", Costs).read_off(trials)
+    assert told.dispatch_s == (alone_s if light_s is None else min(light_s, alone_s))
+
+
 @pytest.mark.parametrize("columns", [("score",), ("id", "score"), ()], ids=["one", "apart", "all"])
 def test_the_costs_of_a_query_are_those_of_its_own_columns(columns: tuple[str, ...]) -> None:
     recipe = Recipe(table="comments_narrow", size="tiny", row_group_rows=16_384)

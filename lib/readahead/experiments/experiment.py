@@ -26,6 +26,8 @@ Settings = Mapping[str, Any]
 
 DEVICE_OFF = 0.02
 """How far what an emulated device decides may lie from its model, as a share: seen on machines of 2 cores."""
+ENGINE_OFF = 0.1
+"""The same of what the engine itself takes, however steady its calibration was."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -164,10 +166,10 @@ class Experiment(ABC):
         """Return the modeled time; its band is as wide as the engine's part may be off, a factor, and the device's.
 
         The engine's is as much as the machine strayed while it was calibrated, or as the runs of the calibration
-        scatter; the device's is `DEVICE_OFF`.
+        scatter, and `ENGINE_OFF`; the device's is `DEVICE_OFF`.
         """
         estimate, calibrations = self.model(settings), self.calibrations(settings)
-        off = max((one.off for one in calibrations), default=0.0)
+        off = math.hypot(max((one.off for one in calibrations), default=0.0), ENGINE_OFF)
         seconds, engine_s = estimate.seconds, estimate.engine_s
         waits_s = DEVICE_OFF * (seconds - engine_s)
         low = seconds - engine_s * (1 - 1 / (1 + off)) - waits_s

@@ -18,6 +18,7 @@ from readahead.devices import Device
 from readahead.experiments.experiment import Settings
 from readahead.experiments.round import Applied
 from readahead.experiments.table_experiment import TableExperiment
+from readahead.measure import calibrate
 from readahead.measure.calibrate import Calibration, line
 from readahead.measure.case import Case
 from readahead.measure.run import EngineSettings, Query, Setting, run_emulated
@@ -104,8 +105,10 @@ _EMPTY = tuple(f"SET enable_external_file_cache = {word}" for word in ("false", 
 class CacheCosts:
     """What DuckDB itself takes for a query of one row group, in seconds, as `_costs` reads it off."""
 
-    query_s: float = 1.8e-3
+    query_s: float = 1e-3
     """Parsing, planning and answering, with all of it in memory."""
+    group_s: float = 9e-6
+    """Ruling out a row group of the file."""
     row_s: float = 80e-9
     """Decoding a row of the wanted columns."""
     read_s: float = 800e-6
@@ -120,6 +123,10 @@ class CacheCosts:
     write_s: float = 700e-6
     write_byte_s: float = 2e-9
     """Making room for an item from the device by writing others to the spill file."""
+    scan_group_s: float = 50e-6
+    """Decoding a row group from memory, in a scan."""
+    scan_row_s: float = 90e-9
+    """The same for each of its rows."""
     copy_byte_s: float = 3e-9
     """What a scan takes more for each byte that it puts into the cache: one read after the other, as on a link."""
     recall_byte_s: float = 3e-9
@@ -168,6 +175,7 @@ class CachedCase(Case):
         """
         trace, costs = self.trace, self.cache_costs
         size, rows = float(np.mean(trace.wanted)), float(np.mean(trace.rows))
+        groups = len(expected.shape(self.recipe).row_groups)
         blocks = max(1.0, size / self.block_bytes)
         latency_s, transfer_s = laws.fetch_s(self.device, size, self.block_bytes, self.window.slots)
         evicts = self.run > 1 or trace.memory_share < 1
@@ -177,7 +185,7 @@ class CachedCase(Case):
         elif evicts:
             read_s += costs.evict_s + size * costs.evict_byte_s
         return (
-            costs.query_s + rows * costs.row_s,
+            costs.query_s + groups * costs.group_s + rows * costs.row_s,
             blocks * costs.spill_s + size * costs.spill_byte_s,
             {"cpu": read_s, "disk": write_s, "latency": latency_s, "transfer": transfer_s},
         )
@@ -199,9 +207,9 @@ class CachedCase(Case):
         """
         trace, depth = self.trace, self.engine.queue_depth
         _, spilled, missed = self.shares()
-        own_s = costs.plan_s + costs.open_s + costs.close_s
-        own_s += sum(costs.group_s + rows * costs.row_s for rows in trace.rows)
-        disk_s = spilled * sum(trace.sizes) * self.cache_costs.recall_byte_s
+        kept = self.cache_costs
+        own_s = _around_s(costs) + sum(kept.scan_group_s + rows * kept.scan_row_s for rows in trace.rows)
+        disk_s = spilled * sum(trace.sizes) * kept.recall_byte_s
         if depth > 1:
             disk_s = max(0.0, disk_s - own_s)
         io_s, copy_s, waits_s, moves_s = 0.0, 0.0, 1.0, 1.0
@@ -301,7 +309,8 @@ class CachedCase(Case):
 
 # -- how DuckDB's own part is calibrated ------------------------------------------------------------------
 RECIPES = tuple(Recipe(table="comments", size="tiny", row_group_rows=rows) for rows in (4_096, 8_192))
-"""Two row-group sizes, so that what each row costs can be told from what each query costs."""
+"""Two row-group sizes, so that what each byte costs can be told from what each read costs."""
+SHORT = replace(RECIPES[0], row_group_rows=2_048)
 QUERIES = 24
 """At most, so that what is in memory is more than a processor's own cache holds."""
 CELLS: tuple[dict[str, Any], ...] = (
@@ -310,6 +319,9 @@ CELLS: tuple[dict[str, Any], ...] = (
 )  # fmt: skip
 """Queries from memory, first fetched, fetched again, from the spill folder, first fetched while what was there is
 written to it; then a scan from memory, first fetched, and from the spill folder."""
+ROOMY = 3
+"""Memory for all of them, as a share of their bytes: as many megabytes are free as where the whole table fits. With far
+more DuckDB is quicker, with less than two it is slower."""
 PROBE = Device(name="probe", latency_s=0.003, bandwidth_bytes_per_s=1e12, channels=64)
 """A device that makes the engine wait: what has waited runs slower than what never did."""
 
@@ -332,7 +344,7 @@ def _group_s(
             sizes=tuple(group.size_bytes for group in groups),
             queries=0,
             skew=None if scan else 0.0,
-            memory_share=50 if fits else 3 / len(groups),
+            memory_share=ROOMY if fits else 3 / len(groups),
         ),
         block_bytes=2 * MiB,
         remote=spills,
@@ -341,14 +353,26 @@ def _group_s(
     return case.measure(repeats=3).median_s / len(groups)
 
 
+def _around_s(costs: Costs) -> float:
+    """Return what a scan takes before its first row group and after its last."""
+    return costs.plan_s + costs.open_s + costs.close_s
+
+
 def _costs(seen: Sequence[float]) -> CacheCosts:
-    """Read each cost off a line through two points: the seconds of a cell at both row-group sizes."""
+    """Read each cost off a line through two points: the seconds of a cell at both row-group sizes.
+
+    What a query takes in memory is read off three sizes: a file of shorter row groups has more of them to rule out.
+    """
+    from scipy.optimize import nnls
+
     sizes = np.array([np.mean([group.size_bytes for group in _groups(recipe)]) for recipe in RECIPES])
-    seconds = np.median(np.reshape(seen, (-1, len(CELLS), len(RECIPES))), axis=0)
-    memory, first, again, spilled, written, scan, fetched, recalled = seconds
+    seconds = np.median(np.reshape(seen, (-1, len(CELLS) * len(RECIPES) + 1)), axis=0)
+    memory, first, again, spilled, written, scan, fetched, recalled = seconds[:-1].reshape(len(CELLS), -1)
+    took = np.append(memory, seconds[-1])
+    parts = [(1.0, one.row_groups, one.effective_row_group_rows) for one in (*RECIPES, SHORT)]
+    found, _ = nnls(np.array(parts) / took[:, None], np.ones(len(took)))
+    costs = dict(zip(("query_s", "group_s", "row_s"), found, strict=True))
     rows = [float(recipe.effective_row_group_rows) for recipe in RECIPES]
-    query_s, row_s = line(list(zip(rows, memory, strict=True)))
-    costs = {"query_s": query_s, "row_s": row_s}
     for name, took in {
         "read": first - memory - PROBE.latency_s,
         "evict": again - first,
@@ -356,6 +380,8 @@ def _costs(seen: Sequence[float]) -> CacheCosts:
         "write": written - first,
     }.items():
         costs[f"{name}_s"], costs[f"{name}_byte_s"] = line(list(zip(sizes, took, strict=True)))
+    once_s = _around_s(calibrate.engine("comments").costs()) / QUERIES
+    costs["scan_group_s"], costs["scan_row_s"] = line(list(zip(rows, scan - once_s, strict=True)))
     for name, took in {"copy": fetched - scan - PROBE.latency_s, "recall": recalled - scan}.items():
         costs[f"{name}_byte_s"] = max(0.0, np.min(took / sizes))  # of two, for what disturbs only adds
     return CacheCosts(**{name: float(cost) for name, cost in costs.items()})
@@ -364,7 +390,10 @@ def _costs(seen: Sequence[float]) -> CacheCosts:
 CACHE = Calibration(
     name="comments-cache",
     kind=CacheCosts,
-    cases=lambda: [partial(_group_s, recipe, **cell) for cell in CELLS for recipe in RECIPES],
+    cases=lambda: [
+        *(partial(_group_s, recipe, **cell) for cell in CELLS for recipe in RECIPES),
+        partial(_group_s, SHORT, fits=True),
+    ],
     read_off=_costs,
     typical=CacheCosts,
     turns=3,
