@@ -266,14 +266,6 @@ TAKES = {
 }  # fmt: skip
 
 
-def went_on_s(asked_s: float, latency_s: float, pause_s: float) -> float:
-    """Return when a thread asks again that asked at `asked_s`: the longer it slept, the longer it takes to wake."""
-    slept_s = latency_s + pause_s
-    for _ in range(50):
-        slept_s = latency_s + pause_s + TAKES["wake_s"] * waking(slept_s)
-    return asked_s + slept_s
-
-
 def timed(case: Case) -> Trial:
     """Return a trial of an engine that takes exactly `TAKES`, by a clock of ours: the reads are those of the case."""
     footer, groups = case.plan().footer.tolist(), case.plan().groups
@@ -305,7 +297,7 @@ def timed(case: Case) -> Trial:
                 done_s = read(span, now_s)
                 last = at + 1 == len(spans)
                 pause_s = takes["read_s"] + (decode_s if last else 0.0)
-                now_s = went_on_s(now_s, case.device.latency_s, pause_s)
+                now_s = done_s + pause_s + TAKES["wake_s"] * waking(case.device.latency_s)
     last_s = schedule.decode_s(recipe.rows % rows or rows, **decodes)
     end_s = done_s + last_s + takes["close_s"]
     sample = Sample(seconds=(end_s,), cpu_s=(0.0,), reads=tuple(reads), bytes_read=0, where="a clock of ours")

@@ -341,8 +341,8 @@ class Trial:
         return float(np.median([after.submitted_s - before.due_s for before, after in self.pauses()]))
 
     def waking(self) -> float:
-        """Return how many times `Costs.wake_s` such a pause has in it: a thread sleeps from one request to the next."""
-        slept_s = [after.submitted_s - before.submitted_s for before, after in self.pauses()]
+        """Return how many times `Costs.wake_s` such a pause has in it: a thread sleeps until its bytes are there."""
+        slept_s = [before.due_s - before.submitted_s for before, _ in self.pauses()]
         return float(schedule.waking(float(np.median(slept_s))))
 
     def per_group_s(self) -> float:
