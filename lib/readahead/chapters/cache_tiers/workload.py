@@ -350,7 +350,7 @@ def _group_s(
         remote=spills,
         run=run,
     )
-    return case.measure(repeats=3).median_s / len(groups)
+    return case.measure(repeats=1).median_s / len(groups)
 
 
 def _around_s(costs: Costs) -> float:
@@ -396,9 +396,9 @@ CACHE = Calibration(
     ],
     read_off=_costs,
     typical=CacheCosts,
-    turns=3,
+    turns=5,
 )
-"""Queries of one row group, timed from memory, from a device and from the spill folder; a turn takes five seconds."""
+"""Queries of one row group, timed from memory, from a device and from the spill folder; a turn takes three seconds."""
 
 
 # -- from settings to a case -----------------------------------------------------------------------------
