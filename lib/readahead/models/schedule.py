@@ -243,7 +243,7 @@ def _scan(
     opened_s = _open(device, footer, len(rows), costs, keys)
     issue = end = Moment(opened_s, 0.0, 0.0, 0.0, 0.0, 0.0)
     slots, slot_order = _rows(slot_count, issue), queue_of(slot_count)
-    slept_s, waited_s, work_s = np.zeros(slot_count), 0.0, _work_s(ends, rows, costs, keys)
+    asked_s, waited_s, work_s = np.full(slot_count, opened_s), 0.0, _work_s(ends, rows, costs, keys)
     workers, worker_order = _rows(threads, issue), queue_of(threads)
     places, place_order, there = _rows(depth, issue), queue_of(depth), _rows(depth, issue)
     gate = spend(issue, engine_s=-costs.dispatch_s)
@@ -279,12 +279,12 @@ def _scan(
             slot = front(slot_order)
             # while a read is handed over, the next filter is already asked for: that much is hidden
             free = later(issue, load(slots, slot))
-            hand_s = 0.0 if asks else costs.read_s + costs.wake_s * waking(slept_s[slot])
+            hand_s = 0.0 if asks else costs.read_s + costs.wake_s * waking(slots[slot, 0] - asked_s[slot])
             start = gate = later(spend(free, engine_s=hand_s), spend(gate, engine_s=costs.dispatch_s))
             if 0 < at < slot_count and at % SCRAMBLED > 0:
                 device.heads[:] = -1
             due, moves = book(device, start, spans[at, 0], spans[at, 1])
-            reads_s[at, 0], reads_s[at, 1], slept_s[slot] = start.time_s, due.time_s, due.time_s - start.time_s
+            asked_s[slot], reads_s[at, 0], reads_s[at, 1] = start.time_s, start.time_s, due.time_s
             put(slots, slot, due)
             requeue(slot_order, slots)
             ready, seeks = later(ready, due), seeks + moves
