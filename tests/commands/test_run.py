@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,7 +14,14 @@ import nbformat
 import pytest
 
 from readahead.__main__ import run as command_line
-from readahead.commands.run import RunFailed, check_parameters, defaults, read_parameters, run_notebook
+from readahead.commands.run import (
+    RunFailed,
+    ThisInterpreter,
+    check_parameters,
+    defaults,
+    read_parameters,
+    run_notebook,
+)
 from readahead.errors import BadValue, DataError
 
 PARAMETERS = "latency_s = 0.004  # seconds\nrows: int = 25\ndevice = 'sas-15k'\nreveal = True\nlimit = None"
@@ -201,3 +209,14 @@ def test_ctrl_c_ends_the_run_and_its_kernel_and_leaves_no_copy(tmp_path: Path) -
     assert files(tmp_path / "out") == []
     with pytest.raises(ProcessLookupError):
         os.kill(int(started.read_text()), 0)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="sockets that are files")
+def test_kernels_that_start_at_the_same_moment_cannot_take_the_same_port(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    one, two = ThisInterpreter(), ThisInterpreter()
+    assert one.transport == two.transport == "ipc" and one.ip != two.ip
+    assert Path(one.ip).parent == Path(tempfile.gettempdir())
+    monkeypatch.setattr(tempfile, "tempdir", "/" + 100 * "x")  # no socket has so long a name
+    assert (ThisInterpreter().transport, ThisInterpreter().ip) == ("tcp", "127.0.0.1")

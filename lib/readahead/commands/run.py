@@ -14,6 +14,8 @@ import json
 import os
 import shutil
 import sys
+import tempfile
+import uuid
 import warnings
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict
@@ -24,6 +26,7 @@ from unittest import mock
 import click
 import duckdb
 import nbformat
+import traitlets
 from jupyter_client.manager import AsyncKernelManager
 from nbclient.exceptions import DeadKernelError
 from nbformat import NotebookNode
@@ -124,8 +127,27 @@ class RunFailed(ReadaheadError):
     """A cell of the notebook failed. The copy up to that cell is kept as NAME.failed.ipynb."""
 
 
+MOST_OF_A_PATH = 80
+"""Characters of the temporary folder's path; with its own name a socket may have 104 of them on macOS."""
+
+
 class ThisInterpreter(AsyncKernelManager):
-    """A kernel of the Python that runs the command, whatever kernels else are installed on the machine."""
+    """A kernel of the Python that runs the command, whatever kernels else are installed on the machine.
+
+    Where the system has sockets that are files it gets those: of kernels that start at the same moment two may take
+    the same port.
+    """
+
+    @traitlets.default("transport")
+    def _kind_of_socket(self) -> str:
+        short = len(tempfile.gettempdir()) < MOST_OF_A_PATH
+        return "ipc" if os.name == "posix" and short else "tcp"
+
+    @traitlets.default("ip")
+    def _name_of_sockets(self) -> str:
+        if self.transport == "tcp":
+            return "127.0.0.1"
+        return os.path.join(tempfile.gettempdir(), f"readahead-{uuid.uuid4().hex[:12]}")  # noqa: PTH118 (a prefix)
 
     def format_kernel_cmd(self, extra_arguments: list[str] | None = None) -> list[str]:
         """Return the kernel's command line; it keeps quiet, for what matters is in the copy."""
