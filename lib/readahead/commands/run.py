@@ -127,7 +127,7 @@ class RunFailed(ReadaheadError):
     """A cell of the notebook failed. The copy up to that cell is kept as NAME.failed.ipynb."""
 
 
-MOST_OF_A_PATH = 80
+LONGEST_FOLDER = 80
 """Characters of the temporary folder's path; with its own name a socket may have 104 of them on macOS."""
 
 
@@ -140,14 +140,14 @@ class ThisInterpreter(AsyncKernelManager):
 
     @traitlets.default("transport")
     def _kind_of_socket(self) -> str:
-        short = len(tempfile.gettempdir()) < MOST_OF_A_PATH
+        short = len(tempfile.gettempdir()) < LONGEST_FOLDER
         return "ipc" if os.name == "posix" and short else "tcp"
 
     @traitlets.default("ip")
     def _name_of_sockets(self) -> str:
         if self.transport == "tcp":
             return "127.0.0.1"
-        return os.path.join(tempfile.gettempdir(), f"readahead-{uuid.uuid4().hex[:12]}")  # noqa: PTH118 (a prefix)
+        return str(Path(tempfile.gettempdir()) / f"readahead-{uuid.uuid4().hex[:12]}")
 
     def format_kernel_cmd(self, extra_arguments: list[str] | None = None) -> list[str]:
         """Return the kernel's command line; it keeps quiet, for what matters is in the copy."""

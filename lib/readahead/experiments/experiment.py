@@ -166,7 +166,7 @@ class Experiment(ABC):
         """Return the modeled time; its band is as wide as the engine's part may be off, a factor, and the device's.
 
         The engine's is as much as the machine strayed while it was calibrated, or as the runs of the calibration
-        scatter, and `ENGINE_OFF`; the device's is `DEVICE_OFF`.
+        scatter, and `ENGINE_OFF`, their squares added; the device's is `DEVICE_OFF`.
         """
         estimate, calibrations = self.model(settings), self.calibrations(settings)
         off = math.hypot(max((one.off for one in calibrations), default=0.0), ENGINE_OFF)

@@ -427,9 +427,9 @@ def _cold_costs(table: str, trials: Sequence[Trial]) -> Costs:
 PROBE = Device(name="probe", latency_s=0.001, bandwidth_bytes_per_s=4e9, channels=64)
 """Slow enough that a pause after a read is seen, quick enough that a calibration takes seconds."""
 QUICK = PROBE.but(latency_s=0.00025)
-"""A device that gives eight reads in flight no more to wait for than the engine."""
-SLEEPY = PROBE.but(latency_s=0.01)
-"""A device that is waited for so long that a core falls asleep."""
+"""So quick that with eight reads in flight it is the engine that is waited for."""
+SLOW = PROBE.but(latency_s=0.01)
+"""So slow that a core falls asleep meanwhile."""
 
 
 def _scans(case: Case, busy: str = "tiny") -> list[Case]:
@@ -449,7 +449,7 @@ def _scans(case: Case, busy: str = "tiny") -> list[Case]:
             ("tiny", schedule.LARGE_ROWS, 1, PROBE),
             (busy, 2_048, 32, PROBE),
             (busy, 8_192, 8, QUICK),  # of a tiny wide table there are but some 30
-            ("tiny", schedule.SMALL_ROWS, 1, SLEEPY),
+            ("tiny", schedule.SMALL_ROWS, 1, SLOW),
         )
     ]
 
@@ -477,7 +477,8 @@ def _engine_costs(trials: Sequence[Trial]) -> Costs:
 
 def _scan_costs(trials: Sequence[Trial]) -> dict[str, float]:
     """Return, by name, the costs that scans show: the pause after a row group grows with its rows, and so on."""
-    slow, awake = ([t for t in trials if (t.case.device == SLEEPY) == is_slow] for is_slow in (True, False))
+    slow = [t for t in trials if t.case.device == SLOW]
+    awake = [t for t in trials if t.case.device != SLOW]
     one_by_one = [t for t in awake if t.case.engine.queue_depth == 1]
     crowded = [t for t in awake if t.case.engine.queue_depth > 1]
     wake_s = _wake_s(slow, one_by_one)

@@ -299,9 +299,9 @@ def _draw_traces(figure: Any, traces: Traces) -> float:
     for number, (name, reads) in enumerate(traces.runs):
         dashes, flight = all_axes[2 * number : 2 * number + 2]
         dashes.set_title(f"{name}: {len(reads):,} {traces.what}s", fontweight="bold")
-        dashes.set_yticks([])
-        flight.set_yticks([])
         if not reads:
+            dashes.set_yticks([])
+            flight.set_yticks([])
             continue
         _draw_dashes(dashes, reads)
         times, depths = (np.array(values) for values in in_flight(reads))

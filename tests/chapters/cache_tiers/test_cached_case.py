@@ -124,5 +124,5 @@ def test_it_can_be_cancelled_and_leaves_nothing(
 def test_the_costs_are_calibrated_and_kept() -> None:
     costs = CACHE.ensure()
     assert CACHE.kept() == CACHE.ensure() == costs
-    assert costs.query_s + costs.group_s + costs.row_s > 0
+    assert costs.query_s > 0
     assert all(value >= 0 for value in asdict(costs).values())

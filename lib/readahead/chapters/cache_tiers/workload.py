@@ -205,18 +205,18 @@ class CachedCase(Case):
 
         From the spill folder blocks come while others are decoded, if more than one may be under way.
         """
-        trace, depth = self.trace, self.engine.queue_depth
+        trace, slots = self.trace, self.window.slots
         _, spilled, missed = self.shares()
         kept = self.cache_costs
-        own_s = _around_s(costs) + sum(kept.scan_group_s + rows * kept.scan_row_s for rows in trace.rows)
+        own_s = _fixed_s(costs) + sum(kept.scan_group_s + rows * kept.scan_row_s for rows in trace.rows)
         disk_s = spilled * sum(trace.sizes) * kept.recall_byte_s
-        if depth > 1:
+        if slots > 1:
             disk_s = max(0.0, disk_s - own_s)
         io_s, copy_s, waits_s, moves_s = 0.0, 0.0, 1.0, 1.0
         if missed > 0:
             plain_s, cached_s = self._missed_scan_s(costs)
             io_s, copy_s = missed * max(0.0, plain_s - own_s), missed * (cached_s - plain_s)
-            waits_s, moves_s = laws.fetch_s(self.device, float(np.mean(trace.sizes)), self.block_bytes, depth)
+            waits_s, moves_s = laws.fetch_s(self.device, float(np.mean(trace.sizes)), self.block_bytes, slots)
         return {
             "cpu": own_s + copy_s,
             "disk": disk_s,
@@ -310,7 +310,7 @@ class CachedCase(Case):
 # -- how DuckDB's own part is calibrated ------------------------------------------------------------------
 RECIPES = tuple(Recipe(table="comments", size="tiny", row_group_rows=rows) for rows in (4_096, 8_192))
 """Two row-group sizes, so that what each byte costs can be told from what each read costs."""
-SHORT = replace(RECIPES[0], row_group_rows=2_048)
+SHORT_GROUPS = replace(RECIPES[0], row_group_rows=2_048)
 QUERIES = 24
 """At most, so that what is in memory is more than a processor's own cache holds."""
 CELLS: tuple[dict[str, Any], ...] = (
@@ -319,7 +319,7 @@ CELLS: tuple[dict[str, Any], ...] = (
 )  # fmt: skip
 """Queries from memory, first fetched, fetched again, from the spill folder, first fetched while what was there is
 written to it; then a scan from memory, first fetched, and from the spill folder."""
-ROOMY = 3
+AMPLE_SHARE = 3
 """Memory for all of them, as a share of their bytes: as many megabytes are free as where the whole table fits. With far
 more DuckDB is quicker, with less than two it is slower."""
 PROBE = Device(name="probe", latency_s=0.003, bandwidth_bytes_per_s=1e12, channels=64)
@@ -344,7 +344,7 @@ def _group_s(
             sizes=tuple(group.size_bytes for group in groups),
             queries=0,
             skew=None if scan else 0.0,
-            memory_share=ROOMY if fits else 3 / len(groups),
+            memory_share=AMPLE_SHARE if fits else 3 / len(groups),
         ),
         block_bytes=2 * MiB,
         remote=spills,
@@ -353,7 +353,7 @@ def _group_s(
     return case.measure(repeats=1).median_s / len(groups)
 
 
-def _around_s(costs: Costs) -> float:
+def _fixed_s(costs: Costs) -> float:
     """Return what a scan takes before its first row group and after its last."""
     return costs.plan_s + costs.open_s + costs.close_s
 
@@ -368,10 +368,10 @@ def _costs(seen: Sequence[float]) -> CacheCosts:
     sizes = np.array([np.mean([group.size_bytes for group in _groups(recipe)]) for recipe in RECIPES])
     seconds = np.median(np.reshape(seen, (-1, len(CELLS) * len(RECIPES) + 1)), axis=0)
     memory, first, again, spilled, written, scan, fetched, recalled = seconds[:-1].reshape(len(CELLS), -1)
-    took = np.append(memory, seconds[-1])
-    parts = [(1.0, one.row_groups, one.effective_row_group_rows) for one in (*RECIPES, SHORT)]
-    found, _ = nnls(np.array(parts) / took[:, None], np.ones(len(took)))
-    costs = dict(zip(("query_s", "group_s", "row_s"), found, strict=True))
+    in_memory = np.append(memory, seconds[-1])
+    parts = [(1.0, one.row_groups, one.effective_row_group_rows) for one in (*RECIPES, SHORT_GROUPS)]
+    found, _ = nnls(np.array(parts) / in_memory[:, None], np.ones(len(in_memory)))
+    costs = dict(zip(("query_s", "group_s", "row_s"), np.maximum(found, 1e-10), strict=True))
     rows = [float(recipe.effective_row_group_rows) for recipe in RECIPES]
     for name, took in {
         "read": first - memory - PROBE.latency_s,
@@ -380,7 +380,7 @@ def _costs(seen: Sequence[float]) -> CacheCosts:
         "write": written - first,
     }.items():
         costs[f"{name}_s"], costs[f"{name}_byte_s"] = line(list(zip(sizes, took, strict=True)))
-    once_s = _around_s(calibrate.engine("comments").costs()) / QUERIES
+    once_s = _fixed_s(calibrate.engine("comments").costs()) / QUERIES
     costs["scan_group_s"], costs["scan_row_s"] = line(list(zip(rows, scan - once_s, strict=True)))
     for name, took in {"copy": fetched - scan - PROBE.latency_s, "recall": recalled - scan}.items():
         costs[f"{name}_byte_s"] = max(0.0, np.min(took / sizes))  # of two, for what disturbs only adds
@@ -392,7 +392,7 @@ CACHE = Calibration(
     kind=CacheCosts,
     cases=lambda: [
         *(partial(_group_s, recipe, **cell) for cell in CELLS for recipe in RECIPES),
-        partial(_group_s, SHORT, fits=True),
+        partial(_group_s, SHORT_GROUPS, fits=True),
     ],
     read_off=_costs,
     typical=CacheCosts,
