@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import itertools
+import re
+import subprocess
+import sys
 import threading
 from collections.abc import Callable
 from dataclasses import replace
@@ -110,6 +113,33 @@ def test_reads_in_flight_are_as_many_as_asked_for_with_any_number_of_workers(
     timeline = slow.predict(Costs())
     began, ended = timeline.reads_s.T
     assert max(int(((began <= at) & (at < ended)).sum()) for at in began) == depth
+
+
+FEWER_THREADS = """
+import re, resource
+from pathlib import Path
+
+import duckdb
+from readahead.measure.run import EngineSettings, engine
+
+with engine(EngineSettings(queue_depth=8)):
+    pass
+now_bytes = 1024 * int(re.search(r"VmSize:\\s+(\\d+)", Path("/proc/self/status").read_text())[1])
+resource.setrlimit(resource.RLIMIT_AS, (now_bytes + 300 * 2**20,) * 2)
+with engine(EngineSettings(queue_depth=128)) as connection:
+    print(connection.execute("SELECT current_setting('async_threads')").fetchall())
+"""
+
+
+@pytest.mark.skipif(
+    not sys.platform.startswith("linux"), reason="only Linux limits a process's address space"
+)
+def test_threads_that_the_system_refuses_are_told_and_never_measured_with() -> None:
+    run = subprocess.run([sys.executable, "-c", FEWER_THREADS], capture_output=True, text=True, check=False)
+    last = run.stderr.strip().splitlines()[-1]
+    assert run.returncode == 1 and not run.stdout
+    assert re.search(r"DataError: DuckDB could start \d+ of the 128 threads that queue depth 128 needs", last)
+    assert "choose a smaller queue depth" in last
 
 
 def test_a_slower_device_takes_longer_and_the_model_says_so_too(case: Case) -> None:

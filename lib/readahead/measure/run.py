@@ -7,12 +7,13 @@ import json
 import re
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, nullcontext
+from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import duckdb
+import psutil
 
 from readahead.datasets.build import literal
 from readahead.devices import Device
@@ -79,13 +80,14 @@ def set_statements(values: Mapping[str, Setting]) -> list[str]:
 def engine(
     settings: EngineSettings, filesystem: EmulatedFileSystem | None = None
 ) -> Iterator[duckdb.DuckDBPyConnection]:
-    """Open a DuckDB in memory with `settings`, reading `dev://` paths through `filesystem`; close it after."""
-    connection = duckdb.connect()
+    """Open a DuckDB in memory with `settings`, reading `dev://` paths through `filesystem`; close it after.
+
+    Raises `DataError` if it could not start all its threads.
+    """
+    connection = _connect(settings)
     try:
         if filesystem is not None:
             connection.register_filesystem(filesystem)
-        for statement in set_statements(settings.values()):
-            connection.execute(statement)
         connection.execute("PRAGMA enable_profiling = 'no_output'")
         connection.execute("SET enable_progress_bar = false")  # after two seconds it would print among ours
         yield connection
@@ -93,6 +95,33 @@ def engine(
         if filesystem is not None:
             connection.unregister_filesystem(filesystem.protocol)
         connection.close()
+
+
+def _connect(settings: EngineSettings, tries: int = 10) -> duckdb.DuckDBPyConnection:
+    """Return a DuckDB with all the threads that it was told to start.
+
+    Where the system refuses one, DuckDB goes on with fewer and does not say so: fewer reads would be in flight than
+    the model is told. The refusal may pass, so it is tried again, for about five seconds.
+    """
+    process, values = psutil.Process(), settings.values()
+    needed = int(values["threads"]) - 1 + int(values["async_threads"])
+    for attempt in range(tries):
+        check()
+        before = process.num_threads()
+        with ExitStack() as undo:
+            connection = undo.enter_context(duckdb.connect())
+            for statement in set_statements(values):
+                connection.execute(statement)
+            started = process.num_threads() - before
+            if started >= needed:
+                undo.pop_all()
+                return connection
+        time.sleep(0.1 * attempt)
+    raise DataError(
+        f"DuckDB could start {max(started, 0)} of the {needed} threads that queue depth {settings.queue_depth} needs:"
+        " the system gives no more. Close other programs, allow more threads (ulimit -u, or the container's limit of"
+        " processes), or choose a smaller queue depth."
+    )
 
 
 def quoted(path: Path | str, *, emulated: bool = False) -> str:
