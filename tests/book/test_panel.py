@@ -20,7 +20,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "panels"))
 import toy
 
 from readahead import units
-from readahead.book import panel
+from readahead.book import pages
 from readahead.book.table import Table, any_machine, edges, grid, stops
 from readahead.chapters import chapter
 from readahead.devices import THIS_MACHINE
@@ -30,7 +30,7 @@ from readahead.panels.state import PanelState, address, sentence, settings_at
 
 SHORT = 1_200
 """Evaluations of the model for the table of a test."""
-ANSWERS = Path(panel.__file__).with_name("panel_model.js")
+ANSWERS = Path(pages.__file__).with_name("panel_model.js")
 HEARD = """
 const said = JSON.parse(require("fs").readFileSync(0, "utf8")), model = new TableModel(said.table);
 const now = () => ({...model.get("now"), compared: model.get("pinned").words ?? "", knobs: model.get("knobs"),
@@ -174,24 +174,25 @@ def test_the_machine_that_makes_a_book_has_no_say(monkeypatch: pytest.MonkeyPatc
 
 def test_a_page_keeps_the_printed_twin_and_gets_the_moving_panel(tmp_path: Path) -> None:
     twin = '<div data-panel="loading?writers=8&amp;size=tiny"><p>The twin.</p></div>'
-    page = panel.moving(f"<p>Before.</p>{twin}<p>After.</p>")
+    page = pages.moving(f"<p>Before.</p>{twin}<p>After.</p>")
     assert "<p>The twin.</p></div><p>After.</p>" in page
     assert "Modeled only, no DuckDB here." in page and "98 in 100" in page
     told = re.search(r"<script type='application/json'>(.*?)</script>", page, re.DOTALL)
     assert told is not None
     assert json.loads(html.unescape(told[1]))["blocks"][0]["own"]["writers"] == 8
-    assert panel.moving("<p>No panel.</p>") == "<p>No panel.</p>"
+    assert pages.moving("<p>No panel.</p>") == "<p>No panel.</p>"
 
 
-def test_the_script_is_one_that_a_page_of_a_folder_may_load(tmp_path: Path) -> None:
-    panel.assets(tmp_path)
-    text = (tmp_path / "panel.js").read_text(encoding="utf-8")
+@pytest.mark.parametrize("name", ["panel.js", "book.js"])
+def test_a_script_is_one_that_a_page_of_a_folder_may_load(name: str, tmp_path: Path) -> None:
+    text, file = pages.assets()[name], tmp_path / name
     assert not re.search(r"^\s*(export|import)\b|\bfetch\(|https?://(?!www\.w3\.org/)", text, re.MULTILINE)
+    file.write_text(text, encoding="utf-8")
     if shutil.which("node"):
-        done = subprocess.run(
-            ["node", "--check", str(tmp_path / "panel.js")], capture_output=True, text=True, check=False
-        )
+        done = subprocess.run(["node", "--check", str(file)], capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stderr
-    assert "prefers-color-scheme" in text and "@media print" in (tmp_path / "panel.css").read_text(
-        encoding="utf-8"
-    )
+
+
+def test_the_panel_takes_the_colours_of_the_page_and_leaves_paper_to_its_twin() -> None:
+    files = pages.assets()
+    assert "prefers-color-scheme" in files["panel.js"] and "@media print" in files["panel.css"]

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from readahead.book import panel
+from readahead.book import pages
 from readahead.book.table import any_machine
 from readahead.chapters import chapter
 from readahead.panels.state import PanelState, first_knob, sentence, settings_at, static_html
@@ -27,13 +27,12 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> str:
     folder = tmp_path_factory.mktemp("book")
     with any_machine():
         twin = static_html(PanelState(EXPERIMENT, START, first_knob(EXPERIMENT, START)))
-    panel.assets(folder)
-    book = Path(panel.__file__).with_name("book.css").read_text(encoding="utf-8")
-    (folder / "book.css").write_text(book, encoding="utf-8")
+    for name, text in pages.assets().items():
+        (folder / name).write_text(text, encoding="utf-8")
     head = "<!doctype html><html lang='en'><meta charset='utf-8'><title>Loading</title>"
     head += "<meta name='viewport' content='width=device-width'><link rel='stylesheet' href='book.css'>"
     again = "<script src='panel.js' defer></script>"  # as a second panel on the page brings it
-    output = f"<div class='output scroll'>{panel.moving(twin)}</div>"
+    output = f"<div class='output scroll'>{pages.moving(twin)}</div>"
     page = f"{head}<main><h1>Loading</h1>{output}</main>{again}</html>"
     (folder / "page.html").write_text(page, encoding="utf-8")
     return f"file://{folder}/page.html"

@@ -16,7 +16,7 @@ from readahead import paths
 from readahead.chapters import CONTENTS, chapter
 from readahead.experiments.round import Study
 from readahead.experiments.steps import Steps
-from readahead.panels.steps import strip, widget
+from readahead.panels.views import steps_html, steps_widget
 
 TOPICS = [row.topic for row in CONTENTS]
 
@@ -47,9 +47,9 @@ def test_a_chapter_has_steps_and_each_is_told_in_words(topic: str) -> None:
 @pytest.mark.parametrize("topic", TOPICS)
 def test_screen_and_paper_say_the_same(topic: str) -> None:
     for steps in made(topic):
-        sent: Any = widget(steps).plan
+        sent: Any = steps_widget(steps).plan
         assert json.dumps(sent)
-        paper = html.unescape(strip(steps))
+        paper = html.unescape(steps_html(steps))
         shown = [int(number) - 1 for number in re.findall(r"<figcaption>(\d+)\. ", paper)]
         assert 4 <= len(shown) <= 6
         assert shown[-1] == len(steps.frames) - 1
@@ -57,7 +57,7 @@ def test_screen_and_paper_say_the_same(topic: str) -> None:
             assert sent["frames"][at]["says"] in paper
             assert sent["frames"][at]["told"] in paper
         boxes = [text for at in shown for lane in steps.frames[at].lanes.values() for text, _ in lane]
-        drawn = BeautifulSoup(strip(steps), "html.parser").select("[role=img] span")
+        drawn = BeautifulSoup(steps_html(steps), "html.parser").select("[role=img] span")
         assert [box.get_text() for box in drawn] == boxes
 
 

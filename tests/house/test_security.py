@@ -12,7 +12,6 @@ import pytest
 from jupyter_server.services.kernels.connection.channels import ZMQChannelsWebsocketConnection
 
 import readahead
-from readahead import lab
 from readahead.commands import lab as command
 from readahead.paths import ROOT
 
@@ -56,18 +55,18 @@ def test_the_search_finds(code: str) -> None:
 def test_one_extension_starts_with_jupyterlab_and_nothing_else() -> None:
     files = {path.name: json.loads(path.read_text()) for path in command.CONFIG.rglob("*") if path.is_file()}
     assert files.keys() == {"readahead.json", "default_setting_overrides.json"}
-    assert files["readahead.json"] == {"ServerApp": {"jpserver_extensions": {"readahead.lab": True}}}
+    assert files["readahead.json"] == {"ServerApp": {"jpserver_extensions": {"readahead.commands.lab": True}}}
     told = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     assert told["scripts"].keys() == {"readahead"} and not told.keys() & {"entry-points", "gui-scripts"}
 
 
 def test_the_extension_changes_one_setting() -> None:
-    before = {lab.SETTING: ZMQChannelsWebsocketConnection, "token": "kept"}
+    before = {command.SETTING: ZMQChannelsWebsocketConnection, "token": "kept"}
     app = SimpleNamespace(
         web_app=SimpleNamespace(settings=dict(before)), log=SimpleNamespace(info=lambda _: None)
     )
-    lab._load_jupyter_server_extension(app)
-    assert app.web_app.settings == before | {lab.SETTING: lab.PromptConnection}
+    command._load_jupyter_server_extension(app)
+    assert app.web_app.settings == before | {command.SETTING: command.PromptConnection}
 
 
 def test_jupyterlab_is_told_nothing_that_opens_it() -> None:

@@ -83,7 +83,7 @@ PROMISES = (
     ),
     Promise(
         says="JupyterLab keeps its token and stays on this machine; one extension starts with it; no data file is code",
-        tests="lab/test_server.py house/test_security.py",
+        tests="commands/test_lab.py house/test_security.py",
     ),
     Promise(
         says="A wheel is the whole workbook, in a home with umlauts, without git, make or a network; what Windows and"

@@ -1,4 +1,5 @@
 // @ts-check
+/// <reference path="../panels/make.js" />
 /**
  * Guesses, answers and exercises of a page without a kernel. What a reader writes stays in this browser.
  *
@@ -33,17 +34,6 @@ function keep(name, value) {
   } catch {
     return " This browser stores nothing for this page: it is forgotten when you leave.";
   }
-}
-
-/** @param {string} name @param {Record<string, any>} [facts] @param {...(Node | string)} children @returns {any} */
-function make(name, facts = {}, ...children) {
-  const made = document.createElement(name);
-  for (const [key, value] of Object.entries(facts)) {
-    if (key.startsWith("on")) made.addEventListener(key.slice(2), value);
-    else made.setAttribute(key, String(value));
-  }
-  made.append(...children);
-  return made;
 }
 
 /** @param {Element} place @returns {any} what the notebook says of it */

@@ -7,6 +7,7 @@ MathML, and a chart of the learner's own becomes an SVG: nothing is fetched.
 from __future__ import annotations
 
 import html
+import json
 import re
 from base64 import b64decode
 from collections.abc import Mapping, Sequence
@@ -23,11 +24,15 @@ from pygments.formatters import HtmlFormatter
 from pygments.lexers import PythonLexer
 from tqdm import tqdm
 
-from readahead import paths
-from readahead.book import panel
+from readahead import paths, units
+from readahead.book.table import Table, any_machine
+from readahead.chapters import chapter
 from readahead.experiments.figure import Axis, Line, Picture
+from readahead.panels.background import HERE as PANELS
+from readahead.panels.background import script
 from readahead.panels.chart import chart
 from readahead.panels.markup import COLOURS, formula, mathml
+from readahead.panels.state import settings_at
 
 _HERE = Path(__file__).parent
 _CALL = re.compile(r"lesson\.(?:predict|reveal|claim|exercise|figure|steps|explore|guesses)\(.*\)")
@@ -38,6 +43,7 @@ _CHART, _IN_A_BOX = (
     r"<div class='scroll chart'>\g<0></div>",
 )
 """A chart, which scrolls by itself where it would be too small to read."""
+_PANEL = re.compile(r'<div data-panel="([^"]+)">')
 _ANSI = re.compile(r"\x1b\[[0-9;]*m")
 
 
@@ -76,12 +82,26 @@ class Page:
 
 def write(folder: Path, pages: Sequence[Page]) -> None:
     """Write the book into a folder, each file whole and the contents last. Raises `OSError` as the system does."""
-    for name in ("book.css", "book.js"):
-        paths.write_whole(folder / name, (_HERE / name).read_text(encoding="utf-8"))
-    panel.assets(folder)
+    for name, text in assets().items():
+        paths.write_whole(folder / name, text)
     for page in tqdm(pages, desc="pages", unit="page", disable=None):
         paths.write_whole(folder / f"{page.stem}.html", chapter_html(page, pages))
     paths.write_whole(folder / "index.html", index_html(pages))
+
+
+def assets() -> dict[str, str]:
+    """Return the files that all pages share. Scripts are classic ones: a page of a folder may not load modules."""
+    panel = script(PANELS / "panel.js").replace("export default { render };\n", "")
+    style, ours, answers = (
+        file.read_text("utf-8")
+        for file in (PANELS / "panel.css", _HERE / "panel.css", _HERE / "panel_model.js")
+    )
+    return {
+        "book.css": (_HERE / "book.css").read_text("utf-8"),
+        "book.js": script(_HERE / "book.js"),
+        "panel.css": style + ours,
+        "panel.js": f"(() => {{\n{panel}\n{answers}\nbegin();\n}})();\n",
+    }
 
 
 # -- a page ---------------------------------------------------------------------------------------------
@@ -131,7 +151,7 @@ def _output(output: Mapping[str, Any]) -> str:
     told = output.get("data", {})
     if "text/html" in told:
         shown = "".join(told["text/html"]).replace("<details open>", "<details>")
-        shown = panel.moving(shown) if "data-panel=" in shown else shown
+        shown = moving(shown) if "data-panel=" in shown else shown
         return f"<div class='output scroll'>{_CHART.sub(_IN_A_BOX, shown)}</div>"
     if "application/vnd.plotly.v1+json" in told:
         drawn = _CHART.sub(_IN_A_BOX, _drawn(told["application/vnd.plotly.v1+json"]))
@@ -163,6 +183,42 @@ def _numbers(packed: Any) -> list[float]:
     if isinstance(packed, Mapping):
         packed = np.frombuffer(b64decode(packed["bdata"]), packed["dtype"])
     return [float(number) for number in packed]
+
+
+# -- a panel -------------------------------------------------------------------------------------------
+def moving(page: str) -> str:
+    """Return an output of a notebook that holds a panel, as a page shows it.
+
+    The panel is `<div data-panel="ADDRESS">` around its static twin; ADDRESS is that of its settings, such as
+    `lookups?latency_s=0.004`.
+    """
+    return _PANEL.sub(lambda found: found[0] + _live(html.unescape(found[1])), page)
+
+
+def _live(address: str) -> str:
+    """Return what stands before the static twin: what the panel is here, and the table from which it answers."""
+    with any_machine():
+        experiment = chapter(address.partition("?")[0]).experiment
+        settings = settings_at(experiment, address)
+        if "threads" in settings and "threads=" not in address:
+            settings["threads"] = 1  # its default is for the cores of this machine
+        made = Table(experiment, settings)
+    told = json.dumps(made.told, ensure_ascii=False, separators=(",", ":")).replace("</", "<\\/")
+    return (
+        "<link rel='stylesheet' href='panel.css'><script src='panel.js' defer></script><div class='readahead-live'>"
+        "<p class='readahead-badge'><strong>Modeled only, no DuckDB here.</strong>"
+        f" {_worth(made.errors)}</p><script type='application/json'>{told}</script></div>"
+    )
+
+
+def _worth(errors: list[float]) -> str:
+    """Say in words what the numbers are and how far the curves stray."""
+    most, nearly = (units.text(errors[round(share * (len(errors) - 1))], "1", 2) for share in (1, 0.98))
+    return (
+        "Where a slider stops, every number is the model's own, with what the engine typically costs. Between the stops"
+        f" the line is straight from place to place: of {len(errors)} places drawn at random, 98 in 100 lie within"
+        f" {nearly} of the model, and the others within {most}."
+    )
 
 
 # -- Markdown -------------------------------------------------------------------------------------------

@@ -1,24 +1,31 @@
 """`python -m readahead lab`: starts JupyterLab on a notebook, as `make lab` does, or on a copy of all of them.
 
-The settings of `lab/config/` stand in front of the learner's own, which are neither changed nor hidden. Token and
-password stay as JupyterLab has them.
+The settings of `config/` beside this file stand in front of the learner's own, which are neither changed nor hidden.
+Token and password stay as JupyterLab has them. They switch on what stands at the end of this file: a server extension
+that sets TCP_NODELAY on the kernel's websocket. By default the system holds a small answer back until the one before it
+is acknowledged (J. Nagle, RFC 896, 1984), and the other side waits about 40 ms with that: every answer of the kernel,
+every step of a slider, is 40 ms late.
 """
 
 from __future__ import annotations
 
+import asyncio
 import os
 import shutil
 from pathlib import Path
+from typing import Any
 from urllib.parse import quote
 
 import click
+from jupyter_server.services.kernels.connection.channels import ZMQChannelsWebsocketConnection
 
 from readahead import paths
 from readahead.errors import DataError
 
 START = "00_start_here.ipynb"
-CONFIG = Path(__file__).parents[1] / "lab" / "config"
+CONFIG = Path(__file__).with_name("config")
 """Settings for the workbook: our server extension on, the news pop-up off."""
+SETTING = "kernel_websocket_connection_class"
 
 
 def arguments(notebook: Path | None = None, *, browser: bool = True, port: int | None = None) -> list[str]:
@@ -73,3 +80,25 @@ def lab(*, place: Path | None, no_browser: bool, port: int | None) -> None:
     from jupyterlab.labapp import LabApp
 
     LabApp.launch_instance(chosen)
+
+
+# -- the server extension -------------------------------------------------------------------------------
+class PromptConnection(ZMQChannelsWebsocketConnection):
+    """The server's own connection from browser to kernel, with TCP_NODELAY set."""
+
+    def connect(self) -> asyncio.Future[None] | None:
+        """Set TCP_NODELAY, then connect as ever."""
+        self.websocket_handler.set_nodelay(True)
+        connected: asyncio.Future[None] | None = super().connect()
+        return connected
+
+
+def _jupyter_server_extension_points() -> list[dict[str, str]]:
+    return [{"module": __name__}]
+
+
+def _load_jupyter_server_extension(app: Any) -> None:
+    # Another connection class than the server's own (a gateway's, say) is left alone.
+    if app.web_app.settings.get(SETTING) is ZMQChannelsWebsocketConnection:
+        app.web_app.settings[SETTING] = PromptConnection
+        app.log.info("readahead | kernel websockets answer without delay (TCP_NODELAY)")

@@ -9,15 +9,18 @@ import contextvars
 import html
 import threading
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import anywidget
 import ipywidgets as widgets
+import traitlets
 
 from readahead.errors import Cancelled
 from readahead.panels.markup import error_box, paragraphs
 from readahead.running import Event, check, listening
 
+HERE = Path(__file__).parent
 Work = Callable[[], Any]
 
 
@@ -28,9 +31,17 @@ def button(description: str, clicked: Callable[[], Any], **more: Any) -> Any:
     return made
 
 
+def script(file: Path) -> str:
+    """Return a script after make.js: the script of a widget, or of a page in a folder, can load no other."""
+    return (HERE / "make.js").read_text("utf-8") + file.read_text("utf-8")
+
+
 class PrintedWidget(anywidget.AnyWidget):
     """A widget that is its static twin for readers without a kernel."""
 
+    _css = HERE / "panel.css"
+    plan = traitlets.Dict().tag(sync=True)
+    """What the script has to know once; never changes."""
     twin: Callable[[], str]
     """Returns the twin as HTML, of what is shown now."""
 

@@ -39,11 +39,10 @@ from readahead.experiments.round import Study
 from readahead.experiments.run import Run, sweep
 from readahead.measure.sample import FEW, this_machine
 from readahead.models.schedule import warm_meanwhile
-from readahead.panels import steps
 from readahead.panels.chart import drawing_html
 from readahead.panels.markup import COLOURS, box, paragraphs, plain, show, table
 from readahead.panels.predictions import PredictionView, RevealView
-from readahead.panels.views import ClaimView, ComputedView, ExerciseView
+from readahead.panels.views import ClaimView, ComputedView, ExerciseView, steps_html, steps_widget
 from readahead.questions.progress import Progress, by_papermill
 from readahead.running import Event, listening
 
@@ -104,9 +103,9 @@ class Lesson:
         made = self.chapter.mechanism(name)(self.study)
         self.views["steps", name] = made
         if by_papermill():
-            show(steps.strip(made))
+            show(steps_html(made))
         else:
-            display(steps.widget(made))
+            display(steps_widget(made))
 
     def guesses(self) -> None:
         """Show whether the learner's guesses are getting better, over all chapters."""

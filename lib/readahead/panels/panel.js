@@ -1,4 +1,5 @@
 // @ts-check
+/// <reference path="make.js" />
 /**
  * The panel in the browser. The kernel says what to show (panel.py, plots.py); this file draws it, as SVG that takes
  * its colours from panel.css, and sends back what the learner does. It computes no model and writes no unit.
@@ -24,26 +25,6 @@ const CALM_MS = 500; // so long a note stands at least, so that it does not flic
 const NEAR_PX = 14; // a mark so near to the pointer is meant
 
 const SHOWN = ["axes", "line", "now", "marks", "pinned", "reads", "status", "error", "numbers", "knobs"];
-
-/** Make an element; a name with `svg:` before it is one of a drawing.
- * @param {string} name @param {Record<string, any>} [facts] @param {...(Node | string)} children @returns {any} */
-function make(name, facts = {}, ...children) {
-  const made = name.startsWith("svg:")
-    ? document.createElementNS("http://www.w3.org/2000/svg", name.slice(4))
-    : document.createElement(name);
-  set(made, facts);
-  made.append(...children);
-  return made;
-}
-
-/** Give an element attributes, and what to do `on` an event.
- * @param {Element} element @param {Record<string, any>} facts */
-function set(element, facts) {
-  for (const [key, value] of Object.entries(facts)) {
-    if (key.startsWith("on")) element.addEventListener(key.slice(2), value);
-    else element.setAttribute(key, String(value));
-  }
-}
 
 /** @param {DataView | undefined} bytes */
 const floats = (bytes) =>

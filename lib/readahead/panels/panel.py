@@ -13,7 +13,6 @@ import functools
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -22,7 +21,7 @@ import traitlets
 from readahead import units
 from readahead.experiments.experiment import Experiment, Knob, Settings
 from readahead.experiments.run import Run
-from readahead.panels.background import PrintedWidget, Worker
+from readahead.panels.background import HERE, PrintedWidget, Worker, script
 from readahead.panels.markup import error_box
 from readahead.panels.state import (
     PanelState,
@@ -47,10 +46,7 @@ STEPS = 96
 class PanelWidget(PrintedWidget):
     """What is displayed: the panel, and for readers without a kernel the same as static HTML."""
 
-    _esm = Path(__file__).with_name("panel.js")
-    _css = Path(__file__).with_name("panel.css")
-    plan = traitlets.Dict().tag(sync=True)
-    """The title, and the words and stops of every knob; never changes."""
+    _esm = script(HERE / "panel.js")
     knobs = traitlets.Dict().tag(sync=True)
     axes = traitlets.Dict().tag(sync=True)
     line = traitlets.Dict().tag(sync=True)

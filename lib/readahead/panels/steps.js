@@ -1,4 +1,5 @@
 // @ts-check
+/// <reference path="make.js" />
 /**
  * A mechanism to play, step through and scrub. Every frame came with the plan; the kernel is asked for nothing.
  * Arrow keys step, Home and End go to the ends, Space plays; whoever asked for less motion steps and never plays.
@@ -8,17 +9,6 @@
 /** @typedef {{says: string, told: string, lanes: Lane[]}} Frame */
 
 const EACH_MS = 1800; // a frame while it plays: time to read a sentence
-
-/** @param {string} name @param {Record<string, any>} [facts] @param {...(Node | string)} children @returns {any} */
-function make(name, facts = {}, ...children) {
-  const made = document.createElement(name);
-  for (const [key, value] of Object.entries(facts)) {
-    if (key.startsWith("on")) made.addEventListener(key.slice(2), value);
-    else made.setAttribute(key, String(value));
-  }
-  made.append(...children);
-  return made;
-}
 
 /** Draw a frame's boxes; those that are not as they were in the one before are marked.
  * @param {Frame} frame @param {Frame} before */

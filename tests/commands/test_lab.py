@@ -23,7 +23,7 @@ from readahead.errors import DataError
 
 TOKEN = "a-token-for-the-test"
 WATCH = """
-import readahead.lab as extension, socket
+import readahead.commands.lab as extension, socket
 before = extension.PromptConnection.connect
 def connect(self):
     result = before(self)
