@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import functools
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from readahead import published, units
@@ -22,20 +22,18 @@ from readahead.chapters.index_pages.workload import (
 )
 from readahead.experiments.claim import Sides
 from readahead.experiments.experiment import Settings
-from readahead.experiments.figure import Line, Picture, dots
+from readahead.experiments.figure import Line, Picture, curve, dots
 from readahead.experiments.residual import Tally, tally
 from readahead.experiments.round import Analogue, Applied, Round, Study, along, compared
 from readahead.experiments.steps import Frame, listed
 from readahead.questions.question import Computed
 from readahead.units import KiB
 
-figure = functools.partial(published.figure, "index_pages")
-printed = functools.partial(published.best, "index_pages")
+figure, printed = partial(published.figure, "index_pages"), partial(published.best, "index_pages")
 LEAVES, UPPER = printed("leaf_pages"), printed("upper_pages")
 """Of Randal's index."""
 READ_BYTES = published.figure("lookups", "read_bytes.cold").value
 """What Chang saw the same database read for one page when its cache was empty."""
-BIGINT_BYTES = 8
 EXAMPLE_LEAVES = printed("example_leaf_pages")
 
 
@@ -101,9 +99,7 @@ def _native_law(study: Study, *ways: Settings) -> Applied:
 
 
 def _sampled(order: str) -> Round:
-    return Round(
-        measured=lambda study: half_width(study, order), law=lambda study: half_width_law(study, order)
-    )
+    return Round(measured=partial(half_width, order=order), law=partial(half_width_law, order=order))
 
 
 ROUNDS = {
@@ -155,7 +151,7 @@ ANALOGUES = {"pages": _bytes(EVERYTHING, {}), "bytes": _bytes(SAMPLE, WHOLE)}
 
 
 # -- in print --------------------------------------------------------------------------------------------
-KEY_BYTES = {"wide": printed("key_bytes.wide"), "bigint": BIGINT_BYTES}
+KEY_BYTES = {"wide": printed("key_bytes.wide"), "bigint": 8}
 
 
 def in_print() -> Tally:
@@ -176,19 +172,12 @@ def in_print() -> Tally:
 
 # -- the figures -----------------------------------------------------------------------------------------
 def _levels(_: Study) -> Picture:
-    def above(key: float, *, nullable: bool) -> float:
-        entries = laws.fanout(laws.entry_bytes(key, nullable=nullable))
-        return float(laws.upper_pages(EXAMPLE_LEAVES, entries))
-
-    keys = [float(4 * 2**n) for n in range(8)] + [800.0]
+    keys, lines = [float(4 * 2**n) for n in range(8)] + [800.0], []
+    for name, nullable in (("key that may be null", True), ("key that is never null", False)):
+        entries = [laws.fanout(laws.entry_bytes(key, nullable=nullable)) for key in keys]
+        lines.append(curve(name, keys, [laws.upper_pages(EXAMPLE_LEAVES, some) for some in entries]))
     said = [(float(size), printed(f"example_upper_pages.{key}")) for key, size in KEY_BYTES.items()]
-    return Picture(
-        lines=(
-            Line(name="key that may be null", points=[(key, above(key, nullable=True)) for key in keys]),
-            Line(name="key that is never null", points=[(key, above(key, nullable=False)) for key in keys]),
-            dots("Randal's examples", said, "published"),
-        )
-    )
+    return Picture(lines=(*lines, dots("Randal's examples", said, "published")))
 
 
 def _ways(_: Study) -> Picture:
@@ -237,19 +226,12 @@ def _answers(study: Study) -> Picture:
         sample = study.sample(**changes)
         share, give = EXPERIMENT.case(study.settings(**changes)).early_share(sample)
         if math.isfinite(share) and math.isfinite(give):
-            at = float(sample.bytes_read)
-            ends = [(at, max(0.0, share - give)), (at, share), (at, min(1.0, share + give))]
-            seen.append((at, share))
-            lines.append(Line(name=name, points=ends, source="measured"))
-    (most, truth), *_ = seen
-    level = [(min(at for at, _ in seen), truth), (most, truth)]
-    return Picture(
-        lines=(
-            Line(name="all rows", points=level, source="other"),
-            *lines[1:],
-            dots("what each answers", seen[1:]),
-        )
-    )
+            ends = (max(0.0, share - give), share, min(1.0, share + give))
+            seen.append((float(sample.bytes_read), share))
+            lines.append(curve(name, [sample.bytes_read] * 3, ends, "measured"))
+    (most, truth), *parts = seen
+    level = curve("all rows", (min(at for at, _ in seen), most), (truth, truth), "other")
+    return Picture(lines=(level, *lines[1:], dots("what each answers", parts)))
 
 
 FIGURES = {
@@ -290,17 +272,10 @@ CLAIMS: dict[str, Sides] = {
     ),
     "longer": Sides(left=NATIVE_SAMPLE, right=NATIVE_WHOLE),
     "model_holds": Sides(left=EVERYTHING, right=lambda study: study.model.seconds(**EVERYTHING)),
-    "stirred": Sides(
-        left=lambda study: half_width(study, IN_ORDER), right=lambda study: half_width(study, SHUFFLED)
-    ),
+    "stirred": Sides(left=partial(half_width, order=IN_ORDER), right=partial(half_width, order=SHUFFLED)),
 }
 
-ANSWERS: dict[str, Computed] = {
-    "seconds": Computed(
-        law=_queued,
-        wrong={"a_read_for": lambda given: _queued(given).result / 8},
-    )
-}
+ANSWERS = {"seconds": Computed(law=_queued, wrong={"a_read_for": lambda given: _queued(given).result / 8})}
 
 
 def _walk(study: Study) -> Iterator[Frame]:

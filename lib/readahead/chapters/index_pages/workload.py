@@ -10,6 +10,7 @@ from __future__ import annotations
 import functools
 import random
 import threading
+from collections import defaultdict
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -23,6 +24,7 @@ from readahead.devices import Device
 from readahead.errors import DataError
 from readahead.experiments.experiment import Settings
 from readahead.experiments.knobs import experiment
+from readahead.experiments.steps import NO_COSTS
 from readahead.experiments.table_experiment import TableExperiment, once
 from readahead.measure.case import Case
 from readahead.measure.run import Query, Stopwatch
@@ -40,9 +42,7 @@ INDEX_WAYS = (LIMITED, MAP, SAMPLED, DETAILED, COUNT)
 """The pages above the leaves by their links (LIMITED), the same pages by the map, LIMITED with a sample of the leaves
 (SAMPLED) or with all of them (DETAILED); all leaves by the map alone, as COUNT(*) has to."""
 MAGIC = 0x52454144_50414745
-READER = Costs(
-    plan_s=0, open_s=0, open_group_s=0, read_s=READER_S, dispatch_s=DISPATCH_S, group_s=0, row_s=0, close_s=0
-)
+READER = replace(NO_COSTS, read_s=READER_S, dispatch_s=DISPATCH_S)
 """What a plain reader takes: nothing but the time to ask."""
 NEXT, COUNTED = 2, 3
 """What stands behind the magic and a page's own number: which page is next (in front the first; below 0 none), and how
@@ -178,11 +178,10 @@ class Inspection:
 
     def _from_list(self, file: EmulatedFile, pool: ThreadPoolExecutor) -> list[Numbers]:
         """Read known pages in the order of the file, as many reads at once as there are threads."""
-        wanted: dict[Span, list[int]] = {}
+        wanted, found = defaultdict[Span, list[int]](list), list[Numbers]()
         for page in pages_read(self.index, self.way)[1].tolist():
-            wanted.setdefault(self.index.block(page, self.read_bytes), []).append(page)
+            wanted[self.index.block(page, self.read_bytes)].append(page)
         jobs = iter(sorted(wanted))
-        found: list[Numbers] = []
         check()
         tell(0, len(wanted), "reading by the map")
 
@@ -303,25 +302,23 @@ class PartCase(Case):
     # -- what the model says -------------------------------------------------------------------------
     def scan(self) -> Reads:
         """Return the exact reads, of a file that is built first if need be."""
-        path = self.build()
+        path, depth = self.build(), self.window.depth
+        if self.one_by_one:
+            every, drawn = (
+                inspect.vectors(path, COLUMNS),
+                inspect.sampled(path, 100 * self.sample_share, SEED),
+            )
+            blocks = [every[vector] for vector in drawn]
+            return native_reads(blocks, [VECTOR_ROWS] * len(drawn), BLOCK_BYTES, depth=depth)
         if self.native:
-            return self._native_reads(path)
+            found = expected.blocks(self.recipe, COLUMNS)
+            return native_reads([b for _, b in found], [n for n, _ in found], BLOCK_BYTES, depth=depth)
         whole = expected.reads(self.recipe, COLUMNS, self.engine.column_gap_bytes)
         if self.way == METADATA:
             return whole.first(0)
         if self.way == CHOSEN:
             return whole.only(np.isin(np.arange(len(whole.rows)), self.chosen()))
         return whole
-
-    def _native_reads(self, path: Path) -> Reads:
-        if self.one_by_one:
-            every = inspect.vectors(path, COLUMNS)
-            drawn = inspect.sampled(path, 100 * self.sample_share, SEED)
-            blocks, rows = [every[vector] for vector in drawn], [VECTOR_ROWS] * len(drawn)
-        else:
-            found = expected.blocks(self.recipe, COLUMNS)
-            blocks, rows = [b for _, b in found], [n for n, _ in found]
-        return native_reads(blocks, rows, BLOCK_BYTES, depth=self.window.depth)
 
     @property
     def window(self) -> Window:

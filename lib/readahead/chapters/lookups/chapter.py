@@ -14,7 +14,7 @@ from readahead.chapters.lookups import laws
 from readahead.chapters.lookups.workload import EXPERIMENT, PARQUET, SHUFFLED, STRIPE_BYTES, UNSORTED
 from readahead.experiments.claim import Sides
 from readahead.experiments.experiment import Settings
-from readahead.experiments.figure import Line, Picture, dots
+from readahead.experiments.figure import Line, Picture, curve, dots
 from readahead.experiments.residual import Tally, fitted, left_out, tally
 from readahead.experiments.round import Analogue, Applied, Round, Source, Study, along, compared
 from readahead.experiments.steps import Box, Frame
@@ -92,6 +92,12 @@ def columns(rows: float, fit: Mapping[str, float] = FITTED) -> dict[str, float]:
     }
 
 
+CPU = {
+    "cpu_per_row_s.memory": "row in memory",
+    "cpu_per_row_s.disk_8k": "row from disk",
+    "cpu_per_read_s.8k": "read of 8 KB",
+    "cpu_per_read_s.64k": "read of 64 KB",
+}
 RATES = {
     "disk_8k_rows_per_s": "8 KB, rows/s",
     "disk_8k_reads_per_s": "8 KB, reads/s",
@@ -99,12 +105,6 @@ RATES = {
     "disk_64k_reads_per_s": "64 KB, reads/s",
 }
 """The columns that the disks decide."""
-CPU = {
-    "cpu_per_row_s.memory": "row in memory",
-    "cpu_per_row_s.disk_8k": "row from disk",
-    "cpu_per_read_s.8k": "read of 8 KB",
-    "cpu_per_read_s.64k": "read of 64 KB",
-}
 WORKED_OUT = "cpu_per_row_s.disk_8k"
 """The column that follows from three others: memory, reads a row, and processor time of a read."""
 
@@ -312,9 +312,9 @@ def _chart(names: Mapping[str, str]) -> Picture:
     """Return the chart of some columns, each with its name: the law's line and the printed points."""
     lines = []
     for column, name in names.items():
-        law = [(float(rows), columns(rows)[column]) for rows in ROWS]
         told = [(float(rows), printed(f"{column}.n{rows}")) for rows in ROWS]
-        lines += [Line(name=f"{name}, model", points=law), dots(f"{name}, printed", told, "published")]
+        lines.append(curve(f"{name}, model", ROWS, [columns(rows)[column] for rows in ROWS]))
+        lines.append(dots(f"{name}, printed", told, "published"))
     return Picture(lines=tuple(lines), marks={"25 | 26": 25.5})
 
 
@@ -334,12 +334,10 @@ def _printed(_: Study) -> Picture:
 
 def _bins(_: Study) -> Picture:
     disks = (1, 2, 4, 8, 16, 32, 64)
-    even = Line(name="as many as disks", points=[(float(d), float(d)) for d in disks], source="other")
-    lines = [
-        Line(name=f"{reads:,} reads at once", points=[(float(d), laws.speed_up(reads, d)) for d in disks])
-        for reads in (AFTER, 300, 10_000)
-    ]
-    return Picture(lines=(even, *lines), marks={"Chang": float(DISKS)})
+    lines = [curve("as many as disks", disks, disks, "other")]
+    for reads in (AFTER, 300, 10_000):
+        lines.append(curve(f"{reads:,} reads at once", disks, [laws.speed_up(reads, d) for d in disks]))
+    return Picture(lines=tuple(lines), marks={"Chang": float(DISKS)})
 
 
 def _step(study: Study) -> Picture:
@@ -360,8 +358,8 @@ def _distinct(study: Study) -> Picture:
             "error": max(laws.spread(groups, keys) / law[keys] for keys in seen) / DRAWS**0.5,
         },
         lines=(
-            Line(name="Cardenas", points=[(keys, laws.distinct(groups, keys)) for keys in every]),
-            Line(name="Yao", points=[(keys, laws.distinct_of(groups, rows, keys)) for keys in every]),
+            curve("Cardenas", every, [laws.distinct(groups, keys) for keys in every]),
+            curve("Yao", every, [laws.distinct_of(groups, rows, keys) for keys in every]),
             dots("DuckDB", seen.items()),
         ),
     )
@@ -421,10 +419,7 @@ CLAIMS: dict[str, Sides] = {
         right={**MANY, "table_order": SHUFFLED},
         when={"so_many_disks": lambda left, right, study: study.base["channels"] > 16},
     ),
-    "model_holds": Sides(
-        left=lambda study: step(study.measured),
-        right=lambda study: step(study.model),
-    ),
+    "model_holds": Sides(left=lambda study: step(study.measured), right=lambda study: step(study.model)),
     "both_sides": Sides(
         left=lambda study: study.measured.seconds(**by_index(max(1, break_even(study) // 2))),
         right={"query": "scan"},

@@ -94,10 +94,8 @@ class Lookup(Case):
         recipe, touched = self.recipe, self.touched()
         if recipe.format == "parquet":
             return Case.scan(self)
-        keys, chosen = (
-            sorted(self.listed()),
-            range(recipe.row_groups) if touched is None else np.flatnonzero(touched),
-        )
+        keys = sorted(self.listed())
+        chosen = range(recipe.row_groups) if touched is None else np.flatnonzero(touched)
         alone = expected.index_walk(recipe, keys, self.step_rows + 1) if self.walks else []
         if self.by_index:
             alone, chosen = alone + expected.row_blocks(recipe, keys), range(0)
@@ -224,11 +222,9 @@ class Lookups(TableExperiment):
     def case(self, settings: Settings) -> Lookup:
         """Return the case that these settings describe."""
         plain, native = super().case({**settings, "format": settings["stored"]}), settings["stored"] == NATIVE
-        block_bytes = 2 ** round(np.log2(settings["block_bytes"]))
+        file = {"order": settings["table_order"], "index": native}
         return Lookup(
-            recipe=replace(
-                plain.recipe, order=settings["table_order"], index=native, block_bytes=block_bytes
-            ),
+            recipe=replace(plain.recipe, block_bytes=2 ** round(np.log2(settings["block_bytes"])), **file),
             device=plain.device,
             engine=replace(plain.engine, more=_by_index(settings["step_rows"]) if native else {}),
             keys=min(plain.keys, plain.recipe.rows // 2),
