@@ -155,7 +155,7 @@ def agendas() -> str:
 # -- guesses, exercises, boards --------------------------------------------------------------------
 def _guess(known: Chapter, asked: Prediction) -> list[str]:
     """Return what is expected of a guess, the wrong ones, and the debrief."""
-    found, figures = expected()[known.place.topic, asked.id], known.rounds[asked.id].figures
+    found, figures = expected()[known.place.topic, asked.id], known.rounds[asked.id].published
     if len(found.answers) > 1:
         answer = "; ".join(f"{text} ({one.name})" for one, text in zip(PLACES, found.answers, strict=True))
     else:

@@ -23,7 +23,7 @@ AWAY = 2.0
 def test_the_answer_lies_well_within_the_scale(known, asked) -> None:  # type: ignore[no-untyped-def]
     turn = known.rounds[asked.id]
     modeled = turn.modeled_value(Study(known.experiment, size="tiny"))
-    answers = ([modeled.median] if modeled else []) + [figure.best for figure in turn.figures[:1]]
+    answers = ([modeled.median] if modeled else []) + [figure.best for figure in turn.published[:1]]
     high = (
         math.inf if asked.kind == "1" else asked.high / AWAY
     )  # all of it is an answer, and nothing lies beyond

@@ -88,7 +88,7 @@ def test_no_answer_stands_above_its_question(place) -> None:  # type: ignore[no-
         asked.add(name)
         one = opened.rounds[name]
         modeled = one.modeled_value(study)
-        for value in [*([modeled.median] if modeled else []), *(figure.value for figure in one.figures)]:
+        for value in [*([modeled.median] if modeled else []), *(figure.value for figure in one.published)]:
             for number, pattern in spellings(value, opened.prediction(name).kind):
                 hit = pattern.search(above)
                 if hit and (place.topic, name, number) in ALLOWED:

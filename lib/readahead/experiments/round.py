@@ -16,7 +16,6 @@ import inspect
 import re
 import textwrap
 import threading
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -155,44 +154,18 @@ def _names(lines: CodeType) -> Iterator[str]:
             yield from _names(step.argval)
 
 
-class Source(ABC):
-    """A source of truth: it can be asked how long a query takes at some settings."""
+class Source:
+    """A source of truth: the model, which computes, or the measurement, which runs DuckDB on this machine."""
 
-    def __init__(self, study: Study) -> None:
+    def __init__(self, study: Study, seconds: Callable[..., Value]) -> None:
         self.study = study
-
-    @abstractmethod
-    def seconds(self, **changes: Any) -> Value:
-        """Return the time of the query with some knobs changed from the study's settings."""
+        self.seconds = seconds
+        """Returns the time of the query with some knobs changed from the study's settings, with its interval."""
 
     def throughput(self, **changes: Any) -> Value:
         """Return work / time, in the unit of the experiment (bytes or rows a second)."""
         work = self.study.experiment.work(self.study.settings(**changes))
         return exactly(work) / self.seconds(**changes)
-
-
-class Model(Source):
-    """The model, which computes."""
-
-    def estimate(self, **changes: Any) -> Estimate:
-        """Return the predicted time as named terms."""
-        return self.study.experiment.model(self.study.settings(**changes))
-
-    def seconds(self, **changes: Any) -> Value:
-        """Return the predicted time with its band."""
-        return self.study.experiment.predicted(self.study.settings(**changes))
-
-
-class Measurement(Source):
-    """The measurement: DuckDB, on this machine."""
-
-    def sample(self, **changes: Any) -> Sample:
-        """Return what was seen at these settings; measured at the first call, kept after it."""
-        return self.study.sample(**changes)
-
-    def seconds(self, **changes: Any) -> Value:
-        """Return the measured time with its interval and warnings."""
-        return value(self.sample(**changes))
 
 
 class Study:
@@ -202,8 +175,8 @@ class Study:
         self.experiment = experiment
         self.repeats = require_repeats(repeats)
         self.base = experiment.turned(**base)
-        self.model = Model(self)
-        self.measured = Measurement(self)
+        self.model = Source(self, lambda **changes: experiment.predicted(self.settings(**changes)))
+        self.measured = Source(self, lambda **changes: value(self.sample(**changes)))
         self._samples: dict[str, Sample] = {}
         self._lock = threading.RLock()
         self._noted: list[dict[str, dict[str, Any]]] = []
@@ -211,6 +184,10 @@ class Study:
     def settings(self, **changes: Any) -> dict[str, Any]:
         """Return the value of every knob with some turned. Raises `BadValue` as the experiment does."""
         return self.experiment.turned(self.base, **changes)
+
+    def estimate(self, **changes: Any) -> Estimate:
+        """Return the modeled time as named terms."""
+        return self.experiment.model(self.settings(**changes))
 
     def sample(self, **changes: Any) -> Sample:
         """Return the sample at these settings, measured once. Raises `Cancelled` when told to stop."""
@@ -318,7 +295,7 @@ class Round:
     """Instead of `ask`, where the model is asked something else; gets the study."""
     measured: Question | None = None
     """Instead of `ask`, where the measurement is asked something else; gets the study."""
-    published: Callable[[], Sequence[Figure]] | Sequence[Figure] = field(default_factory=tuple)
+    published: Sequence[Figure] = ()
     """Figures in the prediction's own unit."""
     beside: Sequence[Ratio] = ()
     """Printed ratios that have an analogue in DuckDB; from `data/published/beside.csv`."""
@@ -332,7 +309,7 @@ class Round:
 
     def __post_init__(self) -> None:
         sources = (self.ask, self.model, self.law, self.measured)
-        if all(source is None for source in sources) and not self.figures:
+        if all(source is None for source in sources) and not self.published:
             raise BadValue("This round has no source. Give ask=, model=, law=, measured= or published=.")
 
     @property
@@ -358,11 +335,6 @@ class Round:
         """Return DuckDB's ratios, each beside a printed one. Raises `Cancelled` when stopped."""
         asked = (self.analogues[one.asked](study, one) if one.asked else measured for one in self.beside)
         return [value(found).median for found in asked if found is not None]
-
-    @property
-    def figures(self) -> tuple[Figure, ...]:
-        """Return the published figures."""
-        return tuple(self.published() if callable(self.published) else self.published)
 
 
 Changes = Settings | Callable[[Study], Settings]

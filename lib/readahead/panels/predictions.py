@@ -298,7 +298,7 @@ class RevealView:
         if modeled is not None:
             says = f"the model says {told(modeled)}"
             found.append(Source(by="modeled", value=modeled, name="Model", text=told(modeled), says=says))
-        for figure in self._turn.figures:
+        for figure in self._turn.published:
             value = exactly(figure.value)
             says = f"{figure.author} published {told(value)}"
             name = f"Published: {figure.author}, {figure.title}"

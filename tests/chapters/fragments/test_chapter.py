@@ -37,7 +37,7 @@ def test_short_pieces_are_slower_on_a_disk_and_not_on_flash(study: Study) -> Non
     pieces, whole = ({"fragment_bytes": size} for size in (64 * KiB, 64 * 1024 * KiB))
     disk = study.model.seconds(**pieces) / study.model.seconds(**whole)
     assert disk.median > 1.5
-    seeks = [sum(read.seeks for read in study.measured.sample(**piece).reads) for piece in (pieces, whole)]
+    seeks = [sum(read.seeks for read in study.sample(**piece).reads) for piece in (pieces, whole)]
     assert seeks[0] > 4 * seeks[1] > 0
     flash = ROUNDS["flash"].ask
     assert flash is not None
@@ -51,7 +51,7 @@ def test_eight_readers_hurt_one_head_and_help_eight(study: Study) -> None:
     assert one(study.model).median > 2
     assert eight(study.model).median > 2
     seeks = {
-        readers: sum(read.seeks for read in study.measured.sample(**plain(readers=readers, channels=1)).reads)
+        readers: sum(read.seeks for read in study.sample(**plain(readers=readers, channels=1)).reads)
         for readers in (1, 8)
     }
     assert seeks[8] > 4 * seeks[1]

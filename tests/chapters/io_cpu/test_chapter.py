@@ -55,7 +55,7 @@ def test_an_eviction_is_paid_for_by_the_pages_that_are_read() -> None:
 
 
 def test_the_densest_aggregate_stays_unexplained() -> None:
-    modeled, [printed] = ROUNDS["rows323"].law(None).result, ROUNDS["rows323"].figures  # type: ignore[misc, arg-type]
+    modeled, [printed] = ROUNDS["rows323"].law(None).result, ROUNDS["rows323"].published  # type: ignore[misc, arg-type]
     assert modeled < 0.8 * printed.value  # the chapter says so; a fit that hides it would be found here
     rows = page_costs.ROWS[:-1]
     eight = page_costs.aggregated().cpu_s(rows) / page_costs.column("aggregate", rows)
@@ -94,7 +94,7 @@ def test_every_round_has_its_sources(name: str, study: Study) -> None:
     if name.endswith("here") and not page_cache.can_evict():
         pytest.skip("this system cannot empty its page cache")
     modeled, measured = ROUNDS[name].modeled_value(study), ROUNDS[name].measured_value(study)
-    assert modeled is not None or measured is not None or ROUNDS[name].figures
+    assert modeled is not None or measured is not None or ROUNDS[name].published
     for value in (modeled, measured):
         assert value is None or value.median >= 0
 

@@ -58,9 +58,9 @@ def planned(study: Study, **changes: object) -> Reads:
 
 
 def test_through_the_index_one_read_is_under_way_and_past_the_step_many(study: Study) -> None:
-    assert study.measured.sample(rows_per_lookup=BEFORE).max_in_flight == 1
-    assert study.measured.sample(rows_per_lookup=AFTER).max_in_flight > 3
-    assert study.measured.sample(rows_per_lookup=AFTER, step_rows=100).max_in_flight == 1
+    assert study.sample(rows_per_lookup=BEFORE).max_in_flight == 1
+    assert study.sample(rows_per_lookup=AFTER).max_in_flight > 3
+    assert study.sample(rows_per_lookup=AFTER, step_rows=100).max_in_flight == 1
 
 
 @pytest.mark.parametrize("table_order", EXPERIMENT.knob("table_order").choices)
@@ -70,7 +70,7 @@ def test_through_the_index_the_very_blocks_are_read_that_were_planned(
     study: Study, file: dict[str, int], table_order: str, rows: int, step: int
 ) -> None:
     changes = {"rows_per_lookup": rows, "step_rows": step, "table_order": table_order, **file}
-    sample = study.measured.sample(**changes, latency_s=20e-6, queue_depth=1)
+    sample = study.sample(**changes, latency_s=20e-6, queue_depth=1)
     spans = planned(study, **changes, queue_depth=1).listed
     assert sorted((read.offset, read.size_bytes) for read in sample.reads) == sorted(spans)
 
@@ -79,7 +79,7 @@ def test_through_the_index_the_very_blocks_are_read_that_were_planned(
 @pytest.mark.parametrize("rows", [27, 100, 1_000])
 def test_past_the_step_the_index_is_left_after_the_very_key_that_was_planned(study: Study, rows: int) -> None:
     changes = {"rows_per_lookup": rows, "step_rows": 10, "block_bytes": 16 * KiB, "queue_depth": 1}
-    sample = study.measured.sample(**changes, latency_s=20e-6)
+    sample = study.sample(**changes, latency_s=20e-6)
     plan = planned(study, **changes)
     walked = [(read.offset, read.size_bytes) for read in sample.reads[: len(plan.footer)]]
     assert walked == [tuple(span) for span in plan.footer.tolist()]
@@ -90,7 +90,7 @@ def test_past_the_step_the_index_is_left_after_the_very_key_that_was_planned(stu
     "changes", [MANY, {**MANY, "table_order": SHUFFLED}, {**MANY, "rows_per_lookup": 300}], ids=str
 )
 def test_of_parquet_the_very_reads_were_planned(study: Study, changes: dict[str, object]) -> None:
-    seen = study.measured.sample(**changes).reads  # of a file that is built: before that it is only expected
+    seen = study.sample(**changes).reads  # of a file that is built: before that it is only expected
     assert sorted((r.offset, r.size_bytes) for r in seen) == sorted(planned(study, **changes).listed)
 
 
@@ -101,18 +101,18 @@ def test_every_way_gives_the_same_rows(study: Study) -> None:
         for order in EXPERIMENT.knob("table_order").choices
         for more in ({}, {"asked": UNSORTED}, {"step_rows": 1})
     ]
-    assert len({study.measured.sample(**way, latency_s=20e-6).answer for way in ways}) == 1
+    assert len({study.sample(**way, latency_s=20e-6).answer for way in ways}) == 1
 
 
 def test_the_order_of_the_keys_changes_no_read(study: Study) -> None:
     sorted_reads, mixed = (
-        study.measured.sample(rows_per_lookup=BEFORE, **way).reads for way in ({}, {"asked": UNSORTED})
+        study.sample(rows_per_lookup=BEFORE, **way).reads for way in ({}, {"asked": UNSORTED})
     )
     assert {r.offset for r in sorted_reads} == {r.offset for r in mixed}
 
 
 def test_keys_without_a_gap_pass_by_the_index(study: Study) -> None:
-    sample = study.measured.sample(rows_per_lookup=BEFORE, asked=NEIGHBOURS)
+    sample = study.sample(rows_per_lookup=BEFORE, asked=NEIGHBOURS)
     index = {planned(study, rows_per_lookup=1).listed[0][0]}
     assert not index & {read.offset for read in sample.reads}
     assert len(sample.reads) < 20
@@ -165,9 +165,9 @@ def test_both_ends_of_every_knob_can_be_modeled(stored: str) -> None:
 
 @pytest.mark.parametrize("stored", EXPERIMENT.knob("stored").choices)
 def test_rows_are_looked_up_on_this_disk_too(study: Study, stored: str) -> None:
-    sample = study.measured.sample(stored=stored, where="this disk, warm")
+    sample = study.sample(stored=stored, where="this disk, warm")
     assert sample.seconds[0] > 0
-    assert sample.answer == study.measured.sample(stored=stored).answer
+    assert sample.answer == study.sample(stored=stored).answer
 
 
 def test_what_an_examination_draws_can_be_asked() -> None:

@@ -42,7 +42,7 @@ def test_the_printed_figures_agree() -> None:
 def test_a_scan_without_locks_is_asked_before_it_is_told() -> None:
     told = ROUNDS["nolock"]
     assert told.law(None).result == pytest.approx(734e6)  # type: ignore[misc, arg-type]
-    assert [one.printed for one in told.figures] == ["707MB/sec"]
+    assert [one.printed for one in told.published] == ["707MB/sec"]
     notebook = (paths.ROOT / "notebooks" / "02_read_ahead.ipynb").read_text(encoding="utf-8")
     assert "707" not in notebook and "680" not in notebook
 
@@ -67,7 +67,7 @@ def test_sheas_device_is_the_catalogues() -> None:
     ids=str,
 )
 def test_duckdb_sends_the_very_reads_that_were_planned(study: Study, changes: dict[str, object]) -> None:
-    sample = study.measured.sample(**changes)
+    sample = study.sample(**changes)
     case = EXPERIMENT.case(study.settings(**changes))
     assert sorted((read.offset, read.size_bytes) for read in sample.reads) == sorted(case.scan().listed)
     assert sample.max_in_flight <= case.window.slots
@@ -75,22 +75,20 @@ def test_duckdb_sends_the_very_reads_that_were_planned(study: Study, changes: di
 
 @pytest.mark.parametrize("changes", [switched(OFF), switched(ON, NATIVE)], ids=["pages", "blocks"])
 def test_where_the_reads_are_not_exact_they_are_close(study: Study, changes: dict[str, object]) -> None:
-    sample, case = study.measured.sample(**changes), EXPERIMENT.case(study.settings(**changes))
+    sample, case = study.sample(**changes), EXPERIMENT.case(study.settings(**changes))
     assert len(sample.reads) == pytest.approx(case.scan().count, rel=0.15)
 
 
 def test_every_way_to_read_gives_the_same_answer(study: Study) -> None:
     answers = [
-        study.measured.sample(**switched(way, stored)).answer
-        for way in (ON, OFF)
-        for stored in (PARQUET, NATIVE)
+        study.sample(**switched(way, stored)).answer for way in (ON, OFF) for stored in (PARQUET, NATIVE)
     ]
     assert len(set(answers)) == 1
 
 
 def test_async_threads_alone_keep_four_groups_a_worker_under_way(study: Study) -> None:
-    assert study.measured.sample(queue_depth=128, read_ahead=ALONE).max_in_flight <= 4 * spare_threads()
-    assert study.measured.sample(queue_depth=32).max_in_flight > 16
+    assert study.sample(queue_depth=128, read_ahead=ALONE).max_in_flight <= 4 * spare_threads()
+    assert study.sample(queue_depth=32).max_in_flight > 16
 
 
 @pytest.mark.parametrize("name", ["switch", "switch_native", "depth", "alone", "hole"])

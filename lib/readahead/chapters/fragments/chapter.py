@@ -47,7 +47,7 @@ def disk_share(study: Study, fragment_bytes: int) -> float:
     It is what the bytes alone would have taken, over the time from each submission to its bytes. What DuckDB
     does between two reads is in neither.
     """
-    reads = study.measured.sample(fragment_bytes=fragment_bytes, queue_depth=1, **LONG).reads
+    reads = study.sample(fragment_bytes=fragment_bytes, queue_depth=1, **LONG).reads
     passing_s = sum(read.size_bytes for read in reads) / float(study.base["bandwidth_bytes_per_s"])
     return passing_s / sum(read.due_s - read.submitted_s for read in reads)
 

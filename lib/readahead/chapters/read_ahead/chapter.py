@@ -60,7 +60,7 @@ def limit_reads(study: Study, depth: int) -> float:
 
 def limit_reads_seen(study: Study, depth: int) -> float:
     """Return how many reads DuckDB sent for it."""
-    return float(len(study.measured.sample(query=LIMIT, queue_depth=depth).reads))
+    return float(len(study.sample(query=LIMIT, queue_depth=depth).reads))
 
 
 # -- in print --------------------------------------------------------------------------------------------
@@ -103,7 +103,7 @@ def _without_locks() -> Applied:
 
 def _total(study: Study, changes: Settings, *terms: str) -> float:
     """Return the model's time for some terms, hidden behind others or not."""
-    estimate = study.model.estimate(**changes)
+    estimate = study.estimate(**changes)
     return sum(part.get(term, 0.0) for part in (estimate.terms_s, estimate.overlapped_s) for term in terms)
 
 

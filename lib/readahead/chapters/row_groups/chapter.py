@@ -121,7 +121,7 @@ ROUNDS = {
     "groups": Round(law=lambda _: Applied(laws.groups, rows=_TABLE_ROWS)),
     "text": Round(
         law=lambda _: Applied(laws.times_as_many, rows=_TABLE_ROWS, cut_rows=_FILLED_ROWS),
-        published=lambda: (figure("row_groups", "row_group_number_factor"),),
+        published=(figure("row_groups", "row_group_number_factor"),),
     ),
     "dictionary": Round(
         model=lambda _: modeled_bytes(NONE) / modeled_bytes(None),
