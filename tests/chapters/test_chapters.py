@@ -1,6 +1,5 @@
 """The table of contents and the notebooks, files and ids that hang on it."""
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -39,10 +38,3 @@ def test_an_unknown_name_is_answered_with_the_known_ones() -> None:
         CHAPTER.prediction("fetched")
     with pytest.raises(BadValue, match="no figure of chapter 'toy'. It has: yield"):
         CHAPTER.figure("yeld")
-
-
-def test_a_prediction_without_its_round_is_refused() -> None:
-    rounds = dict(CHAPTER.rounds)
-    del rounds["fetch"]
-    with pytest.raises(BadValue, match="fetch must be both a Prediction"):
-        replace(CHAPTER, rounds=rounds)

@@ -5,7 +5,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from toybox import CHAPTER, study
 
-from readahead.errors import BadValue
 from readahead.experiments.claim import AGREES, DIFFERS, NOISY, Claim, Reason
 from readahead.measure.sample import Value, exactly
 
@@ -117,27 +116,6 @@ def test_the_toy_claims_on_a_quiet_a_noisy_and_a_hasty_study() -> None:
     assert (found.verdict, found.reasons) == (DIFFERS, ("The farmer rests at each bucket.",))
     assert fits.on(study(wobble=0.6, repeats=9)).verdict == NOISY
     assert rope.on(study(repeats=2)).verdict == NOISY
-
-
-@pytest.mark.parametrize(
-    ("change", "named"),
-    [
-        ({"relation": "like"}, "relation='like'"),
-        ({"factor": 0}, "factor=0"),
-        ({"tolerance": -1}, "tolerance=-1"),
-    ],
-)
-def test_a_claim_that_cannot_be_tested_is_refused(change: dict[str, object], named: str) -> None:
-    facts: dict[str, object] = {"relation": "within"} | change
-    with pytest.raises(BadValue, match=named):
-        Claim(
-            id="c",
-            left=lambda study: 1,
-            right=lambda study: 1,
-            left_name="",
-            right_name="",
-            **facts,
-        )  # type: ignore[arg-type]
 
 
 def test_a_count_of_nothing_is_told_and_not_raised() -> None:

@@ -88,6 +88,8 @@ def written(tmp_path: Path, told: Any) -> Path:
             {**GOOD, "claims": {"same": {**CLAIM, "relation": "like"}}},
             "claims.same.relation: 'like' is not one of",
         ),
+        ({**GOOD, "claims": {"same": {**CLAIM, "factor": 0}}}, "claims.same.factor: 0 is less than"),
+        ({**GOOD, "claims": {"same": {**CLAIM, "tolerance": -1}}}, "claims.same.tolerance: -1 is less than"),
     ],
 )
 def test_a_fault_names_file_id_and_field(tmp_path: Path, told: Any, named: str) -> None:

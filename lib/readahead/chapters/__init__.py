@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import functools
 import importlib
-import json
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
@@ -40,7 +39,13 @@ class Place:
     @property
     def title(self) -> str:
         """Return the first heading of its notebook. Raises `DataError` if the notebook cannot be read."""
-        return _first_heading(paths.NOTEBOOKS / self.notebook)
+        path = paths.NOTEBOOKS / self.notebook
+        found = re.search(r"^# +(.+)$", "".join(text for _, text in words.cells(path)[:1]), re.MULTILINE)
+        if found is None:
+            raise DataError(
+                f"{path} has no title. Begin its first cell with '# Title', or restore it from git."
+            )
+        return found[1].strip()
 
 
 def _questions(topic: str) -> Path:
@@ -56,17 +61,6 @@ def contents(notebooks: Path) -> tuple[Place, ...]:
 
 CONTENTS = contents(paths.NOTEBOOKS)
 """Every chapter."""
-
-
-@functools.cache
-def _first_heading(path: Path) -> str:
-    try:
-        cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
-        return re.search(r"^# +(.+)$", "".join(cells[0]["source"]), re.MULTILINE)[1].strip()  # type: ignore[index]
-    except (OSError, ValueError, LookupError, TypeError) as error:
-        raise DataError(
-            f"{path} has no title: {error}. Begin its first cell with '# Title', or restore it from git."
-        ) from error
 
 
 Paint = Callable[[Study], Drawing]
@@ -92,15 +86,6 @@ class Chapter:
     board: Mapping[str, Any] = field(default_factory=dict)
     """What a leader draws: a sketch, and what it says."""
 
-    def __post_init__(self) -> None:
-        asked, answered = {p.id for p in self.predictions}, set(self.rounds)
-        if asked != answered:
-            lost = ", ".join(sorted(asked ^ answered))
-            raise BadValue(
-                f"Chapter {self.place.topic!r}: {lost} must be both a Prediction (exercises) and a Round"
-                " (experiments). Give both the same id."
-            )
-
     @property
     def minutes(self) -> int:
         """Return how many minutes a room takes for its predictions and exercises."""
@@ -108,7 +93,7 @@ class Chapter:
 
     def question(self, call: str, name: str) -> str:
         """Return the question of a `predict`, `claim` or `exercise`, as the notebook asks it, or nothing."""
-        return _asked(paths.NOTEBOOKS / self.place.notebook).get((call, name), "")
+        return words.asked(paths.NOTEBOOKS / self.place.notebook).get((call, name), "")
 
     def prediction(self, name: str) -> Prediction:
         """Return one prediction. Raises `BadValue` for a name that is none."""
@@ -181,8 +166,3 @@ def _figures(told: Any) -> dict[str, Paint]:
     for name, one in getattr(told, "FIGURES", {}).items():
         found[name] = one if callable(one) else functools.partial(traces, runs=one)
     return found
-
-
-@functools.cache
-def _asked(notebook: Path) -> dict[tuple[str, str], str]:
-    return words.asked(notebook)

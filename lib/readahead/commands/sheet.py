@@ -37,7 +37,7 @@ from readahead.commands.run import check_parameters, defaults, digest
 from readahead.errors import BadValue, DataError
 from readahead.experiments.claim import AGREES, DIFFERS, NOISY
 from readahead.measure.sample import Machine, this_machine
-from readahead.questions.schema import schema_fault
+from readahead.published import schema_fault
 
 FOLDER = paths.DATA / "sheets"
 MOST_BYTES = 2**20

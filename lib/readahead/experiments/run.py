@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import json
 import math
+import operator
 import os
 import re
 from collections.abc import Iterable, Mapping
@@ -163,7 +164,8 @@ def write_down(experiment: Experiment, settings: Settings, sample: Sample | None
         return None
     number = len(_written) + 1
     path = Path(folder) / (f"{name}.json" if number == 1 else f"{name}.{number}.json")
-    found = _plain(_facts(experiment, settings, sample))
+    told = json.dumps(_facts(experiment, settings, sample), default=operator.methodcaller("item"))
+    found = json.loads(told, parse_constant=lambda _: None)  # JSON has no infinity
     try:
         paths.write_whole(path, json.dumps(found, indent=1, ensure_ascii=False) + "\n")
     except OSError as error:
@@ -200,14 +202,3 @@ def _facts(experiment: Experiment, settings: Settings, sample: Sample | None) ->
         "measured": measured,
         "machine": asdict(this_machine()),
     }
-
-
-def _plain(thing: Any) -> Any:
-    """Return it as JSON has it: numpy's numbers as Python's, and no infinity."""
-    if isinstance(thing, Mapping):
-        return {str(key): _plain(value) for key, value in thing.items()}
-    if isinstance(thing, (list, tuple)):
-        return [_plain(value) for value in thing]
-    if hasattr(thing, "item"):
-        thing = thing.item()
-    return None if isinstance(thing, float) and not math.isfinite(thing) else thing

@@ -26,10 +26,7 @@ _ABOUT = re.compile(r"^(?:about|around|circa|roughly|approx(?:imately|\.)?|ca\.|
 
 _SIZES: dict[str, float] = {
     **units.SCALES["bytes"],
-    "TB": units.TB,
-    "GB": units.GB,
-    "MB": units.MB,
-    "kB": units.kB,
+    **{word.removesuffix("/s"): size for word, size in units.SCALES["bytes_per_s"].items()},
     "KB": units.kB,
     "K": units.KiB,
     "byte": 1,

@@ -11,6 +11,7 @@ be written is kept in memory; either way `notices` says so in words.
 from __future__ import annotations
 
 import copy
+import functools
 import json
 import os
 import sys
@@ -24,7 +25,7 @@ import psutil
 
 from readahead import __version__, paths
 from readahead.errors import DataError
-from readahead.questions.schema import schema_fault
+from readahead.published import schema_fault
 
 FORMAT = 1
 SCHEMA = Path(__file__).with_name("progress.schema.json")
@@ -36,8 +37,7 @@ Clock = Callable[[], datetime]
 Facts = dict[str, Any]
 
 
-def _now() -> datetime:
-    return datetime.now(UTC)
+_now = functools.partial(datetime.now, UTC)
 
 
 def default_path() -> Path:

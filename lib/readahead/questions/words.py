@@ -7,7 +7,6 @@ are Python under the same id. Here the three are put together.
 from __future__ import annotations
 
 import functools
-import json
 import math
 import re
 from collections.abc import Callable, Iterable, Mapping
@@ -15,14 +14,14 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+from readahead import paths
 from readahead.errors import BadValue, DataError
 from readahead.experiments.claim import Claim, Reason, Sides
 from readahead.experiments.round import Round, Study
 from readahead.experiments.steps import Frame, Steps
-from readahead.published import read_yaml
+from readahead.published import read_yaml, schema_fault
 from readahead.questions.answers import Amount, Choice, Order, Several, Shape
 from readahead.questions.question import Computed, Exercise, Misconception, Prediction, numbers_of
-from readahead.questions.schema import schema_fault
 
 SCHEMA = Path(__file__).with_name("questions.schema.json")
 Entries = Mapping[str, Mapping[str, Any]]
@@ -149,9 +148,12 @@ _CALL = re.compile(r"^\s*lesson\.(predict|claim|exercise)\(\s*[\"'](\w+)[\"']", 
 _LABEL = re.compile(r"^\*\*(?:Predict|Claim|Exercise)\.\*\*\s*")
 
 
-def _source(cell: Mapping[str, Any], kind: str) -> str:
-    """Return the text of a cell; nothing if it is of another kind."""
-    return "".join(cell.get("source", "")) if cell.get("cell_type") == kind else ""
+def cells(notebook: Path) -> list[tuple[str, str]]:
+    """Return the kind and the text of each cell of a notebook. Raises `DataError` if it cannot be read."""
+    try:
+        return [(cell["cell_type"], "".join(cell["source"])) for cell in paths.read_json(notebook)["cells"]]
+    except (OSError, ValueError, LookupError, TypeError) as error:
+        raise DataError(f"{notebook} cannot be read: {error}. Take it from git again.") from error
 
 
 def asked(notebook: Path) -> dict[tuple[str, str], str]:
@@ -162,13 +164,9 @@ def asked(notebook: Path) -> dict[tuple[str, str], str]:
     """
     if not notebook.exists():
         return {}
-    try:
-        cells = json.loads(notebook.read_text(encoding="utf-8"))["cells"]
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise DataError(f"{notebook} cannot be read: {error}. Take it from git again.") from error
     found = {}
-    for above, cell in pairwise([{}, *cells]):
-        call, question = _CALL.match(_source(cell, "code")), _source(above, "markdown")
-        if call and _LABEL.match(question):
+    for (above, question), (kind, text) in pairwise(cells(notebook)):
+        call = _CALL.match(text)
+        if (above, kind) == ("markdown", "code") and call and _LABEL.match(question):
             found[call[1], call[2]] = _LABEL.sub("", question).strip()
     return found

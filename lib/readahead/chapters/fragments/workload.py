@@ -92,14 +92,11 @@ class Fragments(TableExperiment):
     def readers(self, settings: Settings) -> Readers:
         """Return the plain readers; with several heads, each reader's part lies on a head of its own."""
         heads, count = settings["channels"], settings["readers"]
-        one = Readers(device=self.device({**settings, "channels": 1}), readers=count)
-        if heads == 1:
-            return one
-        rate = one.device.channel_bandwidth_bytes_per_s
-        many = one.device.but(
-            channels=heads, stripe_bytes=SHARED_BYTES // count, bandwidth_bytes_per_s=rate * heads
-        )
-        return Readers(device=many, readers=count)
+        device = self.device({**settings, "channels": 1})
+        if heads > 1:
+            rate, part_bytes = device.channel_bandwidth_bytes_per_s, SHARED_BYTES // count
+            device = device.but(channels=heads, stripe_bytes=part_bytes, bandwidth_bytes_per_s=rate * heads)
+        return Readers(device=device, readers=count)
 
     def model(self, settings: Settings) -> Estimate:
         """Return the scan's estimate, or that of the plain readers."""
