@@ -162,6 +162,10 @@ class Source:
         self.seconds = seconds
         """Returns the time of the query with some knobs changed from the study's settings, with its interval."""
 
+    def estimate(self, **changes: Any) -> Estimate:
+        """Return the modeled time as named terms, whichever source is asked."""
+        return self.study.experiment.model(self.study.settings(**changes))
+
     def throughput(self, **changes: Any) -> Value:
         """Return work / time, in the unit of the experiment (bytes or rows a second)."""
         work = self.study.experiment.work(self.study.settings(**changes))
@@ -184,10 +188,6 @@ class Study:
     def settings(self, **changes: Any) -> dict[str, Any]:
         """Return the value of every knob with some turned. Raises `BadValue` as the experiment does."""
         return self.experiment.turned(self.base, **changes)
-
-    def estimate(self, **changes: Any) -> Estimate:
-        """Return the modeled time as named terms."""
-        return self.experiment.model(self.settings(**changes))
 
     def sample(self, **changes: Any) -> Sample:
         """Return the sample at these settings, measured once. Raises `Cancelled` when told to stop."""

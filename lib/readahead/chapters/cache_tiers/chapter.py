@@ -115,7 +115,7 @@ def _scan_gain(study: Study, before: Settings, after: Settings) -> Applied:
         sum(-(-size // one.block_bytes) for size in one.trace.sizes) * one.shares()[2] for one in (many, few)
     ]
     waits = {"in_flight": few.window.slots, "latency_s": few.device.latency_s}
-    own_s = study.estimate(**after).terms_s["cpu"]
+    own_s = study.model.estimate(**after).terms_s["cpu"]
     return Applied(laws.scan_gain, before=reads[0], after=reads[1], **waits, own_s=own_s)
 
 

@@ -212,7 +212,7 @@ def at_the_step(study: Study) -> dict[str, float]:
         "before": below.count,
         "alone": len(above.footer),
         "service_s": device.latency_s + study.base["block_bytes"] / device.channel_bandwidth_bytes_per_s,
-        "together_s": study.estimate(rows_per_lookup=AFTER).terms_s["many at once"],
+        "together_s": study.model.estimate(rows_per_lookup=AFTER).terms_s["many at once"],
     }
 
 
@@ -221,7 +221,7 @@ def _eight(study: Study, one: Settings, eight: Settings) -> Applied:
     planned = EXPERIMENT.case(study.settings(**eight)).scan()
     spans = [span for group in planned.groups for span in group]
     disks = np.bincount([offset // STRIPE_BYTES % DISKS for offset, _ in spans], minlength=DISKS)
-    terms = study.estimate(**one).terms_s
+    terms = study.model.estimate(**one).terms_s
     return Applied(
         laws.gain_at_most,
         alone_s=terms["open"] + terms["footer"] + terms["cpu"],

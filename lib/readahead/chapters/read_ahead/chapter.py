@@ -103,7 +103,7 @@ def _without_locks() -> Applied:
 
 def _total(study: Study, changes: Settings, *terms: str) -> float:
     """Return the model's time for some terms, hidden behind others or not."""
-    estimate = study.estimate(**changes)
+    estimate = study.model.estimate(**changes)
     return sum(part.get(term, 0.0) for part in (estimate.terms_s, estimate.overlapped_s) for term in terms)
 
 

@@ -116,7 +116,7 @@ def _node_gain(study: Study, before: Settings, after: Settings) -> Applied:
         before=_waits(study, **before) * before.get("slow_times", 1.0),
         after=waits,
         wait_s=wait_s,
-        once_s=study.estimate(**after).seconds - waits * wait_s,
+        once_s=study.model.estimate(**after).seconds - waits * wait_s,
     )
 
 
