@@ -10,13 +10,14 @@ from pathlib import Path
 import pytest
 
 from readahead import paths
-from readahead.chapters.cache_tiers.workload import CACHE, AccessTrace, CachedCase
+from readahead.chapters.cache_tiers.workload import CACHE, FULL, AccessTrace, CacheCosts, CachedCase
 from readahead.datasets import inspect, store
 from readahead.datasets.recipe import Recipe
 from readahead.devices import Device
 from readahead.errors import Cancelled
 from readahead.measure.run import EngineSettings, engine
 from readahead.models.reads import RowGroup
+from readahead.models.schedule import Costs
 from readahead.running import Event, listening
 from readahead.storage.emulated import EmulatedFileSystem, RemoteFileSystem
 from readahead.units import MiB
@@ -126,3 +127,20 @@ def test_the_costs_are_calibrated_and_kept() -> None:
     assert CACHE.kept() == CACHE.ensure() == costs
     assert costs.query_s > 0
     assert all(value >= 0 for value in asdict(costs).values())
+
+
+def test_memory_that_is_all_in_use_answers_everything_and_each_hit_pays_for_it(case: CachedCase) -> None:
+    """What a row takes more is calibrated on a cache that is full, yet answers every query from memory."""
+    groups = inspect.shape(store.path(RECIPE)).row_groups[:24]
+    full = replace(case, trace=one_by_one(groups, FULL))
+    assert full.measure(repeats=1).reads == ()
+    dear = CacheCosts(full_row_s=1e-3)
+    for share in (FULL, 0.5):
+        asked = replace(case.trace, skew=1.2, queries=100, memory_share=share)
+        before, after = (
+            replace(case, trace=asked, cache_costs=costs).estimate(Costs()).seconds
+            for costs in (CacheCosts(full_row_s=0), dear)
+        )
+        hits = replace(case, trace=asked).shares()[0] * 100
+        more_s = hits * 8_192 * 1e-3 if share < 1 else 0.0
+        assert after - before == pytest.approx(more_s, abs=1e-9)

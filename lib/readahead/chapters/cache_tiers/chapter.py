@@ -103,8 +103,9 @@ def five_minute_rule(study: Study, page_bytes: float = PAGE_BYTES) -> Applied:
 
 def _gain(study: Study, before: Settings, after: Settings) -> Applied:
     one, other = case(study, **before), case(study, **after)
-    own_s, _, device = one.access_s()
-    times_s = (0.0, round(other.access_s()[1], 6), round(sum(device.values()), 6))
+    own_s, _, _, device = one.access_s()
+    _, memory_s, disk_s, _ = other.access_s()
+    times_s = (round(memory_s, 6), round(disk_s, 6), round(sum(device.values()), 6))
     shares = [tuple(round(share, 4) for share in each.shares()) for each in (one, other)]
     return Applied(laws.gain, before=shares[0], after=shares[1], times_s=times_s, own_s=own_s)
 

@@ -111,6 +111,9 @@ class CacheCosts:
     """Ruling out a row group of the file."""
     row_s: float = 80e-9
     """Decoding a row of the wanted columns."""
+    full_row_s: float = 140e-9
+    """What such a row takes more while the cache fills all of its memory: DuckDB looks for something to drop whenever
+    the query needs memory of its own, though the row itself is in the cache."""
     read_s: float = 800e-6
     read_byte_s: float = 0.5e-9
     """What a read adds to the device's own time: threads sleep and are woken, and each byte is copied twice."""
@@ -169,9 +172,9 @@ class CachedCase(Case):
         """Return the predicted time of the run; `costs` are those of the engine without a cache."""
         return Estimate(terms_s=self._queries() if self.trace.skew is not None else self._scan(costs))
 
-    def access_s(self) -> tuple[float, float, Mapping[str, float]]:
-        """Return what a query of one row group takes whatever answers it, what more from the spill folder, and what
-        more from the device, as named terms.
+    def access_s(self) -> tuple[float, float, float, Mapping[str, float]]:
+        """Return what a query of one row group takes whatever answers it, and what more from memory, from the spill
+        folder and from the device, the last as named terms.
         """
         trace, costs = self.trace, self.cache_costs
         size, rows = float(np.mean(trace.wanted)), float(np.mean(trace.rows))
@@ -186,17 +189,18 @@ class CachedCase(Case):
             read_s += costs.evict_s + size * costs.evict_byte_s
         return (
             costs.query_s + groups * costs.group_s + rows * costs.row_s,
+            rows * costs.full_row_s if trace.memory_share < 1 else 0.0,
             blocks * costs.spill_s + size * costs.spill_byte_s,
             {"cpu": read_s, "disk": write_s, "latency": latency_s, "transfer": transfer_s},
         )
 
     def _queries(self) -> Mapping[str, float]:
         """Return the terms of queries, each of which asks for one row group and waits for all of it."""
-        own_s, disk_s, device = self.access_s()
-        _, spilled, missed = self.shares()
+        own_s, memory_s, disk_s, device = self.access_s()
+        memory, spilled, missed = self.shares()
         count = len(self.trace.asked)
         terms_s = {name: count * missed * took_s for name, took_s in device.items()}
-        terms_s["cpu"] += count * own_s
+        terms_s["cpu"] += count * (own_s + memory * memory_s)
         terms_s["disk"] += count * spilled * disk_s
         return terms_s
 
@@ -313,15 +317,16 @@ RECIPES = tuple(Recipe(table="comments", size="tiny", row_group_rows=rows) for r
 SHORT_GROUPS = replace(RECIPES[0], row_group_rows=2_048)
 QUERIES = 24
 """At most, so that what is in memory is more than a processor's own cache holds."""
+FULL, AMPLE = 1.01, 3.0
+"""Memory for all of them, as a share of their bytes: all of it in use, or as many megabytes free as where the whole
+table fits. With far more DuckDB is quicker."""
 CELLS: tuple[dict[str, Any], ...] = (
-    {"fits": True}, {"fits": True, "run": 1}, {}, {"spills": True}, {"spills": True, "run": 1},
-    {"fits": True, "scan": True}, {"run": 1, "scan": True}, {"spills": True, "scan": True},
+    {"memory": AMPLE}, {"memory": FULL}, {"memory": AMPLE, "run": 1}, {}, {"spills": True},
+    {"spills": True, "run": 1},
+    {"memory": AMPLE, "scan": True}, {"run": 1, "scan": True}, {"spills": True, "scan": True},
 )  # fmt: skip
-"""Queries from memory, first fetched, fetched again, from the spill folder, first fetched while what was there is
-written to it; then a scan from memory, first fetched, and from the spill folder."""
-AMPLE_SHARE = 3
-"""Memory for all of them, as a share of their bytes: as many megabytes are free as where the whole table fits. With far
-more DuckDB is quicker, with less than two it is slower."""
+"""Queries from memory, from memory of which nothing is free, first fetched, fetched again, from the spill folder, first
+fetched while what was there is written to it; then a scan from memory, first fetched, and from the spill folder."""
 PROBE = Device(name="probe", latency_s=0.003, bandwidth_bytes_per_s=1e12, channels=64)
 """A device that makes the engine wait: what has waited runs slower than what never did."""
 
@@ -331,9 +336,9 @@ def _groups(recipe: Recipe) -> Sequence[RowGroup]:
 
 
 def _group_s(
-    recipe: Recipe, *, fits: bool = False, spills: bool = False, run: int = 2, scan: bool = False
+    recipe: Recipe, *, memory: float = 0.0, spills: bool = False, run: int = 2, scan: bool = False
 ) -> float:
-    """Return the seconds of one row group, with memory for all of them or for three."""
+    """Return the seconds of one row group, with memory for such a share of all of them, or for three."""
     groups = _groups(recipe)
     case = CachedCase(
         recipe=recipe,
@@ -344,7 +349,7 @@ def _group_s(
             sizes=tuple(group.size_bytes for group in groups),
             queries=0,
             skew=None if scan else 0.0,
-            memory_share=AMPLE_SHARE if fits else 3 / len(groups),
+            memory_share=memory or 3 / len(groups),
         ),
         block_bytes=2 * MiB,
         remote=spills,
@@ -367,12 +372,15 @@ def _costs(seen: Sequence[float]) -> CacheCosts:
 
     sizes = np.array([np.mean([group.size_bytes for group in _groups(recipe)]) for recipe in RECIPES])
     seconds = np.median(np.reshape(seen, (-1, len(CELLS) * len(RECIPES) + 1)), axis=0)
-    memory, first, again, spilled, written, scan, fetched, recalled = seconds[:-1].reshape(len(CELLS), -1)
+    memory, full, first, again, spilled, written, scan, fetched, recalled = seconds[:-1].reshape(
+        len(CELLS), -1
+    )
     in_memory = np.append(memory, seconds[-1])
     parts = [(1.0, one.row_groups, one.effective_row_group_rows) for one in (*RECIPES, SHORT_GROUPS)]
     found, _ = nnls(np.array(parts) / in_memory[:, None], np.ones(len(in_memory)))
     costs = dict(zip(("query_s", "group_s", "row_s"), np.maximum(found, 1e-10), strict=True))
-    rows = [float(recipe.effective_row_group_rows) for recipe in RECIPES]
+    rows = np.array([float(recipe.effective_row_group_rows) for recipe in RECIPES])
+    costs["full_row_s"] = max(0.0, np.median((full - memory) / rows))
     for name, took in {
         "read": first - memory - PROBE.latency_s,
         "evict": again - first,
@@ -392,7 +400,7 @@ CACHE = Calibration(
     kind=CacheCosts,
     cases=lambda: [
         *(partial(_group_s, recipe, **cell) for cell in CELLS for recipe in RECIPES),
-        partial(_group_s, SHORT_GROUPS, fits=True),
+        partial(_group_s, SHORT_GROUPS, memory=AMPLE),
     ],
     read_off=_costs,
     typical=CacheCosts,
