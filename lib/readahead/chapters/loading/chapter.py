@@ -70,7 +70,7 @@ def _files_law(study: Study, *_: Settings) -> Applied:
     return Applied(
         laws.writers_gain,
         writers=16,
-        make_s=costs.batch_s + rows * costs.row_s,
+        make_s=costs.among_s + rows * costs.row_s,
         wait_s=laws.batch_service_s(device, size_bytes),
         channels=device.channels,
         link_s=size_bytes / device.bandwidth_bytes_per_s,

@@ -22,7 +22,11 @@ class LoadCosts:
     """What a load takes besides the device, in seconds."""
 
     batch_s: float
-    """Processor time of a batch, whatever its size."""
+    """Processor time of a batch, whatever its size, for a writer that is alone."""
+    among_s: float
+    """The same while others write: what one does without Python's lock, another does at the same time."""
+    writer_s: float = 0.0
+    """Starting a writer, and making room for it among the others."""
     row_s: float
     """Processor time of a row."""
     bytes_per_row: float
@@ -41,11 +45,11 @@ def batch_service_s(device: Device, size_bytes: float) -> float:
 def rows_per_s(device: Device, costs: LoadCosts, *, writers: float, commit_rows: float) -> float:
     """Return the rows a second of writers that each make one file of `commit_rows` rows after another.
 
-    It is what one writer does, times `writers_gain`.
+    It is what one writer does, times `writers_gain`. That a writer wakes late delays itself, and not the device, which
+    has the batches of others.
     """
-    size_bytes = commit_rows * costs.bytes_per_row
-    make_s, wait_s = costs.batch_s + commit_rows * costs.row_s, batch_service_s(device, size_bytes)
-    wait_s += costs.wake_s * waking(wait_s)
+    size_bytes, batch_s = commit_rows * costs.bytes_per_row, costs.batch_s if writers == 1 else costs.among_s
+    make_s, wait_s = batch_s + commit_rows * costs.row_s, batch_service_s(device, size_bytes)
     gain = writers_gain(
         writers,
         make_s=make_s,
@@ -53,7 +57,8 @@ def rows_per_s(device: Device, costs: LoadCosts, *, writers: float, commit_rows:
         channels=device.channels,
         link_s=size_bytes / device.bandwidth_bytes_per_s,
     )
-    return gain * commit_rows / (make_s + wait_s)
+    alone_s = make_s + wait_s
+    return commit_rows * min(gain / alone_s, writers / (alone_s + costs.wake_s * waking(wait_s)))
 
 
 def writers_gain(

@@ -201,11 +201,11 @@ def _explained(error: BaseException, folder: Path) -> DataError:
     )
 
 
-_FEW_ROWS, _MANY_ROWS, _BATCHES = 100, 4_000, 24
+_FEW_ROWS, _MANY_ROWS, _SOME, _BATCHES = 100, 4_000, 4, 24
 TYPICAL = {
-    EMULATED_FILES: LoadCosts(batch_s=1.2e-3, row_s=3e-7, bytes_per_row=13.0),
-    FILES: LoadCosts(batch_s=1.0e-3, row_s=3e-7, bytes_per_row=13.0),
-    DATABASE: LoadCosts(batch_s=1.0e-3, row_s=3e-7, bytes_per_row=0.0),
+    EMULATED_FILES: LoadCosts(batch_s=1.2e-3, among_s=1e-3, writer_s=2e-4, row_s=1e-7, bytes_per_row=16.0),
+    FILES: LoadCosts(batch_s=1e-3, among_s=1e-3, row_s=1e-7, bytes_per_row=16.0),
+    DATABASE: LoadCosts(batch_s=1e-3, among_s=1e-3, row_s=1e-7, bytes_per_row=0.0),
 }
 """As calibrated on a machine of 2 cores."""
 _NONE = Device(name="none", latency_s=0.0, bandwidth_bytes_per_s=1e12, channels=64)
@@ -213,18 +213,28 @@ _SLOW = _NONE.but(name="slow", latency_s=0.004)
 
 
 def load_calibration(target: str) -> Calibration[LoadCosts]:
-    """Return what one writer takes for short and for long batches on a device that takes nothing, and on a slow one.
+    """Return what one writer takes for short and for long batches on a device that takes nothing, and on a slow one,
+    and what several take.
 
-    On this disk its sync is in the batch.
+    On this disk one writer alone: its sync is in the batch.
     """
-    asked = [(_NONE, _FEW_ROWS), (_NONE, _MANY_ROWS)]
-    asked += [(_SLOW, _FEW_ROWS)] * (target == EMULATED_FILES)
+    asked = [(_NONE, _FEW_ROWS, 1), (_NONE, _MANY_ROWS, 1)]
+    if target == EMULATED_FILES:
+        asked += [(_SLOW, _FEW_ROWS, 1), (_NONE, _FEW_ROWS, _SOME), (_NONE, _FEW_ROWS, _BATCHES)]
     return Calibration(
         name=f"load {target}",
         kind=LoadCosts,
         cases=lambda: [
-            partial(run_writers, target, device, writers=1, commit_rows=rows, rows=rows * _BATCHES, repeats=2)
-            for device, rows in asked
+            partial(
+                run_writers,
+                target,
+                device,
+                writers=writers,
+                commit_rows=rows,
+                rows=rows * _BATCHES,
+                repeats=2,
+            )
+            for device, rows, writers in asked
         ],
         read_off=partial(_load_costs, target, len(asked)),
         typical=lambda: TYPICAL[target],
@@ -234,16 +244,20 @@ def load_calibration(target: str) -> Calibration[LoadCosts]:
 
 def _load_costs(target: str, cases: int, samples: Sequence[Sample]) -> LoadCosts:
     turns = [[s for sample in samples[at::cases] for s in sample.seconds] for at in range(cases)]
-    few_s, many_s, *slow_s = (float(np.median(seconds)) / _BATCHES for seconds in turns)
+    few_s, many_s, *others_s = (float(np.median(seconds)) / _BATCHES for seconds in turns)
     waited_s = 2 * _SLOW.latency_s
-    slept_s = slow_s[0] - waited_s - few_s if slow_s else 0.0
+    slow_s, some_s, all_s = others_s or (few_s + waited_s, few_s, few_s)
     row_s = max(1e-10, (many_s - few_s) / (_MANY_ROWS - _FEW_ROWS))
+    writer_s = max(0.0, (all_s - some_s) * _BATCHES / (_BATCHES - _SOME))
+    started_s = writer_s * _SOME / _BATCHES
     size = sum(read.size_bytes for read in samples[1].reads) / (_MANY_ROWS * _BATCHES)
     return LoadCosts(
         batch_s=max(1e-6, few_s - _FEW_ROWS * row_s),
+        among_s=max(1e-6, some_s - started_s - _FEW_ROWS * row_s),
+        writer_s=writer_s,
         row_s=row_s,
         bytes_per_row=size or TYPICAL[target].bytes_per_row,
-        wake_s=max(0.0, slept_s / waking(waited_s)),
+        wake_s=max(0.0, (slow_s - waited_s - few_s) / waking(waited_s)),
     )
 
 
@@ -318,15 +332,15 @@ class Loading(Experiment):
         """Return the predicted time; into one database, or on this disk, one batch after the other."""
         costs, batches = load_calibration(settings["target"]).costs(), BATCHES[settings["size"]]
         rows, commit_rows = self.rows(settings), settings["commit_rows"]
-        batch_s, row_s = batches * costs.batch_s, rows * costs.row_s
+        batch_s, row_s, writers = batches * costs.batch_s, rows * costs.row_s, settings["writers"]
         if settings["target"] != EMULATED_FILES:
             return Estimate(terms_s={"commit": batch_s, "rows": row_s})
-        device, cpu_s = self.device(settings), batch_s + row_s
-        rate = laws.rows_per_s(device, costs, writers=settings["writers"], commit_rows=commit_rows)
-        seconds = rows / rate
+        started_s = writers * costs.writer_s
+        device, cpu_s = self.device(settings), (batches * costs.among_s if writers > 1 else batch_s) + row_s
+        seconds = rows / laws.rows_per_s(device, costs, writers=writers, commit_rows=commit_rows)
         alone_s = batches * laws.batch_service_s(device, commit_rows * costs.bytes_per_row)
         shown_s = seconds * cpu_s / (cpu_s + alone_s) if seconds > cpu_s * (1 + 1e-9) else seconds
-        return Estimate(terms_s={"device": seconds - shown_s, "cpu": shown_s})
+        return Estimate(terms_s={"device": seconds - shown_s, "cpu": shown_s + started_s})
 
     def measure(self, settings: Settings, repeats: int = 3) -> Sample:
         """Let the writers write, calibrating a batch first if that was never done."""
