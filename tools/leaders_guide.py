@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import functools
 from dataclasses import dataclass
+from typing import Any
 
 import nbformat
 
@@ -14,11 +15,20 @@ from readahead import chapters as house
 from readahead import paths, published, units
 from readahead.chapters import CONTENTS, Chapter, place
 from readahead.devices import COLUMNS, device
+from readahead.questions import words
 from readahead.questions.question import GUESS_MINUTES, Prediction
 from tools.expected import PLACES, expected
 
 chapter = functools.cache(house.chapter)
 """Opens a chapter once: its words are read from the same files each time."""
+
+
+@functools.cache
+def entries(topic: str) -> dict[str, Any]:
+    """Return what stands in the questions.yaml of a chapter; here, its agendas and its board."""
+    return words.load(house.questions_file(topic))
+
+
 FIGURE_MINUTES = 2
 OPENING_MINUTES, CLOSING_MINUTES, BREAK_MINUTES, INTRODUCTION_MINUTES = 10, 5, 10, 3
 
@@ -45,7 +55,7 @@ class Session:
                 panel_minutes=told.get("panel_minutes", 0),
             )
             for topic in written()
-            if (told := chapter(topic).agendas.get(self.key))
+            if (told := entries(topic)["agendas"].get(self.key))
         ]
 
     @property
@@ -173,9 +183,9 @@ def _guess(known: Chapter, asked: Prediction) -> list[str]:
 def _chapter(known: Chapter) -> list[str]:
     where = f"`notebooks/{known.place.notebook}`, about {known.minutes} minutes in full."
     parts = [f"### {known.place.title}", "", where, ""]
-    if known.board:
-        says = " ".join(known.board["says"].split())
-        parts += ["On the board:", "", "```text", known.board["sketch"].rstrip("\n"), "```", "", says, ""]
+    if board := entries(known.place.topic)["board"]:
+        says = " ".join(board["says"].split())
+        parts += ["On the board:", "", "```text", board["sketch"].rstrip("\n"), "```", "", says, ""]
     parts += ["#### Guesses", ""]
     for asked in known.predictions:
         parts += _guess(known, asked)

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from readahead.errors import DataError
-from readahead.questions.progress import Progress, by_papermill, default_path
+from readahead.questions.progress import Progress, by_papermill
 
 
 def clock() -> datetime:
@@ -178,8 +178,9 @@ def test_under_papermill_no_file_is_touched(tmp_path: Path, monkeypatch: pytest.
     assert own.kept("toy", "guesses", "fetch") and own.reset() is None and list(tmp_path.iterdir()) == []
     monkeypatch.setenv("READAHEAD_RUN", "")
     assert not by_papermill()
-    Progress.open(clock).keep_guess("toy", "fetch", 1.0)
-    assert default_path() == tmp_path / "mine.json" and default_path().exists()
+    own = Progress.open(clock)
+    own.keep_guess("toy", "fetch", 1.0)
+    assert own.path == tmp_path / "mine.json" and own.path.exists()
 
 
 def test_numbers_of_numpy_are_kept_as_numbers(own: Progress) -> None:

@@ -99,7 +99,7 @@ def test_what_a_leader_expects_does_not_depend_on_this_machine(
 
 @pytest.mark.parametrize("topic", leaders_guide.written())
 def test_a_board_can_be_drawn_in_a_minute(topic: str) -> None:
-    board = chapter(topic).board
+    board = leaders_guide.entries(topic)["board"]
     lines = board["sketch"].splitlines()
     assert 4 <= len(lines) <= 13
     assert max(map(len, lines)) <= 72

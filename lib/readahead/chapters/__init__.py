@@ -48,7 +48,8 @@ class Place:
         return found[1].strip()
 
 
-def _questions(topic: str) -> Path:
+def questions_file(topic: str) -> Path:
+    """Return where the words of a topic's questions stand."""
     return Path(__file__).parent / topic / "questions.yaml"
 
 
@@ -56,7 +57,7 @@ def contents(notebooks: Path) -> tuple[Place, ...]:
     """Return the chapters of a folder, in reading order: notebooks `NN_topic.ipynb` of a topic with questions."""
     every = sorted(notebooks.glob("[0-9][0-9]_*.ipynb"))
     found = (Place(number=int(path.name[:2]), topic=path.stem[3:]) for path in every)
-    return tuple(place for place in found if _questions(place.topic).exists())
+    return tuple(place for place in found if questions_file(place.topic).exists())
 
 
 CONTENTS = contents(paths.NOTEBOOKS)
@@ -81,10 +82,6 @@ class Chapter:
     steps: Mapping[str, Callable[[Study], Steps]] = field(default_factory=dict)
     captions: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     """Title, sentence and axes of figures, by name."""
-    agendas: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    """What a session of an hour, half a day or a day takes from it: guesses, figures, exercises, panel_minutes."""
-    board: Mapping[str, Any] = field(default_factory=dict)
-    """What a leader draws: a sketch, and what it says."""
 
     @property
     def minutes(self) -> int:
@@ -138,7 +135,7 @@ def chapter(topic: str) -> Chapter:
     """
     row = place(topic)
     told: Any = importlib.import_module(f"readahead.chapters.{topic}.chapter")
-    entries = words.load(_questions(topic))
+    entries = words.load(questions_file(topic))
     analogues = getattr(told, "ANALOGUES", {})
     return Chapter(
         place=row,
@@ -153,8 +150,6 @@ def chapter(topic: str) -> Chapter:
         claims=words.claims(entries["claims"], getattr(told, "CLAIMS", {})),
         exercises=words.exercises(entries["exercises"], getattr(told, "ANSWERS", {})),
         captions=entries["figures"],
-        agendas=entries["agendas"],
-        board=entries["board"],
     )
 
 

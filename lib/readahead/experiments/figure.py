@@ -135,8 +135,6 @@ class Traces(Captioned):
     """'read' or 'write': what each of them is."""
 
     def __post_init__(self) -> None:
-        if not self.runs:
-            raise BadValue(f"Traces {self.title!r} need at least one run. Give runs=((name, reads),).")
         if not any(reads for _, reads in self.runs):
             raise BadValue(
                 f"No run of {self.title!r} has reads to draw. Only the emulated device keeps a trace; give a sample"

@@ -176,19 +176,14 @@ class Tally:
         fitted, assumed = (len(self.of(role)) for role in ("fitted", "assumed"))
         return {"fitted": fitted, "identity": len(self.identities), "assumed": assumed}
 
-    @property
-    def errors(self) -> list[float]:
-        """Return the errors of the foretold figures, smallest first."""
-        return sorted(one.error for one in self.foretold)
-
     def quantile(self, share: float) -> float:
         """Return the error that so many of the foretold figures stay below; not a number if nothing was foretold."""
-        return float(np.quantile(self.errors, share)) if self.foretold else float("nan")
+        return float(np.quantile([one.error for one in self.foretold] or [np.nan], share))
 
     @property
     def within(self) -> float:
         """Return the share of the foretold figures that lie within 10 % of print."""
-        return float(np.mean(np.array(self.errors) <= FAR)) if self.foretold else float("nan")
+        return float(np.mean([float(one.error <= FAR) for one in self.foretold] or [np.nan]))
 
     @property
     def worst(self) -> Residual | None:

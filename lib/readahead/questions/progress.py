@@ -27,7 +27,6 @@ from readahead import __version__, paths
 from readahead.errors import DataError
 from readahead.published import schema_fault
 
-FORMAT = 1
 SCHEMA = Path(__file__).with_name("progress.schema.json")
 """What a file must hold. Its amounts are such as a learner may give: they are divided and drawn."""
 LOCK_WAIT_S = 10.0
@@ -38,11 +37,6 @@ Facts = dict[str, Any]
 
 
 _now = functools.partial(datetime.now, UTC)
-
-
-def default_path() -> Path:
-    """Return where progress is kept: READAHEAD_PROGRESS, or `progress.json` in the repository."""
-    return paths.expanded(os.environ.get("READAHEAD_PROGRESS") or paths.ROOT / "progress.json").resolve()
 
 
 def by_papermill() -> bool:
@@ -65,7 +59,7 @@ def by_papermill() -> bool:
 def empty() -> Facts:
     """Return the progress of somebody who has not begun."""
     versions = {"readahead": __version__, "python": ".".join(map(str, sys.version_info[:3]))}
-    return {"format": FORMAT, "versions": versions, "machine": {}, "topics": {}}
+    return {"format": 1, "versions": versions, "machine": {}, "topics": {}}
 
 
 def read_result(path: Path) -> Facts:
@@ -109,8 +103,12 @@ class Progress:
 
     @classmethod
     def open(cls, now: Clock = _now) -> Progress:
-        """Return the learner's own progress; under papermill an empty one that touches no file."""
-        return cls(None if by_papermill() else default_path(), now)
+        """Return the learner's own progress; under papermill an empty one that touches no file.
+
+        It is kept where READAHEAD_PROGRESS says, or in `progress.json` in the repository.
+        """
+        kept = paths.expanded(os.environ.get("READAHEAD_PROGRESS") or paths.ROOT / "progress.json")
+        return cls(None if by_papermill() else kept.resolve(), now)
 
     # -- all of it -------------------------------------------------------------------------------------
     def read(self) -> Facts:

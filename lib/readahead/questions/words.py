@@ -43,15 +43,12 @@ def load(path: Path) -> dict[str, Entries]:
 def predictions(entries: Entries, rounds: Mapping[str, Round]) -> tuple[Prediction, ...]:
     """Return the predictions. Raises `BadValue` unless each has a round and each round a prediction."""
     _require_same("prediction", entries, rounds)
-    return tuple(_prediction(name, entry) for name, entry in entries.items())
-
-
-def _prediction(name: str, entry: Mapping[str, Any]) -> Prediction:
-    if "choices" not in entry:
-        return Prediction(id=name, **entry)
-    rest = dict(entry)
-    limits: dict[str, float] = rest.pop("choices")
-    return Prediction(id=name, choices=tuple(limits), choice_of=functools.partial(_word, limits), **rest)
+    found = []
+    for name, entry in entries.items():
+        limits = entry.get("choices", {})
+        choice_of = functools.partial(_word, limits) if limits else None
+        found.append(Prediction(**{**entry, "id": name, "choices": tuple(limits), "choice_of": choice_of}))
+    return tuple(found)
 
 
 def _word(limits: Mapping[str, float], number: float) -> str:
@@ -62,19 +59,18 @@ def _word(limits: Mapping[str, float], number: float) -> str:
 def claims(entries: Entries, sides: Mapping[str, Sides]) -> tuple[Claim, ...]:
     """Return the claims with both their sides. Raises `BadValue` unless ids and conditions agree."""
     _require_same("claim", entries, sides)
-    return tuple(_claim(name, entry, sides[name]) for name, entry in entries.items())
-
-
-def _claim(name: str, entry: Mapping[str, Any], sides: Sides) -> Claim:
-    rest = dict(entry)
-    told = rest.pop("reasons", ())
-    used = {reason["when"] for reason in told if "when" in reason}
-    _require_same(f"condition of claim {name!r}", dict.fromkeys(used), sides.when)
-    reasons = tuple(
-        Reason(**{**reason, "when": sides.when[reason["when"]]} if "when" in reason else reason)
-        for reason in told
-    )
-    return Claim(id=name, left=sides.left, right=sides.right, reasons=reasons, **rest)
+    found = []
+    for name, entry in entries.items():
+        both, told = sides[name], entry.get("reasons", ())
+        used = {reason["when"] for reason in told if "when" in reason}
+        _require_same(f"condition of claim {name!r}", used, both.when)
+        reasons = tuple(
+            Reason(**{**reason, "when": both.when[reason["when"]]} if "when" in reason else reason)
+            for reason in told
+        )
+        more = {"id": name, "left": both.left, "right": both.right, "reasons": reasons}
+        found.append(Claim(**{**entry, **more}))
+    return tuple(found)
 
 
 def steps(entries: Entries, makers: Mapping[str, Frames]) -> dict[str, Callable[[Study], Steps]]:
@@ -138,7 +134,7 @@ def _shape(entry: Mapping[str, Any]) -> Shape:
     return Order(**{**entry["order"], "options": tuple(entry["order"]["options"])})
 
 
-def _require_same(what: str, told: Mapping[str, Any], known: Mapping[str, Any]) -> None:
+def _require_same(what: str, told: Iterable[str], known: Iterable[str]) -> None:
     for name in set(told) ^ set(known):
         where, missing = ("questions.yaml", "Python") if name in told else ("Python", "questions.yaml")
         raise BadValue(f"{what} {name!r} stands in {where} and not in {missing}. Give both the same id.")
