@@ -9,8 +9,9 @@ from functools import cache
 import pytest
 from toybox import CHAPTER as TOY
 
-from readahead.chapters import CONTENTS, Chapter, chapter
+from readahead.chapters import CONTENTS, Chapter, chapter, questions_file
 from readahead.experiments.round import Study
+from readahead.questions import words
 from readahead.questions.answers import Amount
 from readahead.questions.question import Exercise, Misconception, Outcome, numbers_of
 
@@ -54,13 +55,15 @@ def test_the_right_answer_is_right(topic: str, exercise: Exercise) -> None:
     assert exercise.check(answer, study).right
 
 
-@pytest.mark.parametrize(("topic", "exercise"), ALL)
-def test_the_right_answer_in_other_words_is_right(topic: str, exercise: Exercise) -> None:
-    study = study_of(topic)
-    picked = not isinstance(exercise.shape, Amount)
-    assert picked or callable(exercise.answer) or exercise.equivalents
-    for other in exercise.equivalents:
-        assert exercise.check(other, study).right, other
+@pytest.mark.parametrize("known", CHAPTERS[1:], ids=lambda known: known.place.topic)
+def test_the_right_answer_in_other_words_is_right(known: Chapter) -> None:
+    topic = known.place.topic
+    entries = words.load(questions_file(topic))["exercises"]
+    for exercise in known.exercises:
+        others = entries[exercise.id].get("equivalents", ())
+        assert not isinstance(exercise.shape, Amount) or callable(exercise.answer) or others
+        for other in others:
+            assert exercise.check(other, study_of(topic)).right, (exercise.id, other)
 
 
 @pytest.mark.parametrize(("topic", "exercise", "idea"), IDEAS)

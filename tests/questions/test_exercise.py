@@ -19,6 +19,7 @@ def test_the_answer_follows_the_learners_own_settings() -> None:
     assert HALF.check("100 kB", near).right and not HALF.check("100 kB", far).right
     assert HALF.check("1 MB", far).right and HALF.check("0.95 MiB", far).right
     assert HALF.check("1,000,000 bytes", far).right
+    assert all(HALF.check(same, near).right for same in ("100,000 bytes", "97.66", "0.09537 MiB"))
 
 
 def test_a_wrong_amount_is_told_its_side_and_not_the_answer() -> None:

@@ -190,7 +190,6 @@ EXERCISES = (
         id="half_bucket",
         shape=Amount(kind="bytes", tolerance=0.08, word="KiB"),
         answer=lambda study: study.base["rope_s"] * RATE,
-        equivalents=("100,000 bytes", "97.66", "0.09537 MiB"),
         misconceptions=(
             Misconception(
                 name="the bucket that fills in a second", example="100 MB", hint="How long is the rope?"

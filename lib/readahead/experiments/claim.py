@@ -47,8 +47,6 @@ class Finding:
     """The sentence to show."""
     reasons: tuple[str, ...] = ()
     """Why it differs, likeliest first; or what to do about the noise."""
-    left: Value
-    right: Value
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,7 +102,7 @@ class Claim:
             nothing = "No known reason fits: compare the machine card with the chapter's, and tell us."
             more = known or (nothing,)
         says = f"{verdict.capitalize()}. {says[:1].upper()}{says[1:]}."
-        return Finding(verdict=verdict, says=says, reasons=more, left=mine, right=theirs)
+        return Finding(verdict=verdict, says=says, reasons=more)
 
     def _allowed(self) -> tuple[float, float]:
         """Return the ratios left / right with which the claim agrees."""

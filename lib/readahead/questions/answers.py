@@ -207,8 +207,6 @@ class Amount(Shape):
 
     def same(self, one: float, other: float) -> bool:
         """Return whether one is within the tolerance of the other, above or below alike."""
-        if one == other:
-            return True
         if one * other <= 0:
             return abs(one - other) <= 1e-12
         return max(one / other, other / one) <= (1 + self.tolerance) * (1 + 1e-9)

@@ -167,8 +167,6 @@ class Exercise:
     """An `Amount`, a `Choice`, `Several` or an `Order`."""
     answer: Any
     """The right answer, as it may be written; or a function of the study that computes it."""
-    equivalents: tuple[str, ...] = ()
-    """Other ways to write an amount, which must be right too: a test tries them."""
     misconceptions: tuple[Misconception, ...]
     hints: tuple[str, ...]
     """The ladder: where to look, which relation, the first step."""

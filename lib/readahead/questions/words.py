@@ -115,7 +115,6 @@ def _exercise(name: str, entry: Mapping[str, Any], computed: Computed) -> Exerci
         id=name,
         shape=_shape(entry),
         answer=entry.get("answer", right),
-        equivalents=tuple(entry.get("equivalents", ())),
         misconceptions=tuple(ideas),
         hints=tuple(entry["hints"]),
         solution=entry["solution"],
