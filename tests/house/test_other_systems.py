@@ -79,7 +79,7 @@ GONE_ROUND = {
     "lib/readahead/measure/disk.py": {"O_BINARY", "O_DIRECT", "preadv"},
     "lib/readahead/measure/sample.py": {"sched_getaffinity"},
     "lib/readahead/paths.py": {"getuid"},
-    "lib/readahead/storage/emulated.py": {"O_BINARY", "pread"},
+    "lib/readahead/storage/emulated.py": {"pread"},
     "lib/readahead/storage/page_cache.py": {"POSIX_FADV_DONTNEED", "posix_fadvise"},
     "tools/bench/advisor.py": {"resource"},
     "tools/every_test.py": {"resource"},

@@ -112,7 +112,7 @@ def test_a_read_that_fails_is_told_and_no_reader_goes_on(
     def broken(_self: RawFile, _offset: int, _size: int) -> None:
         raise OSError(errno.EIO, "Input/output error")
 
-    monkeypatch.setattr(RawFile, "read", broken)
+    monkeypatch.setattr(RawFile, "read_at", broken)
     with pytest.raises(DataError, match="could not read .*: Input/output error. Check the disk"):
         disk.probe(file_bytes=4 * MiB, seconds_each=20.0, blocks=BLOCKS, depths=(8,))
     assert not [thread for thread in threading.enumerate() if thread.name.startswith("readahead-probe")]

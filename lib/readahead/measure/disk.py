@@ -7,6 +7,7 @@ for latency (+ seek, if it does not continue the last) + size / channel bandwidt
 from __future__ import annotations
 
 import contextlib
+import io
 import itertools
 import mmap
 import os
@@ -27,7 +28,7 @@ from readahead.devices import THIS_MACHINE, Device
 from readahead.errors import DataError
 from readahead.running import carried, check, stopped, tell
 from readahead.storage import page_cache
-from readahead.storage.emulated import Descriptor, pread_for
+from readahead.storage.emulated import pread_for
 from readahead.units import KiB, MiB
 
 BLOCKS = (4 * KiB, 16 * KiB, 64 * KiB, 256 * KiB, 1 * MiB, 8 * MiB)
@@ -123,7 +124,7 @@ def _cell(file: RawFile, block: int, depth: int, order: str, seconds: float) -> 
             if offset is None:
                 return
             asked_s = clock()
-            file.read(offset, block)
+            file.read_at(offset, block)
             mine.append(clock() - asked_s)
 
     with ThreadPoolExecutor(depth, thread_name_prefix="readahead-probe") as readers:
@@ -212,7 +213,7 @@ ALIGNMENT = 4_096
 EVICTED = "cold: the page cache is emptied before each run"
 
 
-class RawFile(Descriptor):
+class RawFile(io.FileIO):
     """A file opened for timing. `how` says in words what its reads go past."""
 
     def __init__(self, path: Path, largest_bytes: int) -> None:
@@ -224,14 +225,14 @@ class RawFile(Descriptor):
         super().__init__(descriptor)
         self._pread = pread_for(descriptor)
 
-    def read(self, offset: int, size_bytes: int) -> int:
+    def read_at(self, offset: int, size_bytes: int) -> int:
         """Read into a buffer of the calling thread and return how many bytes came."""
         if not hasattr(os, "preadv"):
             return len(self._pread(size_bytes, offset))
         buffer = getattr(self._mine, "buffer", None)
         if buffer is None:
             buffer = self._mine.buffer = mmap.mmap(-1, self._largest)  # page-aligned, as O_DIRECT wants
-        return os.preadv(self._fd, [memoryview(buffer)[:size_bytes]], offset)
+        return os.preadv(self.fileno(), [memoryview(buffer)[:size_bytes]], offset)
 
     def forget(self) -> None:
         """Empty the page cache of the file where reads do go through it."""

@@ -8,6 +8,7 @@ is kept per thread, the bytes are fetched at once, and only then does the thread
 from __future__ import annotations
 
 import ctypes
+import io
 import os
 import sys
 import threading
@@ -16,7 +17,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 from fsspec import AbstractFileSystem
 
@@ -73,31 +74,6 @@ def _sharpen() -> None:
     if sys.platform == "linux":
         pr_set_timerslack = 29
         ctypes.CDLL(None).prctl(pr_set_timerslack, 1, 0, 0, 0)
-
-
-class Descriptor:
-    """An open file's number; closing twice is fine."""
-
-    _fd = -1
-
-    def __init__(self, number: int) -> None:
-        self._fd = number
-
-    def close(self) -> None:
-        """Give the file back to the system."""
-        if self._fd >= 0:
-            number, self._fd = self._fd, -1
-            os.close(number)
-
-    def __del__(self) -> None:
-        """Give the file back when nobody holds it any more: DuckDB drops its handles without closing them."""
-        self.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
 
 PROTOCOL = "dev"
@@ -196,16 +172,20 @@ class RemoteFileSystem(EmulatedFileSystem):
     protocol = REMOTE_PROTOCOL
 
 
-class EmulatedFile(Descriptor):
+class EmulatedFile(io.FileIO):
     """An open file whose position belongs to the thread that set it."""
 
     def __init__(self, device: EmulatedFileSystem, path: str) -> None:
+        super().__init__(path)
         self._device = device
-        super().__init__(os.open(path, os.O_RDONLY | getattr(os, "O_BINARY", 0)))
-        self.size = os.fstat(self._fd).st_size
+        self.size = os.fstat(self.fileno()).st_size
         self._mine = threading.local()
         self._last = 0
-        self._pread = pread_for(self._fd)
+        self._pread = pread_for(self.fileno())
+
+    def __del__(self) -> None:
+        """Close it without a warning when nobody holds it any more: DuckDB drops its handles as they are."""
+        self.close()
 
     def seek(self, offset: int, whence: int = 0) -> int:
         """Set this thread's position."""
@@ -217,7 +197,7 @@ class EmulatedFile(Descriptor):
         """Return this thread's position, or the last one anybody set if it never set one."""
         return int(getattr(self._mine, "at", self._last))
 
-    def read(self, size_bytes: int = -1) -> bytes:
+    def read(self, size_bytes: int = -1) -> bytes:  # type: ignore[override]
         """Return the bytes when the device would have them ready."""
         offset = getattr(self._mine, "at", self._last)
         if size_bytes < 0:
