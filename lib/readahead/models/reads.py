@@ -74,11 +74,6 @@ class Reads:
         return int(self.is_read.sum())
 
     @functools.cached_property
-    def read_rows(self) -> int:
-        """Return the rows of the row groups that are read."""
-        return int(self.rows[self.is_read].sum())
-
-    @functools.cached_property
     def count(self) -> int:
         """Return the number of all reads."""
         return len(self.footer) + len(self.spans) + int(np.count_nonzero(self.probes[:, 1]))
@@ -332,7 +327,6 @@ def even_reads(
     """
     count = max(1, -(-rows // group_rows))
     left = rows - group_rows * (count - 1)
-
     group = even_group(widths, group_rows)
     full, last = (group_reads(one, columns, gap_bytes) for one in (group, even_group(widths, left)))
     step, footer = group.size_bytes, int(count * footer_bytes_per_group)
@@ -349,7 +343,6 @@ def even_reads(
 
 FILE_HEADER_BYTES = 3 * 4096
 """What comes before the first block of a native DuckDB file."""
-
 
 Segments = list[tuple[int, int]]
 """Of one column of a row group: (first row, block), in order of rows."""

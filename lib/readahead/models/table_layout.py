@@ -198,11 +198,6 @@ class Case:
         """Return what DuckDB keeps under way with these settings."""
         return Window.of(self.queue_depth, self.threads)
 
-    def read_groups(self) -> int:
-        """Return how many row groups are read as it lies, rounded over the places where the filter may lie."""
-        found = plans(self.table, self.workload, AS_IT_LIES)
-        return round(float(np.mean([plan.read_groups for plan in found])))
-
     def estimate(self, layout: Layout = AS_IT_LIES) -> Estimate:
         """Return the mean time over the places of the filter, as named terms."""
         return self.timed(plans(self.table, self.workload, layout))

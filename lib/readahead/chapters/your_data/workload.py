@@ -83,10 +83,8 @@ class YourData(Experiment):
 
     def plan(self, settings: Settings) -> Reads:
         """Return the reads."""
-        return self._plans(self.case(settings), settings)[0]
-
-    def _plans(self, case: Case, settings: Settings) -> list[Reads]:
-        return _plans(case.table, case.workload, self.layout(settings))
+        case = self.case(settings)
+        return _plans(case.table, case.workload, self.layout(settings))[0]
 
     def best(self, settings: Settings, layout: str) -> int:
         """Return the advised row-group size in a layout, wherever the filter may lie."""
@@ -98,7 +96,7 @@ class YourData(Experiment):
     def model(self, settings: Settings) -> Estimate:
         """Return the schedule of the sample's reads, as named terms."""
         case = self.case(settings)
-        return case.timed(self._plans(case, settings))
+        return case.timed(_plans(case.table, case.workload, self.layout(settings)))
 
     def law(self, settings: Settings) -> Applied:
         """Return the law of the query's time with the numbers of its reads, its device and its engine."""
