@@ -15,6 +15,7 @@ from pathlib import Path
 
 import psutil
 import pytest
+from filelock import FileLock
 
 from readahead.datasets import store
 from readahead.datasets.recipe import Recipe
@@ -195,7 +196,8 @@ def test_a_stop_is_heard_while_another_builds(cache: Path) -> None:
         stop.set()
 
     with ThreadPoolExecutor(max_workers=1) as other:
-        lock = other.submit(store._lock(store.location(TINY)).acquire).result()
+        held = FileLock(cache / ".locks" / f"{TINY.file_name}.lock")
+        lock = other.submit(held.acquire).result()
         with pytest.raises(Cancelled), listening(news, stop):
             store.path(TINY)
         other.submit(lock.lock.release).result()

@@ -332,7 +332,6 @@ def test_a_home_of_40_letters_leaves_windows_room_for_every_file_that_is_built()
         {"table": "lineorder", "order": order, "disorder": 0.125} for order in TABLES["lineorder"].columns
     ]
     longest = max((Recipe(row_group_rows=1_048_576, **one).file_name for one in given), key=len)
-    below = (
-        Path("readahead") / "data" / "cache" / "datasets" / store.BUILDING / f"{longest}@01234567" / longest
-    )
+    folder = f"{store.WORK}build-01234567"
+    below = Path("readahead") / "data" / "cache" / "datasets" / store.BUILDING / folder / longest
     assert 40 + 1 + len(str(below)) < 260

@@ -48,7 +48,6 @@ def path(recipe: Recipe) -> Path:
             (target.parent / folder).mkdir(parents=True, exist_ok=True)
         with _locked(recipe, target):
             if not is_built(recipe):
-                _sweep(target)
                 require_room(
                     f"A build of {recipe.table!r} at size {recipe.size!r}",
                     recipe.build_bytes,
@@ -100,13 +99,9 @@ def fingerprint(target: Path) -> tuple[int, str]:
     return size, digest.hexdigest()
 
 
-def _lock(target: Path) -> FileLock:
-    return FileLock(target.parent / LOCKS / f"{target.name}.lock")
-
-
 def _locked(recipe: Recipe, target: Path) -> AbstractContextManager[object]:
     """Wait for whoever has the file's lock, and take it. The system takes it from a holder who dies."""
-    lock = _lock(target)
+    lock = FileLock(target.parent / LOCKS / f"{target.name}.lock")
     try:
         return lock.acquire(timeout=0)
     except Timeout:
@@ -114,17 +109,6 @@ def _locked(recipe: Recipe, target: Path) -> AbstractContextManager[object]:
     with contextlib.suppress(Timeout):
         return lock.acquire(poll_interval=POLL_S, cancel_check=stopped)
     raise Cancelled("It was cancelled while another build was waited for. Start it again when you like.")
-
-
-def _sweep(target: Path) -> None:
-    """Remove what dead builds left: of this file, whose lock is held, and of any other whose lock nobody holds."""
-    for left in (target.parent / BUILDING).iterdir():
-        other = target.with_name(left.name.rpartition("@")[0] or left.name)
-        with contextlib.suppress(Timeout, OSError):
-            if other == target:
-                shutil.rmtree(left)
-            else:
-                remove_if_left(left, _lock(other))
 
 
 def remove_if_left(folder: Path, lock: FileLock) -> None:
@@ -140,6 +124,19 @@ WORK, IN_USE = ".readahead-", "in-use.lock"
 
 
 @contextlib.contextmanager
+def _folder(name: str, place: Path) -> Iterator[Path]:
+    """Give a folder that is there for a while, and remove what dead processes left at that place."""
+    for left in place.glob(f"{WORK}*/{IN_USE}"):
+        remove_if_left(left.parent, FileLock(left))
+    folder = Path(tempfile.mkdtemp(prefix=f"{WORK}{name}-", dir=place))
+    try:
+        with FileLock(folder / IN_USE):
+            yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+@contextlib.contextmanager
 def work_folder(name: str, parent: Path | None = None) -> Iterator[Path]:
     """Give a folder of one's own for a while, in the folder for such or in `parent`. It is removed in any case; after a
     kill, by the next who asks.
@@ -149,14 +146,8 @@ def work_folder(name: str, parent: Path | None = None) -> Iterator[Path]:
     place = parent or paths.work_dir()
     try:
         place.mkdir(parents=True, exist_ok=True)
-        for left in place.glob(f"{WORK}*/{IN_USE}"):
-            remove_if_left(left.parent, FileLock(left))
-        folder = Path(tempfile.mkdtemp(prefix=f"{WORK}{name}-", dir=place))
-        try:
-            with FileLock(folder / IN_USE):
-                yield folder
-        finally:
-            shutil.rmtree(folder, ignore_errors=True)
+        with _folder(name, place) as folder:
+            yield folder
     except OSError as error:
         raise DataError(
             f"Files that are needed for a while could not be written to {place}: {error.strerror or error}."
@@ -176,8 +167,7 @@ def require_room(what: str, need_bytes: int, folder: Path, advice: str) -> None:
 def _make(recipe: Recipe, target: Path, usual: Path | None) -> None:
     """Build under the lock, in a folder that goes away whatever happens."""
     begun_s = time.perf_counter()
-    folder = Path(tempfile.mkdtemp(prefix=f"{target.name}@", dir=target.parent / BUILDING))
-    try:
+    with _folder("build", target.parent / BUILDING) as folder:
         built = build(recipe, folder, usual)
         manifest, known = folder / "manifest.json", Path(f"{target}.json")
         size, hashed = fingerprint(built)
@@ -195,8 +185,6 @@ def _make(recipe: Recipe, target: Path, usual: Path | None) -> None:
         known.unlink(missing_ok=True)
         built.replace(target)
         manifest.replace(known)
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
     tell(recipe.rows, recipe.rows, "built")
 
 
