@@ -218,20 +218,19 @@ def _beside(path: Path) -> list[dict[str, str]]:
     return rows(path, ["topic", "round", "says", "figure", "over", "asked"])
 
 
-def ratios(topic: str, name: str, folder: Path | None = None) -> tuple[Ratio, ...]:
+def ratios(topic: str, name: str) -> tuple[Ratio, ...]:
     """Return the printed ratios that stand beside what a round measures, the most telling first.
 
     A figure of another topic is named `topic:figure`. Raises `BadValue` for a figure that is none.
     """
-    lines = _beside((folder or FOLDER) / "beside.csv")
     return tuple(
         Ratio(
             says=line["says"],
-            figure=figure(topic, line["figure"], folder),
-            over=figure(topic, line["over"], folder) if line["over"] else None,
+            figure=figure(topic, line["figure"]),
+            over=figure(topic, line["over"]) if line["over"] else None,
             asked=line["asked"],
         )
-        for line in lines
+        for line in _beside(FOLDER / "beside.csv")
         if (line["topic"], line["round"]) == (topic, name)
     )
 

@@ -225,7 +225,11 @@ def run_program(command: Sequence[str | Path], note: str, *, rows: int) -> None:
     ) as process:  # fmt: skip
         os.close(reading)
         try:
-            said = _last_words(process)
+            said = None
+            while said is None:
+                with contextlib.suppress(subprocess.TimeoutExpired):
+                    said = process.communicate(timeout=POLL_S)[0].decode(errors="replace").strip()[-300:]
+                check()
         except BaseException:
             if group is not None:  # at once: on a busy machine the small process itself takes long to begin
                 with contextlib.suppress(OSError):
@@ -237,11 +241,3 @@ def run_program(command: Sequence[str | Path], note: str, *, rows: int) -> None:
         if process.returncode != 0:
             name = Path(command[0]).name
             raise OSError(f"{name} ended with code {process.returncode}: {said or 'it said nothing'}")
-
-
-def _last_words(process: subprocess.Popen[bytes]) -> str:
-    """Wait for a process to end, and return what it said last. Raises `Cancelled`."""
-    while True:
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            return process.communicate(timeout=POLL_S)[0].decode(errors="replace").strip()[-300:]
-        check()

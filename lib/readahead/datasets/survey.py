@@ -16,7 +16,6 @@ import fnmatch
 import glob
 import os
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import groupby
@@ -144,7 +143,8 @@ def survey(asked: str, *, columns: Sequence[str] = (), by: str = "", table: str 
         )
     schema_name = table_name = ""
     footers, footer_bytes = [(0, DATABASE_HEAD)], DATABASE_HEAD
-    with _engine(asked) as connection:
+    told = explained(f"DuckDB cannot read the metadata of {asked}", "Write it again.")
+    with told, duckdb.connect(config={"memory_limit": MEMORY}) as connection:
         if database:
             schema_name, table_name = _load_table(connection, found.files[0], table)
         else:
@@ -188,15 +188,6 @@ def survey(asked: str, *, columns: Sequence[str] = (), by: str = "", table: str 
             footer_bytes_per_group=max(1.0, footer_bytes / len(groups)),
         ),
     )
-
-
-@contextmanager
-def _engine(asked: str) -> Iterator[duckdb.DuckDBPyConnection]:
-    """Give a DuckDB with little memory. Raises `DataError` for whatever it says of the metadata."""
-    what = f"DuckDB cannot read the metadata of {asked}"
-    with explained(what, "Write it again."), duckdb.connect() as connection:
-        connection.execute(f"SET memory_limit = '{MEMORY}'")
-        yield connection
 
 
 def _footers(files: Sequence[Path]) -> tuple[list[Span], int]:
