@@ -94,16 +94,6 @@ class Advice:
     depths: tuple[tuple[int, float], ...]
     """(queue depth, seconds) of the file as it is."""
 
-    @property
-    def work(self) -> float:
-        """Return the bytes of the wanted columns, or the rows of a lookup: throughput is work / seconds."""
-        return float(self.case.workload.keys) or self.case.table.wanted_bytes
-
-    @property
-    def unit(self) -> str:
-        """Return the kind of the throughput."""
-        return "rows_per_s" if self.case.workload.keys else "bytes_per_s"
-
 
 def advise(survey: Survey, case: Case) -> Advice:
     """Return what could be done about a survey's table on one device, ranked by gain."""
@@ -187,8 +177,10 @@ def letter(survey: Survey, advices: list[Advice]) -> Iterator[str]:
 
 
 def speed(advice: Advice, seconds: float) -> str:
-    """Return the throughput at so many seconds, as text."""
-    return units.text(advice.work / seconds, advice.unit)
+    """Return the throughput at so many seconds, as text: rows of a lookup, or bytes of the wanted columns."""
+    if keys := advice.case.workload.keys:
+        return units.text(keys / seconds, "rows_per_s")
+    return units.text(advice.case.table.wanted_bytes / seconds, "bytes_per_s")
 
 
 def _of_device(survey: Survey, advice: Advice) -> Iterator[str]:
