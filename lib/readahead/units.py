@@ -32,15 +32,10 @@ _MANY_ROWS = 10_000
 def _word(value: float, kind: str) -> str:
     """Choose the word that leaves 1 to 999 in front of it; nothing at all is in the unit itself."""
     words = SCALES[kind]
-    if value == 0 and 1 in words.values():
+    if (value == 0 and 1 in words.values()) or (kind == "rows_per_s" and 1 <= abs(value) < _MANY_ROWS):
         return base_word(kind)
-    if kind == "rows_per_s" and 1 <= abs(value) < _MANY_ROWS:
-        return base_word(kind)
-    ordered = sorted(words, key=words.__getitem__, reverse=True)
-    for word in ordered:
-        if abs(value) >= words[word] * (1 - 1e-12):
-            return word
-    return ordered[0] if value == 0 else ordered[-1]
+    large_enough = (word for word, size in words.items() if abs(value) >= size * (1 - 1e-12))
+    return next(large_enough, list(words)[-1])
 
 
 def _number(value: float, digits: int) -> str:

@@ -76,19 +76,6 @@ def copy_sql(recipe: Recipe, target: Path, generated: Path | None = None) -> str
     return f"COPY ({select(recipe, generated)}) TO {literal(target)} (FORMAT parquet, {options})"
 
 
-def native_sql(recipe: Recipe, target: Path, generated: Path | None = None) -> list[str]:
-    """Return the statements that write a native recipe, as table `t`."""
-    options = f"BLOCK_SIZE {recipe.block_bytes}, ROW_GROUP_SIZE {recipe.effective_row_group_rows}"
-    index = [f"CREATE UNIQUE INDEX key_index ON file.t ({recipe.source.key})"] if recipe.index else []
-    return [
-        f"ATTACH {literal(target)} AS file ({options})",
-        f"CREATE TABLE file.t AS {select(recipe, generated)}",
-        *index,
-        "CHECKPOINT file",
-        "DETACH file",
-    ]
-
-
 def build(recipe: Recipe, folder: Path, usual: Path | None = None) -> Path:
     """Write the recipe's file inside `folder`, which may hold other things meanwhile, check it, and return its path.
 
@@ -101,8 +88,18 @@ def build(recipe: Recipe, folder: Path, usual: Path | None = None) -> Path:
         generated = usual or build(recipe.usual, folder)
     elif recipe.source.scale_factor:
         generated = _generate(recipe, folder)
-    native = recipe.format == "native"
-    statements = native_sql(recipe, target, generated) if native else [copy_sql(recipe, target, generated)]
+    if recipe.format == "native":
+        options = f"BLOCK_SIZE {recipe.block_bytes}, ROW_GROUP_SIZE {recipe.effective_row_group_rows}"
+        index = f"CREATE UNIQUE INDEX key_index ON file.t ({recipe.source.key})"
+        statements = [
+            f"ATTACH {literal(target)} AS file ({options})",
+            f"CREATE TABLE file.t AS {select(recipe, generated)}",
+            *([index] if recipe.index else []),
+            "CHECKPOINT file",
+            "DETACH file",
+        ]
+    else:
+        statements = [copy_sql(recipe, target, generated)]
     note = f"building {recipe.table} ({recipe.size}), row groups of {recipe.effective_row_group_rows:,}"
     with duckdb.connect() as connection:
         connection.execute(IN_ORDER)
@@ -126,14 +123,11 @@ def _generate(recipe: Recipe, folder: Path) -> Path:
 
 def _generator() -> Path:
     """Return the program of the package tpchgen-cli, which pip keeps elsewhere for an environment than for a user."""
-    try:
-        files = importlib.metadata.files("tpchgen-cli") or []
-    except importlib.metadata.PackageNotFoundError:
-        files = []
-    for file in files:
-        tool = Path(str(file.locate())).resolve()
-        if file.stem == "tpchgen-cli" and tool.is_file():
-            return tool
+    with contextlib.suppress(importlib.metadata.PackageNotFoundError):
+        for file in importlib.metadata.files("tpchgen-cli") or ():
+            tool = Path(str(file.locate())).resolve()
+            if file.stem == "tpchgen-cli" and tool.is_file():
+                return tool
     raise DataError(
         "The TPC-H generator, the package tpchgen-cli, is missing. Install the workbook's packages again."
     )

@@ -166,7 +166,7 @@ METADATA_PIECES = 64
 WORD = struct.Struct("<Q")
 PREFIX, NODE_4, NODE_16, NODE_48, NODE_256 = 1, 3, 4, 5, 6
 """The kinds of nodes that lead on, by the number that a pointer has in its highest byte."""
-BUCKETS = (13, 29, 59, 127, 257, 541, 1_109, 2_357, 5_087, 10_273, 20_753)
+BUCKETS = (1, 13, 29, 59, 127, 257, 541, 1_109, 2_357, 5_087, 10_273, 20_753)
 CHILDREN_AT = {NODE_4: 8, NODE_16: 24, NODE_48: 264, NODE_256: 8}
 """Where the pointers begin in a node, after the bytes of the key that it tells apart."""
 
@@ -307,20 +307,15 @@ def searched(keys: Sequence[int]) -> list[int]:
 
 def _hashed(keys: Sequence[int], hashes: Mapping[int, int]) -> list[int]:
     """Return the keys in the order of a hash table: of buckets the last opened first, in one the last put in first."""
-    buckets: dict[int, list[int]] = {}
-    room = 1
-
-    def held() -> list[int]:
-        return [key for bucket in reversed(buckets.values()) for key in reversed(bucket)]
-
-    for count, key in enumerate(keys):
-        if count == room:
-            before, room = held(), next(prime for prime in BUCKETS if prime > room)
-            buckets.clear()
-            for one in before:
-                buckets.setdefault(hashes[one] % room, []).append(one)
-        buckets.setdefault(hashes[key] % room, []).append(key)
-    return held()
+    found: list[int] = []
+    for room in BUCKETS:
+        if len(found) == len(keys):
+            break
+        buckets: dict[int, list[int]] = {}
+        for key in (*found, *keys[len(found) : room]):
+            buckets.setdefault(hashes[key] % room, []).append(key)
+        found = [key for bucket in reversed(buckets.values()) for key in reversed(bucket)]
+    return found
 
 
 def positions(path: Path, key: str, keys: Sequence[int]) -> list[int]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -53,9 +54,5 @@ class Trace(list[tuple[int, int, int, float, float, float, int]]):
 def in_flight(reads: Sequence[Read]) -> tuple[list[float], list[int]]:
     """Return a staircase (seconds, reads under way) over the whole trace."""
     marks = sorted([(r.submitted_s, 1) for r in reads] + [(r.done_s, -1) for r in reads])
-    times, depths, depth = [0.0], [0], 0
-    for time_s, step in marks:
-        depth += step
-        times.append(time_s)
-        depths.append(depth)
-    return times, depths
+    times = [0.0, *(time_s for time_s, _ in marks)]
+    return times, list(itertools.accumulate((step for _, step in marks), initial=0))
