@@ -148,7 +148,7 @@ class Background(Worker):
         """Progress and Cancel while something runs; after it what went wrong, or nothing."""
 
     def _tell(self, error: BaseException | None) -> None:
-        self._errors.value = error_box(error) if error is not None else ""
+        self._errors.value = error_box(error)
 
     def _draw(self, note: str, share: float | None) -> None:
         self._note.value = f"<span role='status'>{html.escape(note)}</span>"

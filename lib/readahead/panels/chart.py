@@ -15,6 +15,7 @@ import textwrap
 import threading
 import warnings
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,7 @@ import numpy as np
 
 from readahead import units
 from readahead.experiments.figure import Axis, Drawing, Picture, Traces
-from readahead.experiments.residual import Residual, Tally
+from readahead.experiments.residual import Tally
 from readahead.measure.sample import Value
 from readahead.panels.markup import COLOURS, folded, paragraphs, table
 from readahead.storage.trace import Read, in_flight
@@ -65,11 +66,9 @@ _DASHES: tuple[Any, ...] = ("solid", (0, (7, 4)), (0, (2, 3)), (0, (9, 3, 2, 3))
 
 def chart(drawing: Drawing) -> str:
     """Return any drawing as SVG text."""
-    if isinstance(drawing, Traces):
-        return _rendered(drawing.sentence, _draw_traces, drawing)
-    if isinstance(drawing, Tally):
-        return _rendered(drawing.sentence, _draw_residuals, drawing)
-    return _rendered(drawing.sentence, _draw_picture, drawing)
+    ways: dict[type, Callable[..., float]]
+    ways = {Traces: _draw_traces, Tally: _draw_residuals, Picture: _draw_picture}
+    return _rendered(drawing.sentence, ways[type(drawing)], drawing)
 
 
 def drawing_html(drawing: Drawing) -> str:
@@ -142,18 +141,15 @@ def _inline(text: str, sentence: str) -> str:
     body = re.sub(r"<defs>\s*<(style|clipPath).*?</\1>\s*</defs>|<!--.*?-->", "", body, flags=re.DOTALL)
     body = re.sub(r'(?<=<g) id="[^"]*"| clip-path="[^"]*"| transform="rotate\(-?0 [^"]*"', "", body)
     body = re.sub(r"font-family: [^;\"]*;? ?", "", body)
-    body = re.sub(r'(?<= )(d|x|y|transform)="[^"]*"', lambda found: _rounded(found[0]), body)
+    # A tenth of a pixel is enough: one digit behind each point.
+    fewer = partial(re.sub, r"(\.\d)\d+", r"\1")
+    body = re.sub(r'(?<= )(d|x|y|transform)="[^"]*"', lambda found: fewer(found[0]), body)
     body = re.sub(r"\s+", " ", body).replace("> <", "><").replace("<g/>", "").replace(_INK, "currentColor")
     return (
         "<svg xmlns='http://www.w3.org/2000/svg' xmlns:xlink='http://www.w3.org/1999/xlink' width='100%'"
         f" viewBox='{size[1]}' role='img' aria-label='{html.escape(sentence, quote=True)}' style=\"max-width:{WIDTH}px;"
         f'font-family:{FONT};stroke-linejoin:round"><title>{html.escape(sentence)}</title>{body}</svg>'
     )
-
-
-def _rounded(attribute: str) -> str:
-    """Return an attribute with one digit behind each point: a tenth of a pixel is enough."""
-    return re.sub(r"(\.\d)\d+", r"\1", attribute)
 
 
 def _wide(text: str) -> float:
@@ -247,12 +243,16 @@ def _draw_strip(figure: Any, marks: Sequence[Mark], kind: str) -> float:
         if one.high > one.low:
             axes.hlines(row, max(one.low, min(values)), one.high, color=COLOURS[source], linewidth=3)
         axes.plot(max(one.median, min(values)), row, clip_on=False, **_mark(source))
-    words = [f"{name}: {units.text(one.median, kind)}" for name, _, one in marks]
-    axes.set_yticks(range(len(marks)), words)
-    axes.set_ylim(len(marks) - 0.5, -0.5)
+    _name_rows(axes, [f"{name}: {units.text(one.median, kind)}" for name, _, one in marks])
+    return 44 + 30 * len(marks)
+
+
+def _name_rows(axes: Any, names: Sequence[str]) -> None:
+    """Name the rows at the left, the first on top, without an edge."""
+    axes.set_yticks(range(len(names)), names)
+    axes.set_ylim(len(names) - 0.5, -0.5)
     axes.tick_params(axis="y", length=0)
     axes.spines["left"].set_visible(False)
-    return 44 + 30 * len(marks)
 
 
 def _draw_residuals(figure: Any, tally: Tally) -> float:
@@ -263,32 +263,26 @@ def _draw_residuals(figure: Any, tally: Tally) -> float:
     axes = figure.add_subplot()
     ratios = [one.ratio for one in tally.residuals]
     wide = min(WIDEST, max(1.25, *(max(ratio, 1 / ratio) for ratio in ratios)) * 1.02)
-    rows = range(len(ratios))
     axes.axvspan(1 / NEAR, NEAR, color=COLOURS["published"], alpha=0.14, linewidth=0)
     axes.axvline(1, color=COLOURS["published"], linewidth=2)
+    names = []
     for row, one in enumerate(tally.residuals):
-        shown = min(max(one.ratio, 1 / wide), wide)
-        full = {} if one.role == "foretold" else {"markerfacecolor": "none", "markeredgewidth": 2}
-        axes.plot(
-            [shown], [row], color=COLOURS["modeled"], marker="o", markersize=8, linestyle="none", **full
-        )
-    axes.set(xscale="log", xlim=(1 / wide, wide), ylim=(len(ratios) - 0.5, -0.5))
+        shown, look = min(max(one.ratio, 1 / wide), wide), {"color": COLOURS["modeled"], "markersize": 8}
+        role = "" if one.role == "foretold" else f" ({one.role})"
+        names.append(textwrap.shorten(one.name, 46 - len(role), placeholder=" …") + role)
+        hollow = {"markerfacecolor": "none", "markeredgewidth": 2} if role else {}
+        axes.plot([shown], [row], marker="o", linestyle="none", **look, **hollow)
+    axes.set(xscale="log", xlim=(1 / wide, wide))
     axes.set_xticks([1 / NEAR, 1, NEAR], ["−10 %", "as printed", "+10 %"])
-    axes.set_yticks(rows, [_row_name(one) for one in tally.residuals])
+    _name_rows(axes, names)
     percent = axes.secondary_yaxis("right")
-    percent.set_yticks(rows, [f"{100 * (ratio - 1):+.1f} %".replace("-", "−") for ratio in ratios])
-    for side in (axes, percent):
-        side.tick_params(axis="y", length=0)
-    for spine in (axes.spines["left"], percent.spines["right"]):
-        spine.set_visible(False)
+    percent.set_yticks(
+        range(len(ratios)), [f"{100 * (ratio - 1):+.1f} %".replace("-", "−") for ratio in ratios]
+    )
+    percent.tick_params(axis="y", length=0)
+    percent.spines["right"].set_visible(False)
     axes.grid(True, axis="y")
     return 40 + 20 * len(ratios)
-
-
-def _row_name(one: Residual) -> str:
-    """Return a figure's name, and its role unless it could have failed."""
-    role = "" if one.role == "foretold" else f" ({one.role})"
-    return textwrap.shorten(one.name, 46 - len(role), placeholder=" …") + role
 
 
 def _draw_traces(figure: Any, traces: Traces) -> float:

@@ -121,13 +121,8 @@ class Lesson:
         one is given: a text that stands below the panel of a neighbour.
         """
         given = {**self.study.base, **self._sliders(), **settings}
-        return panels.explore(
-            self.chapter.experiment,
-            address,
-            repeats=self.study.repeats,
-            on_settings=self.keep_sliders,
-            **given,
-        )
+        often, keep = self.study.repeats, self.keep_sliders
+        return panels.explore(self.chapter.experiment, address, repeats=often, on_settings=keep, **given)
 
     # -- the learner's own lines ---------------------------------------------------------------------
     def run(self, *, repeats: int | None = None, **knobs: Any) -> Run:
@@ -137,10 +132,8 @@ class Lesson:
         knob that is none, and for a value that it does not take.
         """
         study = self.study
-        settings, often = (
-            study.settings(**knobs),
-            study.repeats if repeats is None else require_repeats(repeats),
-        )
+        settings = study.settings(**knobs)
+        often = study.repeats if repeats is None else require_repeats(repeats)
         with self._told_of():
             return Run(self.chapter.experiment, settings, study.repeated(often, **knobs))
 
@@ -151,12 +144,8 @@ class Lesson:
         """
         may = self._may_be_shown()
         if not may:
-            show(
-                paragraphs(
-                    "Not run yet: it takes a while, and would give the answer above away."
-                    " Show that answer first, then run this cell again."
-                )
-            )
+            why = "Not run yet: it takes a while, and would give the answer above away."
+            show(paragraphs(f"{why} Show that answer first, then run this cell again."))
         with self._told_of():
             return sweep(self.study, knob, values, measure=may, **knobs)
 
@@ -170,10 +159,8 @@ class Lesson:
         experiment, settings = self.chapter.experiment, self.study.base
         with self._told_of():
             experiment.calibrate(settings)
-        steady = (
-            "Calibrated. The machine kept steady meanwhile. Run the cells above again to see what changed."
-        )
-        show(paragraphs(" ".join(experiment.doubts(settings)) or steady))
+        steady = "The machine kept steady meanwhile. Run the cells above again to see what changed."
+        show(paragraphs(" ".join(experiment.doubts(settings)) or f"Calibrated. {steady}"))
 
     @property
     def laws(self) -> Laws:
@@ -237,7 +224,11 @@ class Lesson:
         if self.is_open:
             text, facts = view.html(), html.escape(json.dumps(getattr(view, "facts", {})))
             shown = f"<div data-{kind}='{name}' data-facts=\"{facts}\">{text}</div>"
-            show(shown, self._told(name, view) if kind == "claim" else None)
+            told = None
+            if kind == "claim":  # for a program that reads the executed notebook
+                says, found = self.chapter.question("claim", name), view.finding
+                told = {"claim": name, "says": says, "verdict": found.verdict, "seen": found.says}
+            show(shown, told and {"readahead": told})
             return
         display(view.widget)
         if kind in ("claim", "figure") and not self._may_be_shown():
@@ -246,20 +237,13 @@ class Lesson:
         elif kind in ("reveal", "claim", "figure"):
             view.start()
 
-    def _told(self, name: str, view: ClaimView) -> dict[str, Any]:
-        """Return what a program that reads the executed notebook is told of a claim."""
-        found, says = view.finding, self.chapter.question("claim", name)
-        assert found is not None
-        return {"readahead": {"claim": name, "says": says, "verdict": found.verdict, "seen": found.says}}
-
 
 class Laws(SimpleNamespace):
     """The functions of a chapter's `laws.py`."""
 
     def __init__(self, topic: str) -> None:
-        functions = inspect.getmembers(
-            importlib.import_module(f"readahead.chapters.{topic}.laws"), inspect.isfunction
-        )
+        laws = importlib.import_module(f"readahead.chapters.{topic}.laws")
+        functions = inspect.getmembers(laws, inspect.isfunction)
         super().__init__(**{name: one for name, one in functions if one.__module__ != "readahead.errors"})
 
     def __getattr__(self, name: str) -> Any:

@@ -83,8 +83,10 @@ def box(mark: str, title: str, body: str, colour: str) -> str:
     )
 
 
-def error_box(error: BaseException) -> str:
-    """Return an error as a box: our own as they are, others with their type."""
+def error_box(error: BaseException | None) -> str:
+    """Return an error as a box: our own as they are, others with their type; nothing for None."""
+    if error is None:
+        return ""
     text = str(error) if isinstance(error, ReadaheadError) else f"{type(error).__name__}: {error}"
     return box("✗", "That did not work.", plain(text), COLOURS["guess"])
 

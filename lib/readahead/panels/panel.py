@@ -243,7 +243,7 @@ class Panel:
 
     def _show_error(self, error: BaseException | None) -> None:
         with self._lock:
-            self.widget.error = error_box(error) if error is not None else ""
+            self.widget.error = error_box(error)
 
 
 # -- the knobs, as the browser is told of them -------------------------------------------------------

@@ -35,6 +35,8 @@ from readahead.questions.question import SURE, Prediction
 
 MOST_RUNS = 3
 """Runs that are shown of one answer; of more, the first ones."""
+MOST_SQL = 600
+"""Letters of a query that are shown; of more, the beginning and the end."""
 MOST_RATIOS = 6
 """Printed ratios that are in sight; of more, the others are folded."""
 _WHOM = {"measured": "the measurement", "modeled": "the model", "published": "what was published"}
@@ -106,7 +108,11 @@ class PredictionView:
         self.sure = widgets.RadioButtons(
             description="How sure", options=SURE, value=None, orientation="horizontal"
         )
-        self.keep_button = button("Keep my guess", self._keep_fields, button_style="primary")
+
+        def keep() -> None:
+            self.keep(self.field.value, self.because.value.strip(), self.sure.value or "")
+
+        self.keep_button = button("Keep my guess", keep, button_style="primary")
         self.slider: Any = None
         if asked.choices:
             self.field: Any = widgets.RadioButtons(options=asked.choices, value=None)
@@ -133,9 +139,6 @@ class PredictionView:
         return [self.slider, self.field, widgets.HTML(paragraphs(ends))]
 
     # -- what the learner does ---------------------------------------------------------------------
-    def _keep_fields(self) -> None:
-        self.keep(self.field.value, self.because.value.strip(), self.sure.value or "")
-
     def keep(self, answer: object, because: str = "", sure: str = "") -> None:
         """Keep a guess with its reason and how sure it is, both of which may be empty; or say what is wrong with it."""
         if answer in (None, ""):
@@ -286,23 +289,20 @@ class RevealView:
         """Return who answers. A guess is held against the first: measurement, else model, else print."""
         asked, modeled = self._asked.prediction, self._turn.modeled_value(self._study)
 
-        def told(value: Value) -> str:
-            return asked.choice(value.median) or value.text(asked.kind)
+        def source(by: str, value: Value, name: str, says: str, printed: str = "") -> Source:
+            told = asked.choice(value.median) or value.text(asked.kind)
+            return Source(by=by, value=value, name=name, text=printed or told, says=f"{says} {told}")
 
         found = []
         if measured is not None:
             when = f" on {at[:10]}" if at else ""
-            says = f"measured{when}{':' if when else ''} {told(measured)}"
-            name = f"Measured{when}"
-            found.append(Source(by="measured", value=measured, name=name, text=told(measured), says=says))
+            found.append(source("measured", measured, f"Measured{when}", f"measured{when}{':' * bool(when)}"))
         if modeled is not None:
-            says = f"the model says {told(modeled)}"
-            found.append(Source(by="modeled", value=modeled, name="Model", text=told(modeled), says=says))
-        for figure in self._turn.published:
-            value = exactly(figure.value)
-            says = f"{figure.author} published {told(value)}"
-            name = f"Published: {figure.author}, {figure.title}"
-            found.append(Source(by="published", value=value, name=name, text=figure.printed, says=says))
+            found.append(source("modeled", modeled, "Model", "the model says"))
+        for one in self._turn.published:
+            name = f"Published: {one.author}, {one.title}"
+            says = f"{one.author} published"
+            found.append(source("published", exactly(one.value), name, says, one.printed))
         return found
 
     def _answer(self, sources: Sequence[Source], measured: Value | None) -> str:
@@ -327,19 +327,17 @@ class RevealView:
             rows.insert(0, ("Your guess", asked.text(guess), ""))
         if isinstance(guess, float):
             marks.insert(0, ("Your guess", "guess", exactly(guess)))
+        # Arithmetic on what is given does not depend on this machine.
+        asks = self._turn.ask is not None or self._turn.model is not None
+        doubts = self._study.experiment.doubts(self._study.base) if asks else ()
         return (
             paragraphs(sentence)
             + ("" if asked.choices else strip(marks, asked.kind, sentence))
             + table(("Source", "Value", "Your guess against it")[: 2 if guess is None else 3], rows)
-            + bullets((*(measured.warnings if measured is not None else ()), *self._doubts()))
+            + bullets((*(measured.warnings if measured is not None else ()), *doubts))
             + beside(self._asked.kept, paragraphs(f"**Why.** {asked.because}") if asked.because else "")
             + ratios(self._turn.beside, self._ratios, asked.differs)
         )
-
-    def _doubts(self) -> tuple[str, ...]:
-        """Return why the model may be off here; arithmetic on what is given does not depend on this machine."""
-        asks = self._turn.ask is not None or self._turn.model is not None
-        return self._study.experiment.doubts(self._study.base) if asks else ()
 
     def _ask(self) -> tuple[Value | None, dict[str, Any]]:
         """Measure, and note the settings of every sample that it took."""
@@ -353,17 +351,11 @@ class RevealView:
         kind, law = self._asked.prediction.kind, ""
         if self._turn.law is not None:
             applied, modeled = self._turn.law(self._study), self._turn.modeled_value(self._study)
-            law = law_fold(applied, kind, self._apart(applied, modeled, kind))
+            alone = units.text(applied.result, kind)
+            model = units.text(modeled.median, kind) if modeled else alone
+            apart = f"The law alone gives {alone}; the model, which {self._turn.model_also}, says {model}."
+            law = law_fold(applied, kind, apart if model != alone else "")
         return law + folds(self._study.runs(noted), self._study.base)
-
-    def _apart(self, law: Applied, modeled: Value | None, kind: str) -> str:
-        """Return a sentence with both numbers where the model says another one than the law."""
-        told = [
-            units.text(number, kind) for number in (law.result, modeled.median if modeled else law.result)
-        ]
-        if told[0] == told[1]:
-            return ""
-        return f"The law alone gives {told[0]}; the model, which {self._turn.model_also}, says {told[1]}."
 
     def _show(self, measured: Value | None, at: str = "", noted: Mapping[str, Any] | None = None) -> None:
         """Show everything that will ever be known, and keep the truth that the guess is scored by."""
@@ -457,22 +449,22 @@ def law_fold(law: Applied, kind: str, apart: str = "") -> str:
 
     `kind` is that of the answer, and `apart` how the result differs from it.
     """
-    cited = f"Source: {law.cited}" if law.cited else ""
     result = f"{law.imports}\n\n{law.call}\n# {law.result:.6g}: {units.text(law.result, kind)}"
     place = paragraphs("These lines can stand in place of the import above.")
     own = folded("The function", place + code(law.source))
-    words = "".join(paragraphs(part) for part in (law.symbols, cited) if part)
-    said = paragraphs(apart) if apart else ""
-    return folded("The law", paragraphs(law.fact) + formula(law.formula) + words + code(result) + said + own)
+    cited = f"\n\nSource: {law.cited}" if law.cited else ""
+    words = paragraphs(law.symbols + cited)
+    said = paragraphs(law.fact) + formula(law.formula) + words + code(result) + paragraphs(apart)
+    return folded("The law", said + own)
 
 
 def _name(run: Run, base: Mapping[str, Any]) -> str:
     """Return the knobs in which a run differs from the notebook's settings, in words."""
-    knobs = {knob.name: knob for knob in run.experiment.knobs}
-    changed = [
-        knobs[name] for name, value in run.settings.items() if name in knobs and base.get(name) != value
-    ]
-    said = (f"{knob.label.lower()} {knob.text(run.settings[knob.name])}" for knob in changed)
+    said = (
+        f"{knob.label.lower()} {knob.text(run.settings[knob.name])}"
+        for knob in run.experiment.knobs
+        if base.get(knob.name) != run.settings[knob.name]
+    )
     return ", ".join(said) or "as the notebook has it"
 
 
@@ -480,16 +472,13 @@ def _query(run: Run, base: Mapping[str, Any]) -> str:
     """Return one query, its settings, and what DuckDB, our trace and the model say of it."""
     settings = "\n".join(f"SET {name} = {value};" for name, value in run.engine.items())
     script = f"<div>{_COPY}{code(run.script)}</div>"
+    sql = run.sql if len(run.sql) <= MOST_SQL else f"{run.sql[: MOST_SQL // 2]} … {run.sql[-MOST_SQL // 2 :]}"
     return (
         paragraphs(f"**{_name(run, base)}**")
-        + code(f"{settings}\n{_short(run.sql)};")
+        + code(f"{settings}\n{sql};")
         + table(("What", "DuckDB's profile", "our trace", "the model"), accounts(run))
         + folded("The same for a plain DuckDB", script)
     )
-
-
-def _short(sql: str, most: int = 600) -> str:
-    return sql if len(sql) <= most else f"{sql[: most // 2]} … {sql[-most // 2 :]}"
 
 
 def accounts(run: Run) -> list[tuple[str, ...]]:

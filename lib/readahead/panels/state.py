@@ -71,12 +71,9 @@ class PanelState:
         ask, name = partial(self.experiment.curve, self.settings, self.knob.name), self.knob.name
         if before is not None and {**before.settings, name: self.x} == {**self.settings, name: self.x}:
             known = dict(zip(before.xs.tolist(), before.ys.tolist(), strict=True)) | {self.x: self.y}
-            some = self.xs[[0, len(self.xs) // 2, -1]]
-            if (
-                known.keys() >= set(self.xs.tolist())
-                and [known[x] for x in some.tolist()] == ask(some).tolist()
-            ):
-                return np.array([known[x] for x in self.xs.tolist()])
+            some, every = self.xs[[0, len(self.xs) // 2, -1]], self.xs.tolist()
+            if known.keys() >= set(every) and [known[x] for x in some.tolist()] == ask(some).tolist():
+                return np.array([known[x] for x in every])
         return np.asarray(ask(self.xs), float)
 
     def fits(self, run: Run) -> bool:
@@ -212,25 +209,18 @@ def _apart(a: Value, b: Value) -> str:
 
 def _sources(state: PanelState) -> list[tuple[str, ...]]:
     """Return the table of sources: throughput, time, bytes read, reads (in flight), row groups."""
-    found: list[tuple[str, ...]] = [
-        ("Model", state.y_text(state.y), units.text(state.estimate.seconds, "s"), "", "", "")
-    ]
+    model_s = units.text(state.estimate.seconds, "s")
+    found: list[tuple[str, ...]] = [("Model", state.y_text(state.y), model_s, "", "", "")]
     if (run := state.here) is not None:
         sample, count = run.sample, f"{len(run.sample.reads):,}{' writes' if run.sample.wrote else ''}"
-        written = sum(one.size_bytes for one in sample.reads)
+        moved = units.text(sample.bytes_read, "bytes")
+        if sample.wrote:
+            moved = f"{units.text(sum(one.size_bytes for one in sample.reads), 'bytes')} written"
+        reads = f"{count} ({sample.max_in_flight} in flight)" if sample.reads else "not seen"
         groups = f"{sample.row_groups_scanned:,} of {sample.row_groups_total:,}"
-        found.append(
-            (
-                f"DuckDB, {sample.where}",
-                run.throughput.text(state.unit),
-                run.seconds.text("s"),
-                f"{units.text(written, 'bytes')} written"
-                if sample.wrote
-                else units.text(sample.bytes_read, "bytes"),
-                f"{count} ({sample.max_in_flight} in flight)" if sample.reads else "not seen",
-                groups if sample.row_groups_total else "",
-            )
-        )
+        groups = groups if sample.row_groups_total else ""
+        times = run.throughput.text(state.unit), run.seconds.text("s")
+        found.append((f"DuckDB, {sample.where}", *times, moved, reads, groups))
     for x, y, figure in state.published:
         where = f"Published: {figure.source}, at {state.knob.text(x)}"
         found.append((where, state.y_text(y), "", "", "", ""))
@@ -240,28 +230,20 @@ def _sources(state: PanelState) -> list[tuple[str, ...]]:
 def numbers_html(state: PanelState) -> str:
     """Return the numbers behind the chart: the sources, the model's terms, and the settings."""
     estimate = state.estimate
-    terms = [
-        (name, units.text(value, "s"), _percent(estimate.share(name)))
-        for name, value in estimate.terms_s.items()
-    ]
-    terms += [
-        (f"{name} (meanwhile)", units.text(value, "s"), "hidden")
-        for name, value in estimate.overlapped_s.items()
-    ]
+    shares = {name: _percent(estimate.share(name)) for name in estimate.terms_s}
+    terms = [(name, units.text(estimate.terms_s[name], "s"), share) for name, share in shares.items()]
+    hidden_s = estimate.overlapped_s.items()
+    terms += [(f"{name} (meanwhile)", units.text(value, "s"), "hidden") for name, value in hidden_s]
     idle = {name: f" ({why})" for name, why in state.experiment.disabled(state.settings).items()}
     settings = [
         (knob.label, knob.text(state.settings[knob.name]) + idle.get(knob.name, ""))
         for knob in state.experiment.knobs
     ]
     head = ("Source", "Throughput", "Time", "Bytes read", "Reads", "Row groups")
+    warnings = state.here.seconds.warnings if state.here else ()
     return (
         table(head, _sources(state))
-        + bullets(
-            (
-                *(state.here.seconds.warnings if state.here else ()),
-                *state.experiment.doubts(state.settings),
-            )
-        )
+        + bullets((*warnings, *state.experiment.doubts(state.settings)))
         + "<div style='display:flex;flex-wrap:wrap;gap:0 40px;align-items:flex-start'>"
         + table(("The model's terms", "Time", "Share"), terms)
         + table(("Setting", "Value"), settings)
@@ -290,16 +272,13 @@ def published_mark(x: float, y: float, figure: Figure, unit: str) -> dict[str, A
 
 def _run_text(state: PanelState, run: Run) -> str:
     """Say everything about one measurement."""
-    lines = [
-        f"Measured by DuckDB, {run.sample.where}",
-        f"{run.throughput.text(state.unit)}, {run.seconds.repeats} runs",
-    ]
-    lines += [
-        f"{knob.label}: {knob.text(run.settings[knob.name])}"
+    elsewhere = [
+        f"\n{knob.label}: {knob.text(run.settings[knob.name])}"
         for knob in state.experiment.knobs
         if run.settings[knob.name] != state.settings[knob.name]
     ]
-    return "\n".join(lines)
+    rate = f"{run.throughput.text(state.unit)}, {run.seconds.repeats} runs"
+    return f"Measured by DuckDB, {run.sample.where}\n{rate}{''.join(elsewhere)}"
 
 
 def static_html(state: PanelState, *, is_open: bool = False) -> str:
@@ -333,20 +312,17 @@ def static_html(state: PanelState, *, is_open: bool = False) -> str:
 def browser_state(state: PanelState, newest: Run | None, pinned: PanelState | None = None) -> dict[str, Any]:
     """Return what the charts show, by the names of the widget's traits; `pinned` is A, to be compared with."""
     terms, beside = _terms(state), pinned if pinned is not None and pinned.unit == state.unit else None
+    told: dict[str, Any] = {} if pinned is None else {"words": comparison(pinned, state)}
+    if beside is not None:  # of another unit it has no line here
+        line = {"x": _floats(beside.xs), "y": _floats(beside.ys)}
+        told |= {"line": line, "x": beside.x, "y": beside.y}
     return {
         "axes": _axes(state, terms, beside),
         "line": _line(state),
         "marks": marks(state),
         "now": _now(state, terms, newest),
-        "pinned": {} if pinned is None else {"words": comparison(pinned, state)} | _line_of(beside),
+        "pinned": told,
     }
-
-
-def _line_of(pinned: PanelState | None) -> dict[str, Any]:
-    """Return the line of A and its place on it; nothing where its throughput is of another unit."""
-    if pinned is None:
-        return {}
-    return {"line": {"x": _floats(pinned.xs), "y": _floats(pinned.ys)}, "x": pinned.x, "y": pinned.y}
 
 
 @lru_cache(maxsize=512)

@@ -66,10 +66,7 @@ class ComputedView:
         """Compute and show it. Nobody waits: sliders and buttons stay free."""
         if not self.background.started:
             self.body.value = ""
-        self.background.start(self.html, self._show)
-
-    def _show(self, text: str) -> None:
-        self.body.value = text
+        self.background.start(self.html, lambda text: setattr(self.body, "value", text))
 
 
 class ClaimView(ComputedView):
@@ -106,7 +103,7 @@ def verdict_box(verdict: Verdict) -> str:
     """Return a verdict as a box: mark, word, reason, and the hint for the idea that was recognised."""
     mark, colour = _OUTCOMES[verdict.outcome]
     idea = f"Perhaps the idea behind it is: *{verdict.misconception}*." if verdict.misconception else ""
-    body = "".join(paragraphs(part) for part in (verdict.why, idea, verdict.hint) if part)
+    body = paragraphs(f"{verdict.why}\n\n{idea}\n\n{verdict.hint}")
     return box(mark, f"{verdict.outcome.value}.", body, colour)
 
 
