@@ -38,10 +38,8 @@ _HERE = Path(__file__).parent
 _CALL = re.compile(r"lesson\.(?:predict|reveal|claim|exercise|figure|steps|explore|guesses)\(.*\)")
 """A cell that only shows something of the chapter: it is not the learner's own code."""
 _ASKS = re.compile(r"\*\*(?:Predict|Claim|Exercise)\.\*\*")
-_CHART, _IN_A_BOX = (
-    re.compile(r"<svg [^>]*xmlns:xlink.*?</svg>", re.DOTALL),
-    r"<div class='scroll chart'>\g<0></div>",
-)
+_CHART = re.compile(r"<svg [^>]*xmlns:xlink.*?</svg>", re.DOTALL)
+_IN_A_BOX = r"<div class='scroll chart'>\g<0></div>"
 """A chart, which scrolls by itself where it would be too small to read."""
 _PANEL = re.compile(r'<div data-panel="([^"]+)">')
 _ANSI = re.compile(r"\x1b\[[0-9;]*m")
@@ -243,10 +241,8 @@ class _Renderer(mistune.HTMLRenderer):
 
     def link(self, text: str, url: str, title: str | None = None) -> str:
         """Return a link; to a notebook that has no page there is none."""
-        if url.endswith(".ipynb"):
-            url = re.sub(r"^(\d\d_\w+)\.ipynb$", r"\1.html", url)
-            return text if url.endswith(".ipynb") else super().link(text, url, title)
-        return super().link(text, url, title)
+        url = re.sub(r"^(\d\d_\w+)\.ipynb$", r"\1.html", url)
+        return text if url.endswith(".ipynb") else super().link(text, url, title)
 
 
 _markdown: Any = mistune.create_markdown(renderer=_Renderer(escape=False), plugins=["math", "table"])

@@ -116,11 +116,10 @@ def edges(experiment: Experiment, settings: Settings, knob: Knob) -> list[Any]:
 def coarsest(experiment: Experiment, base: Settings, devices: int) -> Grid:
     """Return the grid of fewest stops, with so many devices."""
     seen = [knob for knob in experiment.knobs if not knob.folded]
-    menus = {
-        knob.name: menu(experiment, base, knob, devices if knob.name == "device" else MOST_CHOICES)
-        for knob in seen
-        if knob.kind == "choice"
-    }
+    choices = [knob for knob in seen if knob.kind == "choice"]
+    numbers = [knob for knob in seen if knob.kind != "choice"]
+    most = {"device": devices}
+    menus = {one.name: menu(experiment, base, one, most.get(one.name, MOST_CHOICES)) for one in choices}
     blocks, queue = {name_of(base, menus): base}, [base]
     for settings in queue:
         for name, key in ((name, key) for name, keys in menus.items() for key in keys):
@@ -128,7 +127,6 @@ def coarsest(experiment: Experiment, base: Settings, devices: int) -> Grid:
             if name_of(moved, menus) not in blocks:
                 blocks[name_of(moved, menus)] = moved
                 queue.append(moved)
-    numbers = [knob for knob in seen if knob.kind != "choice"]
     return Grid(
         experiment=experiment,
         menus=menus,
@@ -216,15 +214,11 @@ def curve_at(model: Model, knob: Knob, seen: Sequence[Settings], kept: Sequence[
     even = np.linspace(0, len(every) - 1, EVEN).round().astype(int)
     found = sorted({*even, *(every.index(place) for place in kept)})
     while len(found) < MOST_PLACES:
-        middles = [
-            (left, right, (left + right) // 2)
-            for left, right in itertools.pairwise(found)
-            if right > left + 1
-        ]
-        strayed = {
-            middle: max(model.strays(one, knob, every[left], every[right], every[middle]) for one in seen)
-            for left, right, middle in middles
-        }
+        strayed = {}
+        for left, right in itertools.pairwise(found):
+            middle, ends = (left + right) // 2, (every[left], every[right])
+            if middle > left:
+                strayed[middle] = max(model.strays(one, knob, *ends, every[middle]) for one in seen)
         bent = sorted((middle for middle in strayed if strayed[middle] > BENT), key=strayed.__getitem__)
         if not bent:
             break
@@ -251,13 +245,10 @@ class Table:
         self.errors = sorted(self._error(*self._rng.choice(self._curves)) for _ in range(DRAWN))
         """How far curves are off at places drawn at random, as shares."""
         knobs = [knob for knob in experiment.knobs if not knob.folded]
+        plans = [self._plan(knob) for knob in knobs]
+        plan = {"topic": experiment.topic, "title": experiment.title, "knobs": plans, "modeled_only": True}
         self.told = {
-            "plan": {
-                "topic": experiment.topic,
-                "title": experiment.title,
-                "knobs": [self._plan(knob) for knob in knobs],
-                "modeled_only": True,
-            },
+            "plan": plan,
             "kinds": {knob.name: knob.kind for knob in knobs},
             "defaults": {knob.name: knob.default for knob in knobs},
             "scales": units.SCALES,
@@ -282,10 +273,8 @@ class Table:
         names, unit = [knob.name for knob in sliders], experiment.unit(own)
         nodes = [{**own, **dict(zip(names, values, strict=True))} for values in itertools.product(*every)]
         estimates = [self.model.at(node)[1] for node in nodes]
-        terms, hidden = (
-            list(dict.fromkeys(term for row in rows for term in row))
-            for rows in ([one.terms_s for one in estimates], [one.overlapped_s for one in estimates])
-        )
+        terms = list(dict.fromkeys(term for one in estimates for term in one.terms_s))
+        hidden = list(dict.fromkeys(term for one in estimates for term in one.overlapped_s))
         for one in estimates:
             whole_s = max(one.seconds, sum(one.overlapped_s.values()))
             self._most_s.add(math.ceil(20 * math.log10(whole_s * 1.02)))
@@ -293,7 +282,7 @@ class Table:
         reasons = [one for number, one in enumerate(idle) if one not in idle[:number]]
         return {
             "choices": {choice: own[choice] for choice in self.grid.menus},
-            "own": {knob.name: own[knob.name] for knob in experiment.knobs if _slides(knob)},
+            "own": {k.name: own[k.name] for k in experiment.knobs if k.kind != "choice" and not k.folded},
             "fixed": [(k.name, own[k.name]) for k in experiment.knobs if k.folded and own[k.name] != k.default],
             "unit": unit,
             "sliders": names,
@@ -302,11 +291,8 @@ class Table:
             "terms": terms,
             "hidden": hidden,
             "seconds": numbers(
-                [
-                    [*(one.terms_s.get(term, 0.0) for term in terms),
-                     *(one.overlapped_s.get(term, 0.0) for term in hidden)]
-                    for one in estimates
-                ]
+                [[one.terms_s.get(term, 0.0) for term in terms]
+                 + [one.overlapped_s.get(term, 0.0) for term in hidden] for one in estimates]
             ),
             "idle": reasons,
             "idle_at": [reasons.index(one) for one in idle] if len(reasons) > 1 else [],
@@ -349,10 +335,6 @@ class Table:
         here = self.names.index(name_of(own, self.grid.menus))
         sliders = {name: after(name, own[name]) for name in self.grid.counts}
         return menus | {name: to for name, to in sliders.items() if to != here}
-
-
-def _slides(knob: Knob) -> bool:
-    return knob.kind != "choice" and not knob.folded
 
 
 def y_axes(ends: Collection[tuple[float, float]], unit: str) -> list[dict[str, Any]]:

@@ -50,9 +50,8 @@ def scored_guesses(books: Iterable[Facts]) -> pd.DataFrame:
 
 def is_scored(entry: Facts) -> bool:
     """Return whether a kept guess is a number, and so is the value that it was held against."""
-    return (
-        not isinstance(entry["guess"], str) and min(entry["guess"], entry.get("truth") or 0) >= LEAST_AMOUNT
-    )
+    guess, truth = entry["guess"], entry.get("truth") or 0
+    return not isinstance(guess, str) and min(guess, truth) >= LEAST_AMOUNT
 
 
 def side(entry: Facts) -> str:
@@ -82,10 +81,8 @@ def guesses_html(book: Facts) -> str:
     sentence, count = trend(found.off.to_list()), len(found)
     lines = _dots("my guesses", range(1, count + 1), found.off), _right_on(max(2, count))
     picture = _off("Are my guesses getting better?", sentence, "guess number", (), *lines)
-    rows = [
-        (f"{number}. {one.topic}: {one.name}", units.factor_text(one.ratio))
-        for number, one in enumerate(found.itertuples(), start=1)
-    ]
+    numbered = enumerate(found.itertuples(), start=1)
+    rows = [(f"{number}. {one.topic}: {one.name}", units.factor_text(one.ratio)) for number, one in numbered]
     told = paragraphs(sentence) + chart(picture) + table(("Guess", "Off by"), rows)
     return told + sureness_html(found)
 
@@ -188,21 +185,16 @@ def reasons_table(results: ClassResults, topic: str) -> pd.DataFrame:
 def exercises_table(results: ClassResults) -> pd.DataFrame:
     """Return every exercise that somebody tried: how many tried it, how many were right, which ideas they met."""
     rows = []
-    for row in CONTENTS:
-        opened = chapter(row.topic)
+    for opened in (chapter(row.topic) for row in CONTENTS):
+        topic = opened.place.topic
+        answers = [book["topics"].get(topic, {}).get("answers", {}) for book in results.books.values()]
         for name in (exercise.id for exercise in opened.exercises):
-            tried = [
-                tries
-                for book in results.books.values()
-                if (tries := book["topics"].get(row.topic, {}).get("answers", {}).get(name))
-            ]
+            tried = [mine[name] for mine in answers if mine.get(name)]
             if not tried:
                 continue
             ideas = [{str(one.get("misconception") or "") for one in tries} - {""} for tries in tried]
             met = Counter(idea for mine in ideas for idea in mine).most_common()
-            rows.append(
-                (row.topic, name, opened.question("exercise", name), len(tried), right_in(tried), met)
-            )
+            rows.append((topic, name, opened.question("exercise", name), len(tried), right_in(tried), met))
     return pd.DataFrame(rows, columns=["topic", "name", "question", "tried", "right", "misconceptions"])
 
 
@@ -231,14 +223,9 @@ class ClassView:
             raise BadValue(f"Nobody in this room has a scored guess in {topic!r}. Choose another chapter.")
         places = found.name.map(names.index) + 1 + self._beside(found.learner)
         who = found.learner if self._are_named else 0 * found.learner
-        lines = [
-            _dots(
-                self._names[number] if self._are_named else f"{found.learner.nunique()} learners",
-                places[who == number],
-                found.ratio[who == number],
-            )
-            for number in who.unique()
-        ]
+        names_of = self._names if self._are_named else [f"{found.learner.nunique()} learners"]
+        each = {number: who == number for number in who.unique()}
+        lines = [_dots(names_of[number], places[own], found.ratio[own]) for number, own in each.items()]
         high = int((found.ratio > 1).sum())
         told = f"{len(found)} guesses, {high} of them too high and {len(found) - high} too low or right on."
         picture = _off(f"Guesses in {title}", told, "question", names, *lines, _right_on(len(names)))
@@ -270,10 +257,8 @@ class ClassView:
         """Show why the room guessed as it did: the reasons of those too low, near and too high."""
         head, told = ("Guessed", "How many", "Their reasons", "No reason"), ""
         for question, part in reasons_table(self.results, topic).groupby("question", sort=False):
-            rows = [
-                (one.side, str(one.guesses), _counted(one.reasons), str(one.none))
-                for one in part.itertuples()
-            ]
+            every = part.itertuples()
+            rows = [(one.side, str(one.guesses), _counted(one.reasons), str(one.none)) for one in every]
             told += paragraphs(question) + table(head, rows)
         show(told or paragraphs("Nobody has guessed in this chapter yet."))
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 import functools
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import Any
 
 import numpy as np
@@ -23,14 +23,7 @@ from readahead.experiments.experiment import Experiment, Knob, Settings
 from readahead.experiments.run import Run
 from readahead.panels.background import HERE, PrintedWidget, Worker, script
 from readahead.panels.markup import error_box
-from readahead.panels.state import (
-    PanelState,
-    browser_state,
-    first_knob,
-    numbers_html,
-    reads,
-    static_html,
-)
+from readahead.panels.state import PanelState, browser_state, first_knob, numbers_html, reads, static_html
 from readahead.questions.answers import read_amount
 
 REST_S = 0.4
@@ -104,28 +97,21 @@ class Panel:
         """Do what a message from the browser says. An error in a callback is shown nowhere by itself."""
         cancel = self.background.cancel
         orders = {"measure": self.measure, "cancel": cancel, "pin": self.pin, "swap": self.swap}
-        try:
-            if said.get("do") in orders:
-                self.widget.answered = said.get("id", "")
-                orders[said["do"]]()  # without the lock: a worker that starts waits for it
-            else:
-                with self._one_message():
-                    self.widget.answered = said.get("id", "")
-                    self._change(said)
-        except Exception as error:
-            self._show_error(error)
-
-    def _change(self, said: dict[str, Any]) -> None:
-        if "turn" in said:
+        order = orders.get(said.get("do", ""))
+        with nullcontext() if order else self._one_message():  # a worker that starts waits for the lock
             try:
-                self.turn(said["turn"], said_value(self.experiment.knob(said["turn"]), said))
+                self.widget.answered = said.get("id", "")
+                if order:
+                    order()
+                if "auto" in said:
+                    self.widget.auto = bool(said["auto"])
+                if "unfolded" in said:
+                    self._unfolded = bool(said["unfolded"])
+                    self._show_numbers()
+                if "turn" in said:
+                    self.turn(said["turn"], said_value(self.experiment.knob(said["turn"]), said))
             except Exception as error:
                 self._show_error(error)
-        if "auto" in said:
-            self.widget.auto = bool(said["auto"])
-        if "unfolded" in said:
-            self._unfolded = bool(said["unfolded"])
-            self._show_numbers()
 
     def turn(self, name: str, value: Any) -> None:
         """Turn a knob: everything follows at once, and a measurement begins when it rests."""
