@@ -12,7 +12,6 @@ from pathlib import Path
 import click
 
 from readahead.chapters import CONTENTS, chapter
-from readahead.devices import calibrated
 from readahead.panels import disk_text
 from readahead.panels.class_view import ClassResults, read_results, right_in
 from readahead.questions.progress import Progress
@@ -49,7 +48,7 @@ def progress(target: Path | None, grade_book: tuple[str, Path] | None, *, reset:
         return
     own = Progress.open()
     if target is not None:
-        click.echo(f"Exported to {own.export(target, {'disk': disk_text(calibrated())})}")
+        click.echo(f"Exported to {own.export(target, {'disk': disk_text()})}")
     if reset:
         backup = own.reset()
         click.echo(
@@ -59,11 +58,9 @@ def progress(target: Path | None, grade_book: tuple[str, Path] | None, *, reset:
         click.echo(f"{own.path}")
         for place in CONTENTS:
             guesses, answers = own.section(place.topic, "guesses"), own.section(place.topic, "answers")
-            right = right_in(answers.values())
+            right = f"{right_in(answers.values()):3} of {len(answers)} tried are right"
             if guesses or answers:
-                click.echo(
-                    f"  {place.title:60} {len(guesses):3} guessed {right:3} of {len(answers)} tried are right"
-                )
+                click.echo(f"  {place.title:60} {len(guesses):3} guessed {right}")
     for notice in own.notices:
         click.echo(notice, err=True)
 
@@ -78,9 +75,8 @@ def grades_csv(results: ClassResults, grade_book: str) -> str:
     if grade_book == "canvas":
         rows.writerow(["Points Possible", "", "", "", "", *(len(one.exercises) for one in written)])
     for name, book in results.books.items():
-        login = (
-            f"'{name}" if name.lstrip().startswith(("=", "+", "-", "@")) else name
-        )  # a spreadsheet computes it
+        computes = name.lstrip().startswith(("=", "+", "-", "@"))  # in a spreadsheet
+        login = f"'{name}" if computes else name
         learner = [login, "", "", login, ""] if grade_book == "canvas" else [login]
         answers = {topic: sections.get("answers", {}) for topic, sections in book["topics"].items()}
         points = [

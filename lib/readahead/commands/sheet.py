@@ -94,7 +94,7 @@ def _plain_yaml(text: str) -> Any:
 
 def _read(path: Path, name: str) -> dict[str, Any]:
     try:
-        told = _plain_yaml(paths.read_text(path, MOST_BYTES))
+        told: dict[str, Any] = _plain_yaml(paths.read_text(path, MOST_BYTES))
     except FileNotFoundError as error:
         raise DataError(
             f"There is no sheet {name!r}. There are: {', '.join(names())}; or give the path of a .yaml file."
@@ -107,8 +107,7 @@ def _read(path: Path, name: str) -> dict[str, Any]:
             " {parameter: value}} and only: [03_row_groups], all of them optional; a value is a text, a number, true or"
             " false."
         )
-    found: dict[str, Any] = told
-    return found
+    return told
 
 
 # -- running it -----------------------------------------------------------------------------------------
@@ -183,17 +182,13 @@ def _executed(copy: Path, wanted: str) -> Outcome | None:
     except Exception:  # noqa: BLE001 - whatever is wrong with a copy, the notebook is run again
         return None
     shown = [output for cell in notebook.cells for output in cell.get("outputs", [])]
-    claims = [output.get("metadata", {}).get("readahead") for output in shown]
-    return Outcome(
-        notebook=copy.stem,
-        state=RAN,
-        seconds=seconds,
-        claims=tuple(
-            {str(name): str(value) for name, value in claim.items()}
-            for claim in claims
-            if isinstance(claim, dict) and claim.keys() >= _TOLD
-        ),
+    told = [output.get("metadata", {}).get("readahead") for output in shown]
+    claims = tuple(
+        {str(name): str(value) for name, value in claim.items()}
+        for claim in told
+        if isinstance(claim, dict) and claim.keys() >= _TOLD
     )
+    return Outcome(notebook=copy.stem, state=RAN, seconds=seconds, claims=claims)
 
 
 _MARKS = {AGREES: ("✓", "agrees"), DIFFERS: ("≠", "differs"), NOISY: ("?", "noisy")}
@@ -208,14 +203,15 @@ def page(title: str, outcomes: Sequence[Outcome], machine: Machine) -> str:
         f" Of {verdicts.total()} claims {verdicts[AGREES]} agree, {verdicts[DIFFERS]} differ and"
         f" {verdicts[NOISY]} were too noisy to say."
     )
-    shown = asdict(machine) | {"memory_bytes": units.text(machine.memory_bytes, "bytes")}
+    memory = units.text(machine.memory_bytes, "bytes")
+    shown = {name.removesuffix("_bytes"): value for name, value in asdict(machine).items()} | {
+        "memory": memory
+    }
     template = jinja2.Template(Path(__file__).with_name("sheet.html").read_text("utf-8"), autoescape=True)
     return template.render(
         title=title,
         said=said,
-        facts=", ".join(
-            f"{n.removesuffix('_bytes').replace('_', ' ')} {value}" for n, value in shown.items()
-        ),
+        facts=", ".join(f"{name.replace('_', ' ')} {value}" for name, value in shown.items()),
         marks=_MARKS,
         titles={Path(place.notebook).stem: place.title for place in CONTENTS},
         outcomes=outcomes,

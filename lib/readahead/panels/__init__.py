@@ -11,7 +11,7 @@ from typing import Any
 
 from readahead import units
 from readahead.chapters import CONTENTS
-from readahead.devices import Device, calibrated
+from readahead.devices import calibrated
 from readahead.errors import require_repeats
 from readahead.experiments.experiment import Experiment, Settings
 from readahead.experiments.run import Run, write_down
@@ -78,16 +78,16 @@ def machine_card() -> None:
         ("Memory", units.text(machine.memory_bytes, "bytes")),
         ("System", machine.system),
         ("File system", machine.file_system),
-        ("Disk", disk_text(calibrated())),
+        ("Disk", disk_text()),
         ("Engine", _engine_text()),
         ("Versions", f"Readahead {machine.readahead}, DuckDB {machine.duckdb}, Python {machine.python}"),
     ]
     show(table(("This machine", "Value"), rows))
 
 
-def disk_text(own: Device | None) -> str:
+def disk_text() -> str:
     """Return this machine's disk in words, as calibration left it, or how to calibrate it."""
-    if own is None:
+    if (own := calibrated()) is None:
         return "not calibrated yet: python -m readahead calibrate"
     seek = f", seek {units.text(own.seek_s, 's')}" if own.seek_s else ""
     return (
@@ -96,9 +96,9 @@ def disk_text(own: Device | None) -> str:
     )
 
 
-def _engine_text(table: str = "comments_narrow") -> str:
+def _engine_text() -> str:
     """Return what DuckDB itself takes: here, or usually, until the first measurement has calibrated this machine."""
-    known = calibrate.engine(table)
+    known = calibrate.engine("comments_narrow")
     costs, how = known.costs(), known.doubt or "calibrated on this machine"
     if known.kept() is None:
         how = "usual; the first measurement finds out what it is here"

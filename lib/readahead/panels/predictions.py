@@ -433,15 +433,13 @@ def ratios(beside: Sequence[Ratio], measured: Sequence[float], differs: str) -> 
 def folds(runs: Sequence[Run], base: Mapping[str, Any]) -> str:
     """Return the folds of the runs of one answer: those that there is something to say of."""
     shown = [run for run in runs if run.sql][:MOST_RUNS]
-    parts = []
-    if shown:
-        parts.append(folded("The query", "".join(_query(run, base) for run in shown)))
+    query = folded("The query", "".join(_query(run, base) for run in shown)) if shown else ""
     read = tuple((_name(run, base), run.sample.reads) for run in shown if run.sample.reads)
-    if read:
-        what = "write" if any(run.sample.wrote for run in shown) else "read"
-        sentence = f"Each {what} of the last run, from when it was asked for to when it was there."
-        parts.append(folded("The reads", chart(Traces(sentence=sentence, runs=read, what=what))))
-    return "".join(parts)
+    if not read:
+        return query
+    what = "write" if any(run.sample.wrote for run in shown) else "read"
+    sentence = f"Each {what} of the last run, from when it was asked for to when it was there."
+    return query + folded("The reads", chart(Traces(sentence=sentence, runs=read, what=what)))
 
 
 def law_fold(law: Applied, kind: str, apart: str = "") -> str:

@@ -114,13 +114,7 @@ class ExerciseView:
     """
 
     def __init__(
-        self,
-        exercise: Exercise,
-        topic: str,
-        progress: Progress,
-        study: Study,
-        question: str = "",
-        seed: int = 0,
+        self, exercise: Exercise, topic: str, progress: Progress, study: Study, question: str, seed: int
     ) -> None:
         self._of_notebook, self._question = exercise, question
         self._topic, self._progress, self._study = topic, progress, study
@@ -184,9 +178,8 @@ class ExerciseView:
         if isinstance(shape, Choice):
             return [widgets.RadioButtons(options=shape.options, value=None, layout=wide)]
         if isinstance(shape, Several):
-            return [
-                widgets.Checkbox(description=option, indent=False, layout=wide) for option in shape.options
-            ]
+            look = {"indent": False, "layout": wide}
+            return [widgets.Checkbox(description=option, **look) for option in shape.options]
         if isinstance(shape, Order):
             places = range(1, len(shape.options) + 1)
             names = [("choose …", ""), *((option, option) for option in shape.options)]
@@ -274,19 +267,17 @@ class ExerciseView:
         if seen := self._hints_seen():
             self._show_hints(seen)
         tried = self._progress.answers(self._topic, self.exercise.id)
-        if attempts := [one for one in tried if one.get("seed", 0) == self.seed]:
-            self._fill(attempts[-1].get("answer", ""))
-            self.verdict.value = self._said_of(attempts[-1])
-
-    def _said_of(self, attempt: Facts) -> str:
-        """Return what was said of an earlier attempt, without checking it again."""
-        outcome = next((known for known in Outcome if known.value == attempt.get("outcome")), None)
-        if outcome is None:
-            return ""
-        idea = str(attempt.get("misconception", ""))
+        attempts = [one for one in tried if one.get("seed", 0) == self.seed]
+        if not attempts:
+            return
+        last = attempts[-1]
+        self._fill(last.get("answer", ""))
+        idea, why = str(last.get("misconception", "")), str(last.get("says", ""))
         hint = next((known.hint for known in self.exercise.misconceptions if known.name == idea), "")
-        why = str(attempt.get("says", ""))
-        return verdict_box(Verdict(outcome=outcome, why=why, misconception=idea if hint else "", hint=hint))
+        for outcome in Outcome:
+            if outcome.value == last.get("outcome"):  # as it was said then, not checked again
+                told = Verdict(outcome=outcome, why=why, misconception=idea if hint else "", hint=hint)
+                self.verdict.value = verdict_box(told)
 
 
 # -- a mechanism, step by step -----------------------------------------------------------------------
