@@ -239,7 +239,7 @@ def test_the_terms_add_up_and_what_is_hidden_stands_in_its_own_row(panel: Panel)
 
 def test_cancel_says_cancelled_and_keeps_nothing(panel: Panel) -> None:
     turn(panel, "latency_s", text="50 ms")
-    panel.heard({"do": "measure"})
+    panel.heard({"turn": "measure", "do": "measure"})  # as panel.js sends it
     assert panel.background.busy and panel.widget.status["share"] is not None
     panel.heard({"do": "cancel"})
     panel.background.join(30)
@@ -414,7 +414,7 @@ def test_marks_and_words_stand_out_from_a_light_and_a_dark_page(panel: Panel) ->
 
 
 def test_two_settings_are_compared_in_words_and_on_the_chart(panel: Panel) -> None:
-    panel.heard({"do": "pin"})
+    panel.heard({"turn": "pin", "do": "pin"})
     assert panel.widget.pinned["words"].startswith("A is pinned here.")
     turn(panel, "latency_s", text="4 ms")
     told = panel.widget.pinned
@@ -428,17 +428,18 @@ def test_two_settings_are_compared_in_words_and_on_the_chart(panel: Panel) -> No
     assert panel.widget.pinned["x"] == 131_072
     assert len(floats(panel.widget.pinned["line"]["x"])) >= 64
     assert "Piece 128 KiB → 1 MiB" in panel.widget.pinned["words"]
-    panel.heard({"do": "swap"})
+    panel.heard({"turn": "swap", "do": "swap"})
+    assert panel.widget.error == ""
     assert panel.settings == FERRY.settings() and panel.pinned is not None
     assert panel.pinned.settings["piece_bytes"] == 1_048_576 and panel.widget.now["x"] == 131_072
-    panel.heard({"do": "pin"})
+    panel.heard({"turn": "pin", "do": "pin"})
     assert panel.widget.pinned == {} and panel.pinned is None
 
 
 def test_measurements_of_both_settings_are_compared(panel: Panel) -> None:
     panel.measure()
     wait(panel, 1)
-    panel.heard({"do": "pin"})
+    panel.heard({"turn": "pin", "do": "pin"})
     turn(panel, "latency_s", text="3 ms")
     panel.measure()
     wait(panel, 2)

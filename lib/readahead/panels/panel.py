@@ -103,13 +103,13 @@ class Panel:
                 self.widget.answered = said.get("id", "")
                 if order:
                     order()
+                elif "turn" in said:
+                    self.turn(said["turn"], said_value(self.experiment.knob(said["turn"]), said))
                 if "auto" in said:
                     self.widget.auto = bool(said["auto"])
                 if "unfolded" in said:
                     self._unfolded = bool(said["unfolded"])
                     self._show_numbers()
-                if "turn" in said:
-                    self.turn(said["turn"], said_value(self.experiment.knob(said["turn"]), said))
             except Exception as error:
                 self._show_error(error)
 
