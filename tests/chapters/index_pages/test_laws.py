@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from readahead.chapters.index_pages import laws
 from readahead.chapters.index_pages.laws import READER_S
-from readahead.chapters.index_pages.workload import scheduled
+from readahead.chapters.index_pages.workload import SAMPLED, PageIndex, pages_read, scheduled
 from readahead.devices import Device
 from readahead.models.reads import spans_of
 from readahead.units import KiB
@@ -36,8 +36,8 @@ def test_a_wider_key_never_fits_more_often(key: float) -> None:
 
 
 def test_a_small_index_is_not_sampled() -> None:
-    assert len(range(9_999)[laws.leaves_to_sample(9_999)]) == 9_999
-    assert len(range(10_000)[laws.leaves_to_sample(10_000)]) == 100
+    for leaves, sampled in ((9_999, 9_999), (10_000, 100)):
+        assert len(pages_read(PageIndex(leaf_pages=leaves, fanout=40), SAMPLED)[1]) == sampled
 
 
 @given(st.integers(1, 300), st.sampled_from([8, 16, 64]), st.floats(1e-3, 1e-2), st.floats(2e7, 1e9))

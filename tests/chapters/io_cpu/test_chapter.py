@@ -41,10 +41,11 @@ def test_his_two_columns_are_predicted_within_three_per_cent_in_the_median() -> 
 
 
 def test_what_is_said_of_a_page_is_fitted_to_the_other_pages() -> None:
-    scan, _ = page_costs.without(40)
-    rest = [count for count in page_costs.ROWS if count != 40]
-    assert scan == page_costs.fit(rest, page_costs.column("memory", rest), page_costs.column("disk", rest))
-    assert scan != page_costs.scanned()
+    rest = tuple(count for count in page_costs.ROWS if count != 40)
+    without = page_costs.fit(rest, page_costs.column("memory", rest), page_costs.column("disk", rest))
+    told = {one.figure.name: one.model for one in page_costs.in_print().residuals}
+    assert told["cpu_per_page_s.disk.r40"] == float(without.cpu_s(40, loaded=True))
+    assert without != page_costs.fitted(*page_costs.SCAN)
 
 
 def test_an_eviction_is_paid_for_by_the_pages_that_are_read() -> None:
@@ -58,7 +59,7 @@ def test_the_densest_aggregate_stays_unexplained() -> None:
     modeled, [printed] = ROUNDS["rows323"].law(None).result, ROUNDS["rows323"].published  # type: ignore[misc, arg-type]
     assert modeled < 0.8 * printed.value  # the chapter says so; a fit that hides it would be found here
     rows = page_costs.ROWS[:-1]
-    eight = page_costs.aggregated().cpu_s(rows) / page_costs.column("aggregate", rows)
+    eight = page_costs.fitted("aggregate", rows=rows).cpu_s(rows) / page_costs.column("aggregate", rows)
     assert all(abs(ratio - 1) < 0.05 for ratio in eight)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -20,11 +19,6 @@ def test_a_fit_finds_the_costs_that_made_the_figures() -> None:
     assert found.row_s == pytest.approx(TRUE.row_s, rel=0.02)
     again = found.cpu_s(ROWS, loaded=True)
     assert again == pytest.approx(TRUE.cpu_s(ROWS, loaded=True), rel=0.01)
-
-
-def test_too_few_figures_are_refused() -> None:
-    with pytest.raises(BadValue, match="at least six"):
-        fit((1, 2, 3), (1e-6, 2e-6, 3e-6))
 
 
 @given(st.floats(1, 400), st.floats(1, 400))
@@ -52,5 +46,5 @@ def test_no_number_of_cores_reaches_past_the_limit() -> None:
 
 
 def test_the_lower_roof_counts() -> None:
-    assert np.all(laws.roofline([1.0, 5.0], [3.0, 3.0]) == [1.0, 3.0])
+    assert laws.roof_gain(1.0, 5.0, cpu_bytes_per_s=3.0) == 3 and laws.roof_gain(3.0, 5.0, 1.0) == 1
     assert laws.rate_per_core(2e-6) == pytest.approx(8_192 / 2e-6)

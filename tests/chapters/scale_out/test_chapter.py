@@ -16,6 +16,7 @@ from readahead.chapters.scale_out.chapter import (
     NEAR,
     NOT_FITTED,
     SMALL_SMALL,
+    _waits,
     outstanding,
     product,
     totals,
@@ -56,7 +57,8 @@ def test_the_givens_of_the_notebook_are_those_of_the_runs(study: Study) -> None:
         return [(len(plan.footer), len(plan.spans)) for plan in (part.plan() for part in parts)]
 
     assert reads(nodes=1) == [(2, 128)] and reads(**NEAR) == [(2, 64)] * 2
-    assert [-(-128 // outstanding(requests)["queue_depth"]) for requests in (20, 32)] == [7, 4]
+    asked = ({"nodes": 1}, NEAR, outstanding(20), outstanding(32))
+    assert [_waits(study, size="tiny", **{"queue_depth": 1, **one}) - 2 for one in asked] == [128, 64, 7, 4]
     assert (LARGE_SMALL, POLL_S, shuffle_tasks(2)) == (3 * MiB, 0.1, 8)
     assert EXPERIMENT.large_bytes(study.settings(**JOINED)) == pytest.approx(2.06e6, rel=0.01)
 

@@ -48,8 +48,7 @@ def test_at_the_limit_both_ways_to_join_take_as_long(large: float, nodes: int, r
     assert gain(limit / 2) > 1 > gain(limit * 2)
 
 
-def test_a_query_waits_less_often_with_more_nodes_and_more_requests() -> None:
-    assert [laws.rounds(128, nodes, q) for nodes, q in ((1, 1), (2, 1), (1, 20), (1, 32))] == [128, 64, 7, 4]
+def test_a_query_that_waits_half_as_often_is_twice_as_fast_if_it_does_nothing_else() -> None:
     assert laws.node_gain(130, 66, wait_s=0.01, once_s=0.0) == pytest.approx(130 / 66)
     assert laws.node_gain(130, 66, wait_s=0.0, once_s=1.0) == 1
 

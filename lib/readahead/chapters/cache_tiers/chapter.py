@@ -13,7 +13,7 @@ from readahead.chapters.cache_tiers import laws
 from readahead.chapters.cache_tiers.workload import DISK, DROP, SCAN, UNIFORM, ZIPF, CachedCase, CachedQueries
 from readahead.experiments.claim import Sides
 from readahead.experiments.experiment import Settings
-from readahead.experiments.figure import Line, Picture
+from readahead.experiments.figure import Line, Picture, curve
 from readahead.experiments.knobs import experiment
 from readahead.experiments.residual import Tally, tally
 from readahead.experiments.round import Applied, Round, Study, along, compared
@@ -127,9 +127,7 @@ def _replay(study: Study) -> Applied:
 
 def _hits(**knobs: Any) -> Round:
     """Return the round that asks what share DuckDB's cache finds."""
-    return Round(
-        law=lambda study: case(study, **knobs).trace.law(), measured=lambda study: seen(study, **knobs)
-    )
+    return Round(law=lambda study: case(study, **knobs).trace.law(), measured=partial(seen, **knobs))
 
 
 ROUNDS = {
@@ -144,9 +142,7 @@ ROUNDS = {
     "short_blocks": compared(far(DROP, 2_048), far(DISK, 2_048), _gain),
     "second": compared(again(1), again(2), _gain),
     "fourth": Round(
-        model=lambda study: replayed(study, **again(4, TIGHT)),
-        measured=lambda study: seen(study, **again(4, TIGHT)),
-        law=_replay,
+        model=partial(replayed, **again(4, TIGHT)), measured=partial(seen, **again(4, TIGHT)), law=_replay
     ),
     "tiny_blocks": compared(blocks(16 * KiB), blocks(1 * MiB), _scan_gain),
     "break_even": Round(law=five_minute_rule),
@@ -204,12 +200,12 @@ def _repeats(study: Study) -> Picture:
 
 def _break_even(study: Study) -> Picture:
     sizes = [float(1 * KiB * 2**n) for n in range(11)]
-    now = [(size, five_minute_rule(study, size).result) for size in sizes]
-    then = [(size, laws.break_even_s(size, **GRAY_1987)) for size in sizes]
+    now = [five_minute_rule(study, size).result for size in sizes]
+    then = [laws.break_even_s(size, **GRAY_1987) for size in sizes]
     return Picture(
         lines=(
-            Line(name="with this notebook's prices", points=now),
-            Line(name="Gray and Putzolu's of 1987", points=then, source="published"),
+            curve("with this notebook's prices", sizes, now),
+            curve("Gray and Putzolu's of 1987", sizes, then, "published"),
         ),
         marks={"their record": float(KiB)},
     )
@@ -248,13 +244,11 @@ def in_print() -> Tally:
 
 # -- answers of exercises, and the two sides of each claim ---------------------------------------------------
 CLAIMS = {
-    "least_recently": Sides(
-        left=lambda study: seen(study, **counted(ZIPF)), right=lambda study: replayed(study, **counted(ZIPF))
-    ),
+    "least_recently": Sides(left=partial(seen, **counted(ZIPF)), right=partial(replayed, **counted(ZIPF))),
     "no_use": Sides(left=scanned(0.9), right=scanned(0.9, run=1)),
     "read_ahead_takes": Sides(
-        left=lambda study: seen(study, **scanned(1.1, queue_depth=8)),
-        right=lambda study: seen(study, **scanned(1.1, queue_depth=2)),
+        left=partial(seen, **scanned(1.1, queue_depth=8)),
+        right=partial(seen, **scanned(1.1, queue_depth=2)),
         when={"row_groups_so": lambda left, right, study: study.base["row_group_rows"] < 4_096},
     ),
     "spill_pays": Sides(left=far(DISK), right=far(DROP)),
@@ -280,11 +274,7 @@ def _lru(_: Study) -> Iterator[Frame]:
     before: list[str] = []
     for item, hit, holds in laws.lru(list("abcadbae"), room=3):
         dropped = [other for other in before if other not in holds]
-        says = (
-            f"{item} is asked for, and is there."
-            if hit
-            else f"{item} is asked for, and is not there: it is read."
-        )
+        says = f"{item} is asked for, and is {'there.' if hit else 'not there: it is read.'}"
         says += f" {dropped[0]} was used longest ago, and is dropped." if dropped else ""
         lanes: dict[str, list[Box]] = {
             "Asked for": [(item, "done" if hit else "work")],

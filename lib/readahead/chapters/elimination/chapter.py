@@ -6,6 +6,7 @@ import math
 import time
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -28,9 +29,9 @@ from readahead.datasets.build import literal, run_statement
 from readahead.datasets.recipe import Recipe
 from readahead.experiments.claim import Sides
 from readahead.experiments.experiment import Settings
-from readahead.experiments.figure import Axis, Picture, Traces, curve, dots
+from readahead.experiments.figure import Axis, Picture, curve, dots
 from readahead.experiments.residual import Tally, tally
-from readahead.experiments.round import Applied, Round, Study, along, compared, traces
+from readahead.experiments.round import Applied, Round, Study, along, compared
 from readahead.experiments.steps import Frame
 from readahead.measure.run import Query, quoted, run_emulated
 from readahead.measure.sample import Sample, Value
@@ -129,10 +130,8 @@ def _share_read(study: Study, **changes: object) -> float:
     return sample.row_groups_scanned / sample.row_groups_total
 
 
-def _share_of(**changes: object) -> Round:
-    return Round(
-        measured=lambda study: _share_read(study, **changes), law=lambda study: _share_law(study, **changes)
-    )
+def _share_of(**changes: Any) -> Round:
+    return Round(measured=partial(_share_read, **changes), law=partial(_share_law, **changes))
 
 
 def _rounded(load: str) -> list[float]:
@@ -152,9 +151,9 @@ def _small_groups_law(study: Study) -> Applied:
     for other, changes in (("", SMALL), ("other_", LARGE)):
         case = EXPERIMENT.case(study.settings(**changes))
         case.build()
-        footer_bytes = int(case.scan().footer[:, 1].sum())
-        told[f"{other}footer_bytes"] = footer_bytes
-        told[f"{other}data_bytes"] = case.scan().bytes_read - footer_bytes
+        plan = case.scan()
+        told[f"{other}footer_bytes"] = plan.bytes_read - plan.data_bytes
+        told[f"{other}data_bytes"] = plan.data_bytes
     return Applied(laws.bytes_ratio, **told)
 
 
@@ -247,14 +246,12 @@ def _chance(_: Study) -> Picture:
 
 
 def _flights(study: Study) -> Picture:
-    samples = thirteen(study, BY_YEAR).values()
-    seen = [(n + 1.0, s.row_groups_scanned / s.row_groups_total) for n, s in enumerate(samples)]
-    modeled = [(n + 1.0, share) for n, share in enumerate(shares(BY_YEAR))]
+    seen = [one.row_groups_scanned / one.row_groups_total for one in thirteen(study, BY_YEAR).values()]
     return Picture(
         x=Axis(label="query", kind="count", log=False, names=tuple(QUERIES)),
         lines=(
-            dots("DuckDB, by year", seen),
-            dots("share of rows in the years asked for", modeled, "modeled"),
+            dots("DuckDB, by year", enumerate(seen, 1)),
+            dots("share of rows in the years asked for", enumerate(shares(BY_YEAR), 1), "modeled"),
         ),
     )
 
@@ -271,18 +268,13 @@ def _said(load: str) -> str:
     return EXPERIMENT.knob("load").text(load)
 
 
-def _reads(study: Study) -> Traces:
-    runs = {_said(load): {"flight": MONTH, "load": load} for load in (GENERATED, BY_YEAR, BY_DATE)}
-    return traces(study, runs=runs)
-
-
 FIGURES = {
     "asked_first": {"Q3.1, a region": MANY, "Q3.2, a nation": FEW},
     "grip": _grip,
     "chance": _chance,
     "flights": _flights,
     "sizes": _sizes,
-    "reads": _reads,
+    "reads": {_said(load): {"flight": MONTH, "load": load} for load in (GENERATED, BY_YEAR, BY_DATE)},
 }
 
 

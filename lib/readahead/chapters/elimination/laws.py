@@ -13,12 +13,10 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
-
-Array = NDArray[np.float64]
+from numpy.typing import ArrayLike
 
 
-def groups_read(groups: ArrayLike, selectivity: ArrayLike, disorder: ArrayLike = 0.0) -> Array:
+def groups_read(groups: ArrayLike, selectivity: ArrayLike, disorder: ArrayLike = 0.0) -> np.ndarray:
     r"""Return the row groups that a range of the sort column touches.
 
     .. math:: \min(m, \; m \, (s + w) + 1)
@@ -33,7 +31,7 @@ def groups_read(groups: ArrayLike, selectivity: ArrayLike, disorder: ArrayLike =
     return np.where(s > 0, np.minimum(m, m * (s + w) + 1), 0.0)
 
 
-def place(share: ArrayLike, disorder: ArrayLike) -> Array:
+def place(share: ArrayLike, disorder: ArrayLike) -> np.ndarray:
     """Return where in the table, from 0 to 1, lies what is due at `share` (from 0 to 1 + w) when rows are up to w late.
 
     A row of rank r is put where r + wU would be, U even from 0 to 1; the sum of two even numbers has a trapezium for
@@ -47,7 +45,9 @@ def place(share: ArrayLike, disorder: ArrayLike) -> Array:
     return np.asarray(np.clip(area, 0, 1))
 
 
-def groups_between(groups: ArrayLike, first: ArrayLike, last: ArrayLike, disorder: ArrayLike = 0.0) -> Array:
+def groups_between(
+    groups: ArrayLike, first: ArrayLike, last: ArrayLike, disorder: ArrayLike = 0.0
+) -> np.ndarray:
     """Return the row groups touched by the ranks from `first` to `last`: m(s + w) + 1, with its edges worked out.
 
     Rows of rank `last` come up to w later, and what is due before 0 or after 1 has crowded into the ends, so that a
@@ -83,7 +83,7 @@ def share_holding(selectivity: float, rows: float) -> float:
     return 1.0 - float(missed_by_all(selectivity, rows))
 
 
-def missed_by_all(selectivity: ArrayLike, rows: ArrayLike) -> Array:
+def missed_by_all(selectivity: ArrayLike, rows: ArrayLike) -> np.ndarray:
     r"""Return the chance that a row group in random order holds no row that is wanted.
 
     .. math:: (1 - s)^n
@@ -94,7 +94,7 @@ def missed_by_all(selectivity: ArrayLike, rows: ArrayLike) -> Array:
     return np.asarray((1 - s) ** n)
 
 
-def label_rules_out(below: ArrayLike, above: ArrayLike, rows: ArrayLike) -> Array:
+def label_rules_out(below: ArrayLike, above: ArrayLike, rows: ArrayLike) -> np.ndarray:
     r"""Return the chance that its zone map rules such a group out: every row lies below the range, or every row above.
 
     .. math:: b^n + a^n

@@ -8,7 +8,6 @@ the made-up tables around stands in its place, so that each passes the share of 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date, timedelta
 from pathlib import Path
@@ -58,14 +57,10 @@ class StarQuery:
 
     def conditions(self, table: str) -> str:
         """Return what the query asks of one of the small tables, as SQL; empty if nothing."""
-        return " AND ".join(self._asked(table[0]))
+        return " AND ".join(self.asked(table[0]))
 
-    @property
-    def own(self) -> list[str]:
-        """Return what the query asks of the order lines themselves."""
-        return self._asked("lo")
-
-    def _asked(self, prefix: str) -> list[str]:
+    def asked(self, prefix: str = "lo") -> list[str]:
+        """Return what the query asks of the columns with a prefix; those of the order lines have `lo`."""
         parts = re.split(r" AND (?=[a-z]+_)", self.where)
         return [part for part in parts if part.startswith(f"{prefix}_")]
 
@@ -88,11 +83,9 @@ def _rank(day: date) -> float:
     return min(max(0, (day - _FIRST).days), DAYS) / DAYS
 
 
-def _read(told: Mapping[str, Any]) -> StarQuery:
-    fields: dict[str, Any] = {
-        name: tuple(one) if isinstance(one, list) else one for name, one in told.items()
-    }
-    return StarQuery(**fields)
+def _read(told: dict[str, Any]) -> StarQuery:
+    lists = {name: tuple(one) for name, one in told.items() if isinstance(one, list)}
+    return StarQuery(**{**told, **lists})
 
 
 QUERIES = {name: _read(told) for name, told in read_yaml(Path(__file__).with_name("queries.yaml")).items()}

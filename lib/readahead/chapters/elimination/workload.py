@@ -61,15 +61,19 @@ class StarCase(Case):
     def touched(self) -> NDArray[np.bool_]:
         """Return which row groups' smallest and largest date and quantity leave the query in doubt.
 
-        Of a file that is not there: as many in a row as the law expects.
+        Of a file that is not there: as many as the law expects, in a row from where the first wanted row lies.
         """
+        numbers = np.arange(self.recipe.row_groups)
         if not store.is_built(self.recipe):
-            return self._expected_groups()
+            count = min(len(numbers), round(self.expected()))
+            first = int(float(place(self.span()[0], self.recipe.disorder)) * len(numbers))
+            start = min(len(numbers) - count, first)
+            return (numbers >= start) & (numbers < start + count)
         wanted = {"lo_quantity": self.star_query.quantities}
         if self.carried():
             first, last = (int(f"{day:%Y%m%d}") for day in (self.star_query.first, self.star_query.last))
             wanted["lo_orderdate"] = first, last
-        found = np.ones(self.recipe.row_groups, bool)
+        found = np.ones(len(numbers), bool)
         for column, (low, high) in wanted.items():
             least, most = inspect.key_ranges(store.location(self.recipe), column).T
             found &= (least <= high) & (most >= low)
@@ -78,13 +82,14 @@ class StarCase(Case):
     def carried(self, column: str = "lo_orderdate") -> bool:
         """Return whether a join's keys reach the scan: asked of DuckDB's plan, for a file that is built.
 
-        A join hands the values of the side it builds to the scan of the other. If the plan builds on the order lines
-        that are left, because it expects fewer of them than there are keys, the scan hears of none.
+        A join hands the values of the side it builds, in the plan the right one, to the scan of the other. If it builds
+        on the order lines that are left, because it expects fewer of them than there are keys, the scan hears of none.
         """
         if not store.is_built(self.recipe):
             return True
         query = self.query()
-        return column not in _built_on(query.texts(emulated=False)[0], query.setup)
+        plan = _asked(f"EXPLAIN (FORMAT json) {query.texts(emulated=False)[0]}", query.setup)
+        return column not in re.findall(r"= (lo_[a-z]+)", str(plan[0][1]))
 
     def filters(self) -> dict[str, str]:
         """Return the columns that the scan filters, in DuckDB's order, each with its condition as SQL.
@@ -99,17 +104,21 @@ class StarCase(Case):
             for column, (key, table) in sorted(keys.items(), key=lambda one: one[0] not in few)
             if self.carried(column)
         }
-        return {part.split()[0]: part for part in star.own} | joined
+        return {part.split()[0]: part for part in star.asked()} | joined
 
     def _few(self) -> list[str]:
-        """Return the columns of which the joins want so few keys that DuckDB hands them to the scan one by one."""
-        query = self.query()
-        wanted = [(KEYS[table], table, self.star_query.conditions(table)) for table in self.star_query.joins]
-        return [
-            f"lo_{key}"
-            for key, table, where in wanted
-            if self.carried(f"lo_{key}") and _are_few(table, key, where, query.setup)
-        ]
+        """Return the columns of which the joins want at most `FEW_KEYS` keys, and they are not all from one to another.
+
+        DuckDB 2.0 hands these keys to the scan themselves (`dynamic_or_filter_threshold`), else the least and greatest.
+        """
+        found, star = [], self.star_query
+        for table in star.joins:
+            key, where = f"{table[0]}_{KEYS[table]}", star.conditions(table) or "true"
+            counted = f"SELECT count({key}), min({key}), max({key}) FROM {table} WHERE {where}"
+            ((count, least, most),) = _asked(counted, self.query().setup)
+            if 0 < count <= FEW_KEYS and (count == 1 or most - least + 1 > count):
+                found.append(f"lo_{KEYS[table]}")
+        return [column for column in found if self.carried(column)]
 
     def scan(self) -> Reads:
         """Return the reads: filters first where they let few row groups pass, and before each group its Bloom filter.
@@ -120,14 +129,14 @@ class StarCase(Case):
         if not store.is_built(self.recipe):
             return found
         path, query, filters, few = store.location(self.recipe), self.query(), self.filters(), self._few()
-        if few or self.star_query.own:  # ranges and Bloom filters of keys alone never go first
+        if few or self.star_query.asked():  # ranges and Bloom filters of keys alone never go first
             sql = query.texts(emulated=False)[0]
             found = filtered_reads(
                 inspect.shape(path),
                 found,
                 self.columns,
                 list(filters),
-                _needed(sql, tuple(filters.values()), int(found.rows[0]), query.setup),
+                _needed(sql, list(filters.values()), int(found.rows[0]), query.setup),
                 gap_bytes=self.engine.column_gap_bytes,
                 depth=self.window.depth,
             )
@@ -144,39 +153,8 @@ class StarCase(Case):
         groups = recipe.rows / recipe.effective_row_group_rows
         return float(groups_between(groups, *self.span(), recipe.disorder))
 
-    def _expected_groups(self) -> NDArray[np.bool_]:
-        """Return so many row groups of a file that is not there, from where the first wanted row lies."""
-        every, first = self.recipe.row_groups, float(place(self.span()[0], self.recipe.disorder))
-        count = min(every, round(self.expected()))
-        start = min(every - count, int(first * every))
-        numbers = np.arange(every)
-        return (numbers >= start) & (numbers < start + count)
 
-
-@functools.lru_cache(maxsize=256)
-def _are_few(table: str, key: str, where: str, setup: tuple[str, ...]) -> bool:
-    """Return whether a join wants at most `FEW_KEYS` keys, and they are not all from one to another.
-
-    Then DuckDB 2.0 hands the scan the keys themselves (`dynamic_or_filter_threshold`), else the least and the greatest.
-    """
-    column = f"{table[0]}_{key}"
-    counted = f"SELECT count({column}), min({column}), max({column}) FROM {table} WHERE {where or 'true'}"
-    ((count, least, most),) = _asked(counted, setup)
-    return bool(0 < count <= FEW_KEYS and (count == 1 or most - least + 1 > count))
-
-
-@functools.lru_cache(maxsize=256)
-def _built_on(sql: str, setup: tuple[str, ...]) -> frozenset[str]:
-    """Return by which columns of the order lines the plan puts them into a hash table: of a join's two sides it scans
-    the left one and builds the right one.
-    """
-    return frozenset(re.findall(r"= (lo_[a-z]+)", str(_asked(f"EXPLAIN (FORMAT json) {sql}", setup)[0][1])))
-
-
-@functools.lru_cache(maxsize=256)
-def _needed(
-    sql: str, filters: tuple[str, ...], group_rows: int, setup: tuple[str, ...]
-) -> tuple[tuple[int, ...], ...]:
+def _needed(sql: str, filters: Sequence[str], group_rows: int, setup: tuple[str, ...]) -> list[list[int]]:
     """Return for each row group after how many filters no row of a vector is left, each number that occurs.
 
     It is one more than there are filters if rows are left.
@@ -188,9 +166,10 @@ def _needed(
         f" FROM {file}, file_row_number = true) GROUP BY file_row_number // {VECTOR_ROWS}"
     )
     found = _asked(f"SELECT list(DISTINCT needed) FROM ({vectors}) GROUP BY number ORDER BY number", setup)
-    return tuple(tuple(needed) for (needed,) in found)
+    return [needed for (needed,) in found]
 
 
+@functools.lru_cache(maxsize=256)
 def _asked(sql: str, setup: tuple[str, ...]) -> list[tuple[Any, ...]]:
     """Return what DuckDB answers beside the small tables."""
     with engine(EngineSettings(threads=1)) as connection:

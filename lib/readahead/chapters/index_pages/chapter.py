@@ -93,7 +93,7 @@ def _native_law(study: Study, *ways: Settings) -> Applied:
             latency_s=case.device.latency_s,
             bandwidth_bytes_per_s=case.device.channel_bandwidth_bytes_per_s,
         )
-        for case, reads in ((part, sum(map(bool, part.scan().groups))), (whole, 1))
+        for case, reads in ((part, part.scan().read_groups), (whole, 1))
     )
     return Applied(laws.times_as_long, one_s=one_s, other_s=other_s)
 

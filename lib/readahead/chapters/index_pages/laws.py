@@ -10,8 +10,6 @@ import numpy as np
 PAGE_BYTES = 8_192
 PAGE_SPACE_BYTES = 8_096
 """What a page of 8,192 bytes has room for, without its header."""
-SAMPLE_EVERY, SAMPLE_FROM_PAGES = 100, 10_000
-"""SAMPLED reads every hundredth leaf page of an index with at least so many, and else all of them."""
 READER_S, DISPATCH_S = 60e-6, 45e-6
 """What a plain reader takes from one page to asking for the next; and many readers from one read to the next, for they
 share one interpreter. As calibrated on a machine of 2 cores."""
@@ -64,11 +62,6 @@ def levels(leaf_pages: float, entries: int) -> list[float]:
     while found[-1] > 1:
         found.append(upper_pages(found[-1], entries))
     return found
-
-
-def leaves_to_sample(leaf_pages: int) -> slice:
-    """Return which of the leaf pages SAMPLED reads (P. Randal): every hundredth, or all of a small index."""
-    return slice(None, None, SAMPLE_EVERY if leaf_pages >= SAMPLE_FROM_PAGES else 1)
 
 
 # -- how long --------------------------------------------------------------------------------------------

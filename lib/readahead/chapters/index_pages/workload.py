@@ -41,13 +41,14 @@ LIMITED, MAP, SAMPLED, DETAILED, COUNT = "limited", "map", "sampled", "detailed"
 INDEX_WAYS = (LIMITED, MAP, SAMPLED, DETAILED, COUNT)
 """The pages above the leaves by their links (LIMITED), the same pages by the map, LIMITED with a sample of the leaves
 (SAMPLED) or with all of them (DETAILED); all leaves by the map alone, as COUNT(*) has to."""
+SAMPLE_EVERY, SAMPLE_FROM_PAGES = 100, 10_000
+"""SAMPLED reads every hundredth leaf page of an index with at least so many, and else all of them (P. Randal)."""
 MAGIC = 0x52454144_50414745
 READER = replace(NO_COSTS, read_s=READER_S, dispatch_s=DISPATCH_S)
 """What a plain reader takes: nothing but the time to ask."""
 NEXT, COUNTED = 2, 3
 """What stands behind the magic and a page's own number: which page is next (in front the first; below 0 none), and how
 many leaf pages lie below, or bytes are in use."""
-Numbers = np.ndarray
 
 
 # -- the file of an index --------------------------------------------------------------------------------
@@ -75,7 +76,7 @@ class PageIndex:
 
 
 @functools.lru_cache(maxsize=32)
-def layout(index: PageIndex) -> tuple[Numbers, Numbers]:
+def layout(index: PageIndex) -> tuple[np.ndarray, np.ndarray]:
     """Return (upper pages, leaf pages) in the order of their keys: page splits have put the upper ones anywhere."""
     slots = 1 + np.arange(index.upper_pages) * (index.fanout + 1)
     leaves = np.setdiff1d(np.arange(1, index.pages), slots)
@@ -95,7 +96,7 @@ def write(index: PageIndex, path: Path) -> None:
     pages.tofile(path)
 
 
-def page_in(data: bytes, offset: int, page: int) -> Numbers:
+def page_in(data: bytes, offset: int, page: int) -> np.ndarray:
     """Return one page out of a read that began at `offset`. Raises `DataError` if it is not that page."""
     at = page * PAGE_BYTES - offset
     if 0 <= at <= len(data) - PAGE_BYTES:
@@ -160,7 +161,7 @@ class Inspection:
             return counted or sum(used), None
         return counted or len(used), float(np.mean(used)) / PAGE_BYTES
 
-    def _page(self, file: EmulatedFile, page: int) -> Numbers:
+    def _page(self, file: EmulatedFile, page: int) -> np.ndarray:
         offset, size = self.index.block(page, self.read_bytes)
         file.seek(offset)
         return page_in(file.read(size), offset, page)
@@ -176,9 +177,9 @@ class Inspection:
             seen, leaves, page = seen + 1, leaves + int(read[COUNTED]), int(read[NEXT])
         return leaves
 
-    def _from_list(self, file: EmulatedFile, pool: ThreadPoolExecutor) -> list[Numbers]:
+    def _from_list(self, file: EmulatedFile, pool: ThreadPoolExecutor) -> list[np.ndarray]:
         """Read known pages in the order of the file, as many reads at once as there are threads."""
-        wanted, found = defaultdict[Span, list[int]](list), list[Numbers]()
+        wanted, found = defaultdict[Span, list[int]](list), list[np.ndarray]()
         for page in pages_read(self.index, self.way)[1].tolist():
             wanted[self.index.block(page, self.read_bytes)].append(page)
         jobs = iter(sorted(wanted))
@@ -199,10 +200,10 @@ class Inspection:
 
 
 @functools.lru_cache(maxsize=256)
-def pages_read(index: PageIndex, way: str) -> tuple[Numbers, Numbers]:
+def pages_read(index: PageIndex, way: str) -> tuple[np.ndarray, np.ndarray]:
     """Return the pages that are read by their links, and those that are read by the map."""
     upper, leaves = layout(index)
-    sampled = leaves[laws.leaves_to_sample(len(leaves))]
+    sampled = leaves[:: SAMPLE_EVERY if len(leaves) >= SAMPLE_FROM_PAGES else 1]
     listed = {LIMITED: upper[:0], MAP: upper, SAMPLED: sampled}.get(way, leaves)
     return (upper[:0] if way in (MAP, COUNT) else upper), listed
 
@@ -304,12 +305,9 @@ class PartCase(Case):
         """Return the exact reads, of a file that is built first if need be."""
         path, depth = self.build(), self.window.depth
         if self.one_by_one:
-            every, drawn = (
-                inspect.vectors(path, COLUMNS),
-                inspect.sampled(path, 100 * self.sample_share, SEED),
-            )
-            blocks = [every[vector] for vector in drawn]
-            return native_reads(blocks, [VECTOR_ROWS] * len(drawn), BLOCK_BYTES, depth=depth)
+            every = inspect.vectors(path, COLUMNS)
+            blocks = [every[vector] for vector in inspect.sampled(path, 100 * self.sample_share, SEED)]
+            return native_reads(blocks, [VECTOR_ROWS] * len(blocks), BLOCK_BYTES, depth=depth)
         if self.native:
             found = expected.blocks(self.recipe, COLUMNS)
             return native_reads([b for _, b in found], [n for n, _ in found], BLOCK_BYTES, depth=depth)
@@ -356,13 +354,10 @@ class IndexPages(TableExperiment):
         """Return what DuckDB is asked for; metadata and chosen row groups are those of a Parquet file."""
         plain, way = super().case(settings), settings["way"]
         whole, stored = plain.recipe, PARQUET if way in (METADATA, CHOSEN) else settings["stored"]
-        rows = (
-            NATIVE_ROWS if stored == NATIVE else 2 ** round(np.log2(whole.source.rows[whole.size] / GROUPS))
-        )
+        rows = 2 ** round(np.log2(whole.source.rows[whole.size] / GROUPS))
+        file = {"format": stored, "order": settings["order"], "block_bytes": BLOCK_BYTES}
         return PartCase(
-            recipe=replace(
-                whole, format=stored, order=settings["order"], row_group_rows=rows, block_bytes=BLOCK_BYTES
-            ),
+            recipe=replace(whole, row_group_rows=NATIVE_ROWS if stored == NATIVE else rows, **file),
             device=plain.device,
             engine=plain.engine,
             way=way,

@@ -37,6 +37,8 @@ EXPERIMENT = experiment(
     calibrated_each="report",
 )
 
+SHORT = tuple(rows for rows in page_costs.ROWS if rows <= 40)
+"""The pages from which the next ones are foretold."""
 BANDWIDTHS = (50 * MB, 200 * MB, 800 * MB, 3_200 * MB)
 AMPLE, TIGHT = 1_024 * MiB, 16 * MiB
 """Memory limits above and below the table of the eviction round."""
@@ -126,7 +128,7 @@ _SCAN = tuple(page_costs.figure(f"scan_bytes_per_core_s.{end}") for end in ("low
 
 ROUNDS = {
     "load": Round(
-        model=lambda _: page_costs.scanned().load_s,
+        model=lambda _: page_costs.fitted(*page_costs.SCAN).load_s,
         published=_LOAD,
         law=lambda _: Applied(
             laws.loading_s,
@@ -136,11 +138,11 @@ ROUNDS = {
         model_also="is fitted to all lines of both columns",
     ),
     "rows158": Round(
-        law=lambda _: page_costs.extrapolated().law(158),
+        law=lambda _: page_costs.fitted("memory", rows=SHORT).law(158),
         published=(page_costs.figure("cpu_per_page_s.memory.r158"),),
     ),
     "rows323": Round(
-        law=lambda _: page_costs.aggregated().law(323),
+        law=lambda _: page_costs.fitted("aggregate", rows=page_costs.USUAL).law(323),
         published=(page_costs.figure("cpu_per_page_s.aggregate.r323"),),
     ),
     "load_here": Round(
@@ -216,8 +218,9 @@ def _printed(name: str, label: str) -> Line:
 
 
 def _scan_cpu(_: Study) -> Picture:
-    counts, lines, scan = np.unique(np.geomspace(1, 323, 60).round()), [], page_costs.scanned()
-    for name, costs in (("memory", scan), ("disk", scan), ("aggregate", page_costs.aggregated())):
+    counts, lines = np.unique(np.geomspace(1, 323, 60).round()), list[Line]()
+    scan, sums = page_costs.fitted(*page_costs.SCAN), page_costs.fitted("aggregate", rows=page_costs.USUAL)
+    for name, costs in (("memory", scan), ("disk", scan), ("aggregate", sums)):
         modeled = costs.cpu_s(counts, loaded=name == "disk")
         lines += [curve(f"model, {name}", counts, modeled), _printed(name, f"Chang, {name}")]
     return Picture(lines=tuple(lines), marks={"cache lines in hand": scan.touched_rows})
@@ -241,9 +244,9 @@ def _roofline(study: Study) -> Picture:
         lines += along(study, name, seen=BANDWIDTHS, label=label, report=report, threads=1)
     wide = EXPERIMENT.knob(name).grid(50)
     for rows in (page_costs.ROWS[0], page_costs.ROWS[-1]):
-        core = laws.rate_per_core(float(page_costs.scanned().cpu_s(rows, loaded=True)))
+        core = laws.rate_per_core(float(page_costs.fitted(*page_costs.SCAN).cpu_s(rows, loaded=True)))
         who = f"Chang's core of 2010, {rows} row{'s' * (rows > 1)} a page"
-        lines.append(curve(who, wide, laws.roofline(wide, core), "other"))
+        lines.append(curve(who, wide, np.minimum(wide, core), "other"))
     return Picture(lines=tuple(lines))
 
 

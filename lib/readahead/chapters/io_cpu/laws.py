@@ -7,12 +7,11 @@ first touching what a cache line holds, for fetching the page, for evicting anot
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from readahead.errors import require_range
 
 PAGE_BYTES = 8_192
-Array = NDArray[np.float64]
 
 
 def page_cpu_s(
@@ -23,7 +22,7 @@ def page_cpu_s(
     touch_s: float = 0.0,
     touched_rows: float = 0.0,
     load_s: float = 0.0,
-) -> Array:
+) -> np.ndarray:
     r"""Return what a page of so many rows costs the processor, in seconds.
 
     .. math:: a + b \, r + c \min(r, r_0) + l
@@ -130,18 +129,7 @@ def roof_gain(slow_bytes_per_s: float, fast_bytes_per_s: float, cpu_bytes_per_s:
 
     where d₁ (`slow_bytes_per_s`) and d₂ (`fast_bytes_per_s`) are what the devices deliver and c (`cpu_bytes_per_s`)
     what the processor gets through.
-    """
-    slow, fast = roofline([slow_bytes_per_s, fast_bytes_per_s], cpu_bytes_per_s).tolist()
-    return float(fast / slow)
-
-
-def roofline(device_bytes_per_s: ArrayLike, cpu_bytes_per_s: ArrayLike) -> Array:
-    r"""Return the throughput under two roofs, the device's and the processor's: the lower one.
-
-    .. math:: \min(d, c)
-
-    where d (`device_bytes_per_s`) is what the device delivers and c (`cpu_bytes_per_s`) what the processor does.
 
     Source: S. Williams, A. Waterman, D. Patterson, Roofline, 2009, with the disk in the place of memory.
     """
-    return np.asarray(np.minimum(device_bytes_per_s, cpu_bytes_per_s), float)
+    return min(fast_bytes_per_s, cpu_bytes_per_s) / min(slow_bytes_per_s, cpu_bytes_per_s)

@@ -15,7 +15,6 @@ from numpy.typing import ArrayLike
 
 from readahead import published
 from readahead.chapters.io_cpu import laws
-from readahead.errors import BadValue
 from readahead.experiments.residual import Tally, tally
 from readahead.experiments.round import Applied
 
@@ -33,7 +32,7 @@ class PageCosts:
     touched_rows: float
     load_s: float = 0.0
 
-    def cpu_s(self, rows: ArrayLike, *, loaded: bool = False) -> laws.Array:
+    def cpu_s(self, rows: ArrayLike, *, loaded: bool = False) -> np.ndarray:
         """Return CPU seconds a page of so many rows, in memory or fetched."""
         return laws.page_cpu_s(rows, **asdict(self if loaded else replace(self, load_s=0.0)))
 
@@ -53,13 +52,9 @@ def column(name: str, rows: Sequence[int] = ROWS) -> list[float]:
 def fit(rows: Sequence[float], memory_s: Sequence[float], disk_s: Sequence[float] = ()) -> PageCosts:
     """Return the costs that come closest, in relative error, to CPU seconds a page in memory and, if given, from disk.
 
-    Five parameters if `disk_s` is given, four if not. r₀ is searched, the others are linear least squares. Raises
-    `BadValue` for fewer figures than parameters.
+    Five parameters if `disk_s` is given, four if not. r₀ is searched, the others are linear least squares.
     """
-    r = np.asarray(rows, float)
-    seen = np.concatenate([np.asarray(memory_s, float), np.asarray(disk_s, float)])
-    if len(seen) < 4 + bool(len(disk_s)):
-        raise BadValue(f"{len(seen)} figures cannot fix four or five costs. Give at least six.")
+    r, seen = np.asarray(rows, float), np.array([*memory_s, *disk_s], float)
     both = np.tile(r, 2)[: len(seen)]
     from_disk = np.arange(len(seen)) >= len(r)
     found: list[tuple[float, PageCosts]] = []
@@ -77,22 +72,13 @@ def fit(rows: Sequence[float], memory_s: Sequence[float], disk_s: Sequence[float
 
 
 @functools.cache
-def scanned() -> PageCosts:
-    """Return the five costs that fit the two columns of Chang's scan for a few rows."""
-    return fit(ROWS, column("memory"), column("disk"))
+def fitted(*names: str, rows: tuple[int, ...] = ROWS) -> PageCosts:
+    """Return the costs that fit one or two columns of Chang's table, on pages of so many rows."""
+    return fit(rows, *(column(name, rows) for name in names))
 
 
-@functools.cache
-def aggregated() -> PageCosts:
-    """Return the four costs of his aggregate, fitted without the page of 323 rows."""
-    return fit(ROWS[:-1], column("aggregate", ROWS[:-1]))
-
-
-@functools.cache
-def extrapolated() -> PageCosts:
-    """Return the costs of a page in memory, fitted to the pages of at most 40 rows."""
-    short = [count for count in ROWS if count <= 40]
-    return fit(short, column("memory", short))
+SCAN, AGGREGATE, USUAL = ("memory", "disk"), "aggregate", ROWS[:-1]
+"""The columns of his scan for a few rows, and that of his aggregate, which is fitted without the page of 323 rows."""
 
 
 def evicting_s() -> float:
@@ -112,18 +98,11 @@ def sigma() -> float:
     return laws.contention(middle, int(printed("scaling_cores")))
 
 
-@functools.cache
-def without(rows: int) -> tuple[PageCosts, PageCosts]:
-    """Return the costs of scan and aggregate, fitted to all pages but those of so many rows."""
-    rest = [count for count in ROWS if count != rows]
-    usual = [count for count in rest if count != ROWS[-1]]
-    return fit(rest, column("memory", rest), column("disk", rest)), fit(usual, column("aggregate", usual))
-
-
 def in_print() -> Tally:
     """Return every printed figure of processor time, each row of the table as foretold by the other rows."""
     models = {}
-    for name, count in itertools.product(("memory", "disk", "aggregate"), ROWS):
-        costs = without(count)[name == "aggregate"]
+    for name, count in itertools.product((*SCAN, AGGREGATE), ROWS):
+        names, known = ((AGGREGATE,), USUAL) if name == AGGREGATE else (SCAN, ROWS)
+        costs = fitted(*names, rows=tuple(other for other in known if other != count))
         models[f"cpu_per_page_s.{name}.r{count}"] = float(costs.cpu_s(count, loaded=name == "disk"))
     return tally(__file__, models)

@@ -149,6 +149,7 @@ BEFORE, AFTER = 25, 26
 _BEFORE = {"rows_per_lookup": BEFORE}
 MANY: dict[str, Any] = {"stored": PARQUET, "queue_depth": 128, "rows_per_lookup": AFTER}
 """Twenty-six rows, all asked for at once: a Parquet file has no index to walk down first."""
+EIGHT = MANY | {"channels": 8}
 DISTINCT_KEYS = 100
 DRAWS = 6
 """How often keys are drawn anew where an average is asked for."""
@@ -218,9 +219,8 @@ def at_the_step(study: Study) -> dict[str, float]:
 
 def _eight(study: Study, one: Settings, eight: Settings) -> Applied:
     """Return Amdahl's law for eight disks: what is not asked for at once, and a batch that its fullest disk ends."""
-    planned = EXPERIMENT.case(study.settings(**eight)).scan()
-    spans = [span for group in planned.groups for span in group]
-    disks = np.bincount([offset // STRIPE_BYTES % DISKS for offset, _ in spans], minlength=DISKS)
+    spans = EXPERIMENT.case(study.settings(**eight)).scan().spans
+    disks = np.bincount(spans[:, 0] // STRIPE_BYTES % DISKS)
     terms = study.model.estimate(**one).terms_s
     return Applied(
         laws.gain_at_most,
@@ -255,7 +255,7 @@ ROUNDS = {
             laws.batch_s, reads=AFTER, disks=DISKS, service_s=printed("read_latency_s.n25")
         ),
     ),
-    "eight": compared(MANY | {"channels": 1}, MANY | {"channels": 8}, law=_eight),
+    "eight": compared(MANY | {"channels": 1}, EIGHT, law=_eight),
     "little": Round(
         law=lambda _: Applied(
             laws.in_flight,
@@ -264,9 +264,7 @@ ROUNDS = {
         )
     ),
     "wait": Round(
-        measured=lambda study: (
-            wait_s(study, **MANY, channels=8) / wait_s(study, **{**MANY, "queue_depth": 1}, channels=8)
-        ),
+        measured=lambda study: wait_s(study, **EIGHT) / wait_s(study, **EIGHT | {"queue_depth": 1}),
         law=lambda study: Applied(
             laws.mean_wait_s, reads=laws.distinct(row_groups(study), AFTER), disks=DISKS, service_s=1.0
         ),

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -75,17 +76,13 @@ def packed(compression: str) -> dict[str, Any]:
     return {"device": FAR, "dataset": "comments", "row_group_rows": LITTLE_ROWS, "compression": compression}
 
 
-def here(rows: int = 0) -> Callable[[Study], Settings]:
+def here(study: Study, rows: int = 0) -> Settings:
     """Return the knobs of a scan on this machine's own disk, in groups of so many rows, or one for each read in flight.
 
     Cold where the system can empty its page cache, warm elsewhere; the table is large enough to be timed.
     """
-
-    def knobs(study: Study) -> Settings:
-        where = DISK_COLD if page_cache.can_evict() else DISK_WARM
-        return {"where": where, "size": "small", "row_group_rows": rows or one_each(study.base)}
-
-    return knobs
+    where = DISK_COLD if page_cache.can_evict() else DISK_WARM
+    return {"where": where, "size": "small", "row_group_rows": rows or one_each(study.base)}
 
 
 def dictionary_law(_: Study) -> Applied:
@@ -138,7 +135,7 @@ ROUNDS = {
     ),
     "too_large": compared(sized(FAR, LARGE_ROWS), sized(FAR), times_law),
     "packed": compared(packed("uncompressed"), packed("zstd"), times_law),
-    "here": compared(here(SMALL_ROWS), here(), times_law),
+    "here": compared(partial(here, rows=SMALL_ROWS), here, times_law),
     "counter": Round(
         law=lambda _: Applied(
             laws.delivered_bytes_per_s,
@@ -233,10 +230,8 @@ def _formats(study: Study) -> Picture:
     values: dict[str, object] = {"rows": sizes[0]}
     for form in ("parquet", "native"):
         sample = study.sample(device=FAR, row_group_rows=sizes[0], format=form)
-        values |= {
-            f"{form}_reads": len(sample.reads),
-            f"{form}_bytes": units.text(sample.bytes_read, "bytes"),
-        }
+        values[f"{form}_reads"] = len(sample.reads)
+        values[f"{form}_bytes"] = units.text(sample.bytes_read, "bytes")
     return Picture(lines=(model, parquet, replace(native, joined=True)), values=values)
 
 

@@ -92,14 +92,18 @@ def dictionary_from_groups() -> float:
     return laws.dictionary_bytes(printed("table_rows"), groups, text_bytes_per_row())
 
 
-def _scans() -> list[TableScan]:
+def in_print() -> Tally:
+    """Return every printed figure that the model of his scans and of his row groups meets.
+
+    Three scans are each foretold with the seek that the two others give. The fourth sets the length of its own reads.
+    """
     told = {  # bytes, and the length of a read
         "narrow_columnstore": (row_store_bytes("narrow"), COLUMNSTORE_READ_BYTES),
         "narrow_rowstore": (row_store_bytes("narrow"), READ_AHEAD_BYTES),
         "wide_columnstore": (printed("bytes.wide_columnstore"), 0),
         "wide_rowstore": (row_store_bytes("wide"), READ_AHEAD_BYTES),
     }
-    return [
+    scans = [
         TableScan(
             name=name,
             size_bytes=size_bytes,
@@ -109,20 +113,11 @@ def _scans() -> list[TableScan]:
         )
         for name, (size_bytes, read_bytes) in told.items()
     ]
-
-
-def in_print() -> Tally:
-    """Return every printed figure that the model of his scans and of his row groups meets.
-
-    Three scans are each foretold with the seek that the two others give. The fourth sets the length of its own reads.
-    """
-    scans, models, bases = _scans(), {}, {}
+    models, bases = {}, {}
     rate_bytes_per_s = published.best("fragments", "drive_sequential_bytes_per_s")
     for scan in scans:
-        name, rest = (
-            f"elapsed_s.{scan.name}",
-            [one for one in scans if one is not scan or not scan.read_bytes],
-        )
+        name = f"elapsed_s.{scan.name}"
+        rest = [one for one in scans if one is not scan or not scan.read_bytes]
         models[name] = disk_scan_s(scan, *fit_disk(rest, rate_bytes_per_s), rate_bytes_per_s)
         bases[name] = scan.size_bytes if scan.read_bytes else 1.0
     narrow_row = row_store_bytes("narrow") / printed("table_rows")

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from readahead.errors import require_range
 from readahead.models.estimate import query_s as query_s  # noqa: PLC0414 (a law of this chapter and of others)
@@ -26,8 +26,6 @@ NEAR = 0.1
 """How much longer than the best time a scan may take in a row-group size that still counts as good."""
 OWN_SHARE = 5
 """DuckDB gives a chunk a dictionary if it needs at most a fifth of its rows (the writer's DICTIONARY_SIZE_LIMIT)."""
-
-Array = NDArray[np.float64]
 
 
 # -- how many rows get into a group ------------------------------------------------------------------
@@ -84,7 +82,7 @@ def dictionary_bytes(rows: float, row_groups: float, new_text_bytes_per_row: flo
 
 
 # -- which sizes scan fast -----------------------------------------------------------------------------
-def sizes(low: int = VECTOR_ROWS, high: int = LARGEST_GROUP_ROWS, points: int = 60) -> Array:
+def sizes(low: int = VECTOR_ROWS, high: int = LARGEST_GROUP_ROWS, points: int = 60) -> np.ndarray:
     """Return row-group sizes from `low` to `high`, evenly on a log scale, in whole vectors of 2,048 rows."""
     return np.unique(np.round(np.geomspace(low, high, points) / VECTOR_ROWS)) * VECTOR_ROWS
 
@@ -186,9 +184,8 @@ def chunk_bytes(column: Column, rows: float, most_values: float | None = None) -
     """Return the uncompressed length in bytes of a column chunk of `rows` rows.
 
     Plain: n · b. With a dictionary of d values: n · ⌈log₂ d⌉ / 8 + d · b (Apache Parquet, Encodings). `most_values`
-    is the largest dictionary allowed; None is DuckDB's own rule, a fifth of the rows. Raises `BadValue` for no rows.
+    is the largest dictionary allowed; None is DuckDB's own rule, a fifth of the rows.
     """
-    require_range("rows", rows, low=1, advice="Give the rows of a row group, such as 122880.")
     words = distinct_values(column, rows)
     if words > (rows / OWN_SHARE if most_values is None else most_values):
         return rows * column.value_bytes

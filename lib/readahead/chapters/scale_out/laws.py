@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -112,16 +111,6 @@ def node_gain(before: float, after: float, *, wait_s: float, once_s: float) -> f
     Source: G. Amdahl, 1967, with c as the serial part.
     """
     return (once_s + before * wait_s) / (once_s + after * wait_s)
-
-
-def rounds(reads: float, nodes: int, outstanding: int = 1) -> int:
-    r"""Return how often a node waits in a row for its share of the reads.
-
-    .. math:: \lceil n / (N q) \rceil
-
-    where n (`reads`) lie on N (`nodes`) alike, and q (`outstanding`) of a node are under way at once.
-    """
-    return math.ceil(reads / (nodes * outstanding))
 
 
 def product_s(facts: Sequence[Sequence[bool]], seconds: Sequence[float], asked: Sequence[bool]) -> float:
