@@ -230,9 +230,8 @@ def _execute(path: Path, part: Path, checked: Mapping[str, Any], *, progress: bo
 def _in_words(path: Path, error: Any) -> str:
     """Say which cell failed and why; an error that is a sentence already is shown by that sentence."""
     first = next((line.strip() for line in error.source.splitlines() if line.strip()), "")
-    ours = getattr(errors, error.ename, None)
-    spoken = isinstance(ours, type) and issubclass(ours, ReadaheadError)
-    why = error.evalue if spoken else f"{error.ename}: {error.evalue}".rstrip(": ")
+    is_ours = hasattr(errors, error.ename)
+    why = error.evalue if is_ours else f"{error.ename}: {error.evalue}".rstrip(": ")
     return f"{path.name} failed in its cell [{error.exec_count}], `{first}`:\n  {why}\n"
 
 

@@ -1,7 +1,7 @@
 // @ts-check
 /// <reference path="make.js" />
 /**
- * The panel in the browser. The kernel says what to show (panel.py, plots.py); this file draws it, as SVG that takes
+ * The panel in the browser. The kernel says what to show (panel.py, state.py); this file draws it, as SVG that takes
  * its colours from panel.css, and sends back what the learner does. It computes no model and writes no unit.
  *
  * A slider shows its new value at once. At most one turn is on its way to the kernel; of those made meanwhile only the
