@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import partial
 
 import numpy as np
 import pytest
@@ -18,7 +17,7 @@ from readahead.errors import BadValue
 from readahead.measure import scalability
 
 SLOW = Device(name="slow", latency_s=0.004, bandwidth_bytes_per_s=1e8, channels=16)
-COSTS = LoadCosts(batch_s=1e-3, among_s=1e-3, row_s=3e-7, bytes_per_row=13.0)
+COSTS = LoadCosts(batch_s=1e-3, row_s=3e-7, bytes_per_row=13.0)
 
 
 def rate(writers: float, commit_rows: float = 500, device: Device = SLOW) -> float:
@@ -47,13 +46,6 @@ def test_a_writer_that_wakes_late_delays_itself_and_not_a_device_that_has_the_ba
 
     assert rates(16, late) == rates(16, COSTS)
     assert rates(1, late) < 0.9 * rates(1, COSTS)
-
-
-def test_what_a_batch_takes_among_others_counts_from_the_second_writer_on() -> None:
-    dear = replace(COSTS, among_s=4e-3)
-    ask = partial(laws.rows_per_s, SLOW, commit_rows=500)
-    assert ask(dear, writers=1) == ask(COSTS, writers=1)
-    assert ask(dear, writers=64) == pytest.approx(500 / (4e-3 + 500 * 3e-7))
 
 
 @given(st.integers(1, 64), st.integers(1, 64), st.integers(10, 10_000))

@@ -12,7 +12,6 @@ from readahead import published, units
 from readahead.chapters.loading import laws
 from readahead.chapters.loading.workload import (
     DATABASE,
-    EMULATED_FILES,
     EXPERIMENT,
     FILES,
     crashed,
@@ -65,12 +64,12 @@ def per_row(see: Any, commit_rows: int) -> Value:
 
 def _files_law(study: Study, *_: Settings) -> Applied:
     device, rows = EXPERIMENT.device(study.base), study.base["commit_rows"]
-    costs = load_calibration(EMULATED_FILES).costs()
+    costs = EXPERIMENT.costs(study.settings(writers=16))
     size_bytes = rows * costs.bytes_per_row
     return Applied(
         laws.writers_gain,
         writers=16,
-        make_s=costs.among_s + rows * costs.row_s,
+        make_s=costs.batch_s + rows * costs.row_s,
         wait_s=laws.batch_service_s(device, size_bytes),
         channels=device.channels,
         link_s=size_bytes / device.bandwidth_bytes_per_s,

@@ -22,9 +22,7 @@ class LoadCosts:
     """What a load takes besides the device, in seconds."""
 
     batch_s: float
-    """Processor time of a batch, whatever its size, for a writer that is alone."""
-    among_s: float
-    """The same while others write: what one does without Python's lock, another does at the same time."""
+    """Processor time of a batch, whatever its size, while others write."""
     writer_s: float = 0.0
     """Starting a writer, and making room for it among the others."""
     row_s: float
@@ -48,8 +46,8 @@ def rows_per_s(device: Device, costs: LoadCosts, *, writers: float, commit_rows:
     It is what one writer does, times `writers_gain`. That a writer wakes late delays itself, and not the device, which
     has the batches of others.
     """
-    size_bytes, batch_s = commit_rows * costs.bytes_per_row, costs.batch_s if writers == 1 else costs.among_s
-    make_s, wait_s = batch_s + commit_rows * costs.row_s, batch_service_s(device, size_bytes)
+    size_bytes = commit_rows * costs.bytes_per_row
+    make_s, wait_s = costs.batch_s + commit_rows * costs.row_s, batch_service_s(device, size_bytes)
     gain = writers_gain(
         writers,
         make_s=make_s,

@@ -9,7 +9,7 @@ import sys
 import threading
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -203,9 +203,9 @@ def _explained(error: BaseException, folder: Path) -> DataError:
 
 _FEW_ROWS, _MANY_ROWS, _SOME, _BATCHES = 100, 4_000, 4, 24
 TYPICAL = {
-    EMULATED_FILES: LoadCosts(batch_s=1.2e-3, among_s=1e-3, writer_s=2e-4, row_s=1e-7, bytes_per_row=16.0),
-    FILES: LoadCosts(batch_s=1e-3, among_s=1e-3, row_s=1e-7, bytes_per_row=16.0),
-    DATABASE: LoadCosts(batch_s=1e-3, among_s=1e-3, row_s=1e-7, bytes_per_row=0.0),
+    EMULATED_FILES: LoadCosts(batch_s=1e-3, writer_s=2e-4, row_s=1e-7, bytes_per_row=16.0),
+    FILES: LoadCosts(batch_s=1e-3, row_s=1e-7, bytes_per_row=16.0),
+    DATABASE: LoadCosts(batch_s=1e-3, row_s=1e-7, bytes_per_row=0.0),
 }
 """As calibrated on a machine of 2 cores."""
 _NONE = Device(name="none", latency_s=0.0, bandwidth_bytes_per_s=1e12, channels=64)
@@ -252,8 +252,7 @@ def _load_costs(target: str, cases: int, samples: Sequence[Sample]) -> LoadCosts
     started_s = writer_s * _SOME / _BATCHES
     size = sum(read.size_bytes for read in samples[1].reads) / (_MANY_ROWS * _BATCHES)
     return LoadCosts(
-        batch_s=max(1e-6, few_s - _FEW_ROWS * row_s),
-        among_s=max(1e-6, some_s - started_s - _FEW_ROWS * row_s),
+        batch_s=max(1e-6, some_s - started_s - _FEW_ROWS * row_s),
         writer_s=writer_s,
         row_s=row_s,
         bytes_per_row=size or TYPICAL[target].bytes_per_row,
@@ -328,19 +327,25 @@ class Loading(Experiment):
         """Return how many rows are loaded."""
         return int(BATCHES[settings["size"]] * settings["commit_rows"])
 
+    def costs(self, settings: Settings) -> LoadCosts:
+        """Return what was calibrated; a batch has its share of what it takes to start the writers."""
+        costs = load_calibration(settings["target"]).costs()
+        started_s = settings["writers"] * costs.writer_s / BATCHES[settings["size"]]
+        return replace(costs, batch_s=costs.batch_s + started_s)
+
     def model(self, settings: Settings) -> Estimate:
         """Return the predicted time; into one database, or on this disk, one batch after the other."""
-        costs, batches = load_calibration(settings["target"]).costs(), BATCHES[settings["size"]]
+        costs, batches = self.costs(settings), BATCHES[settings["size"]]
         rows, commit_rows = self.rows(settings), settings["commit_rows"]
-        batch_s, row_s, writers = batches * costs.batch_s, rows * costs.row_s, settings["writers"]
+        batch_s, row_s = batches * costs.batch_s, rows * costs.row_s
         if settings["target"] != EMULATED_FILES:
             return Estimate(terms_s={"commit": batch_s, "rows": row_s})
-        started_s = writers * costs.writer_s
-        device, cpu_s = self.device(settings), (batches * costs.among_s if writers > 1 else batch_s) + row_s
-        seconds = rows / laws.rows_per_s(device, costs, writers=writers, commit_rows=commit_rows)
+        device, cpu_s = self.device(settings), batch_s + row_s
+        rate = laws.rows_per_s(device, costs, writers=settings["writers"], commit_rows=commit_rows)
+        seconds = rows / rate
         alone_s = batches * laws.batch_service_s(device, commit_rows * costs.bytes_per_row)
         shown_s = seconds * cpu_s / (cpu_s + alone_s) if seconds > cpu_s * (1 + 1e-9) else seconds
-        return Estimate(terms_s={"device": seconds - shown_s, "cpu": shown_s + started_s})
+        return Estimate(terms_s={"device": seconds - shown_s, "cpu": shown_s})
 
     def measure(self, settings: Settings, repeats: int = 3) -> Sample:
         """Let the writers write, calibrating a batch first if that was never done."""
