@@ -117,6 +117,7 @@ def test_what_the_questions_give_is_what_the_run_has() -> None:
     here = Study(EXPERIMENT, size="tiny", latency_s=0.005, threads=1)
 
     def planned(**changes: object) -> Reads:
+        EXPERIMENT.case(here.settings(**changes)).build()  # the reads of a file that is there are exact
         return EXPERIMENT.case(here.settings(**changes)).scan()
 
     on, off, native_on, native_off, one, limit, apart, through = (
