@@ -14,7 +14,7 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, fields, replace
 from functools import partial
 from itertools import pairwise
 from operator import itemgetter
@@ -193,11 +193,11 @@ class Calibration(Generic[CostsT]):
         )
 
     def _told(self) -> dict[str, Any] | None:
-        """Return what was kept, if it holds for this machine; a damaged file counts as none."""
+        """Return what was kept, if it holds for this machine; a damaged file counts as none, and one of other costs."""
         try:
             told = _unwritten.get(self.path) or _costs_in(self.path)
-            self.kind(**told["costs"])
-            return told if told["holds_for"] == self._holds_for() else None
+            whole = told["costs"].keys() == {field.name for field in fields(self.kind)}
+            return told if whole and told["holds_for"] == self._holds_for() else None
         except _DAMAGED:
             return None
 

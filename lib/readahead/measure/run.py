@@ -97,7 +97,7 @@ def engine(
         connection.close()
 
 
-def _connect(settings: EngineSettings, tries: int = 10) -> duckdb.DuckDBPyConnection:
+def _connect(settings: EngineSettings) -> duckdb.DuckDBPyConnection:
     """Return a DuckDB with all the threads that it was told to start.
 
     Where the system refuses one, DuckDB goes on with fewer and does not say so: fewer reads would be in flight than
@@ -105,7 +105,7 @@ def _connect(settings: EngineSettings, tries: int = 10) -> duckdb.DuckDBPyConnec
     """
     process, values = psutil.Process(), settings.values()
     needed = int(values["threads"]) - 1 + int(values["async_threads"])
-    for attempt in range(tries):
+    for attempt in range(10):
         check()
         before = process.num_threads()
         with ExitStack() as undo:
