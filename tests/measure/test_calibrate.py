@@ -198,7 +198,10 @@ def test_a_time_that_no_run_takes_counts_as_none(value: object) -> None:
     costs = {**told["costs"], "row_s": value}
     toll().path.write_text(json.dumps({**told, "costs": costs}), encoding="utf-8")
     assert toll().kept() is None
-    others = [json.dumps({**told, "costs": costs}) for costs in ([5], {"row_s": 0.1}, {**told["costs"], "more_s": 1})]
+    others = [
+        json.dumps({**told, "costs": costs})
+        for costs in ([5], {"row_s": 0.1}, {**told["costs"], "more_s": 1})
+    ]
     for text in ("{", "[" * 100_000, "5", *others):
         toll().path.write_text(text, encoding="utf-8")
         assert toll().kept() is None and not toll().doubt

@@ -196,7 +196,8 @@ class Calibration(Generic[CostsT]):
         """Return what was kept, if it holds for this machine; a damaged file counts as none, and one of other costs."""
         try:
             told = _unwritten.get(self.path) or _costs_in(self.path)
-            whole = told["costs"].keys() == {field.name for field in fields(self.kind)}
+            names = {field.name for field in fields(self.kind)}  # type: ignore[arg-type]
+            whole = told["costs"].keys() == names
             return told if whole and told["holds_for"] == self._holds_for() else None
         except _DAMAGED:
             return None

@@ -83,6 +83,8 @@ class Costs:
 
 SMALL_ROWS, LARGE_ROWS = 16_384, 65_536
 """Up to the first a row takes `row_s`; from the second on `large_row_s` more; between them a part of it."""
+OWN_WAKE = 0.5
+"""Whoever reads for itself has to be woken once. Whoever waits for a thread that reads is woken after that thread."""
 AWAKE_S, ASLEEP = 1e-3, 1.5
 """A core sleeps the deeper the longer a wait is: not at all up to 1 ms, and after 10 ms × 10 ** 0.5 no deeper."""
 
@@ -223,7 +225,7 @@ def _open(device: DeviceState, footer: Ints, groups: int, costs: Any, keys: int)
     now_s = costs.plan_s + keys * costs.plan_key_s
     for at in range(len(footer)):
         due_s, _ = book_at(device, now_s, footer[at, 0], footer[at, 1])
-        now_s = due_s + costs.read_s + costs.wake_s * waking(due_s - now_s)
+        now_s = due_s + costs.read_s + OWN_WAKE * costs.wake_s * waking(due_s - now_s)
     device.free[:, 1:] = 0.0  # what was spent on opening is a term of its own
     device.link[:, 1:] = 0.0
     return float(now_s + costs.open_s + groups * costs.open_group_s + keys * costs.open_key_s)
@@ -307,7 +309,7 @@ def _work_s(ends: Ints, rows: Ints, costs: Any, keys: int) -> Floats:
 def _waited(device: DeviceState, now: Moment, wake_s: float, offset: int, size: int) -> tuple[Moment, int]:
     """Let a thread read and wait; return when it goes on, and the seeks."""
     due, seeks = book(device, now, offset, size)
-    return spend(due, engine_s=wake_s * waking(due.time_s - now.time_s)), seeks
+    return spend(due, engine_s=OWN_WAKE * wake_s * waking(due.time_s - now.time_s)), seeks
 
 
 @compiled

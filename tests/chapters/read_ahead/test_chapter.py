@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -21,8 +23,10 @@ from readahead.chapters.read_ahead.chapter import (
 from readahead.chapters.read_ahead.workload import ALONE, LIMIT, NATIVE, OFF, ON, PARQUET
 from readahead.experiments.round import Study
 from readahead.experiments.run import Run
+from readahead.experiments.table_experiment import TableExperiment
 from readahead.measure.run import spare_threads
 from readahead.models.reads import Reads
+from readahead.models.schedule import Costs
 from readahead.panels.predictions import accounts
 from readahead.units import KiB, MiB
 
@@ -188,3 +192,26 @@ def test_the_profile_counts_what_the_trace_does_or_it_is_said(stored: str, read_
         assert told[0].endswith(", which leaves some out")
     else:
         assert sample.profile["bytes_read"] == sample.bytes_read and told[0] == told[1]
+
+
+def test_without_read_ahead_nothing_is_handed_over_and_two_columns_cost_their_share(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A worker that reads for itself pays for the device, for decoding, and for waking once."""
+    free = Costs(**dict.fromkeys(Costs.__slots__, 0.0))
+    here = Study(EXPERIMENT, size="tiny", latency_s=0.01, threads=1, read_ahead=OFF)
+
+    def seconds(costs: Costs, **changes: object) -> float:
+        monkeypatch.setattr(TableExperiment, "costs", lambda *_: costs)
+        return here.model.estimate(**changes).seconds
+
+    device_s = seconds(free)
+    reads = len(EXPERIMENT.case(here.settings()).scan().spans)
+    assert seconds(replace(free, dispatch_s=1.0)) == device_s
+    assert seconds(replace(free, read_s=1.0)) == device_s
+    woken_s = seconds(replace(free, wake_s=1e-3)) - device_s
+    assert woken_s == pytest.approx(0.5 * 1e-3 * reads, rel=0.05)  # 10 ms and a page: one tenfold each
+    rows = EXPERIMENT.case(here.settings()).recipe.rows
+    for query, share in (("scan", 1.0), ("two", 0.4)):
+        idle_s = seconds(free, query=query)
+        assert seconds(replace(free, row_s=1e-6), query=query) - idle_s == pytest.approx(share * rows * 1e-6)

@@ -12,7 +12,7 @@ from readahead.experiments.table_experiment import TableExperiment, once
 from readahead.measure.case import Case
 from readahead.measure.run import Query, Setting
 from readahead.models.reads import Reads, RowGroup, Span, native_reads
-from readahead.models.schedule import Costs, Timeline, Window, simulate
+from readahead.models.schedule import OWN_WAKE, Costs, Timeline, Window, simulate
 from readahead.units import KiB
 
 ON, OFF, ALONE = "on", "off", "alone"
@@ -84,7 +84,12 @@ class AheadCase(Case):
         return replace(most, more_reads=most.count - least.count, moved_bytes=moved_bytes)
 
     def predict(self, costs: Costs) -> Timeline:
-        """Return the schedule of the reads; ten rows are there with the first row group, and the rest is dropped."""
+        """Return the schedule of the reads; ten rows are there with the first row group, and the rest is dropped.
+
+        Without read-ahead a worker reads for itself: nothing is handed over, and nobody else has to be woken.
+        """
+        if self.ahead == OFF:
+            costs = replace(costs, read_s=0.0, dispatch_s=0.0, wake_s=OWN_WAKE * costs.wake_s)
         reads = self.plan()
         wanted = reads.first(1) if self.limit else reads
         told = simulate(self.device, wanted, window=self.window, costs=costs)
@@ -131,8 +136,12 @@ class ReadAhead(TableExperiment):
         )
 
     def costs(self, settings: Settings) -> Costs:
-        """Return what the engine takes; a native file is opened before the clock runs."""
+        """Return what the engine takes: of two columns their share. A native file is opened before the clock runs."""
         costs = super().costs(settings)
+        if settings["query"] == TWO:
+            share = len(_TWO_COLUMNS) / len(self.case(settings).recipe.columns)
+            decoding = {name: share * getattr(costs, name) for name in ("group_s", "row_s", "large_row_s")}
+            costs = replace(costs, **decoding)
         return costs if settings["stored"] == PARQUET else replace(costs, open_s=0.0, open_group_s=0.0)
 
 

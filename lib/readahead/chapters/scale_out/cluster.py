@@ -273,7 +273,8 @@ class Cluster:
         with self._lock:
             client, self._client, self.coordination_s = self._client, None, None
             if client is not None:
-                logging.getLogger("distributed.client").setLevel(logging.CRITICAL)  # it prints what it cancels
+                # it prints what it cancels
+                logging.getLogger("distributed.client").setLevel(logging.CRITICAL)
                 with contextlib.suppress(Exception):
                     client.close(timeout=10)
 
