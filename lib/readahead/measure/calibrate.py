@@ -103,6 +103,11 @@ def typical_costs() -> Iterator[None]:
         _TYPICAL.reset(before)
 
 
+def only_typical() -> bool:
+    """Return whether models take typical costs now."""
+    return _TYPICAL.get()
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Calibration(Generic[CostsT]):
     """Costs that a few runs on this machine show."""
@@ -155,7 +160,7 @@ class Calibration(Generic[CostsT]):
     @paths.asked_once
     def costs(self) -> CostsT:
         """Return what was last calibrated on this very machine, or what is typical before that."""
-        return (None if _TYPICAL.get() else self.kept()) or self.typical()
+        return (None if only_typical() else self.kept()) or self.typical()
 
     def ensure(self) -> CostsT:
         """Return what was calibrated since this machine was started; else calibrate now, in half the turns."""

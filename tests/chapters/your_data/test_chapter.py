@@ -9,11 +9,14 @@ import duckdb
 import pytest
 
 from readahead.chapters import chapter
+from readahead.chapters.your_data import workload
 from readahead.chapters.your_data.chapter import EXPERIMENT, ROUNDS, advised
 from readahead.chapters.your_data.workload import OURS, REGROUPED, SORTED, TODAY
 from readahead.datasets.build import literal
 from readahead.errors import BadValue, Cancelled, DataError
 from readahead.experiments.round import Study
+from readahead.measure.calibrate import typical_costs
+from readahead.models.schedule import Costs
 from readahead.running import listening
 
 
@@ -40,6 +43,18 @@ def test_what_metadata_rules_out_is_what_duckdb_skips(file: Path) -> None:
         assert plan.read_groups == pytest.approx(groups, abs=1)
         assert abs(len(sample.reads) - plan.count) <= 1
         assert sample.row_groups_total == 16
+
+
+def test_a_sample_that_was_measured_has_costs_of_its_own_but_not_where_all_are_typical(file: Path) -> None:
+    asked = settings(file, by="the key")
+    with typical_costs():
+        before_s = EXPERIMENT.model(asked).seconds
+    seen = EXPERIMENT.survey(asked)
+    dear = dict.fromkeys((True, False), Costs(row_s=1e-3))
+    workload._costs[seen.asked, seen.by, asked["selectivity"]] = dear
+    assert EXPERIMENT.model(asked).seconds > 2 * before_s
+    with typical_costs():
+        assert EXPERIMENT.model(asked).seconds == before_s
 
 
 def test_every_layout_gives_the_same_answer(file: Path) -> None:

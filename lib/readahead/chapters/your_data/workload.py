@@ -18,6 +18,7 @@ from readahead.experiments.experiment import Experiment, Settings
 from readahead.experiments.round import Applied
 from readahead.experiments.table_experiment import query_law
 from readahead.measure import sample_run
+from readahead.measure.calibrate import only_typical
 from readahead.measure.run import EngineSettings, spare_threads
 from readahead.measure.sample import Sample
 from readahead.models import table_layout
@@ -65,7 +66,7 @@ class YourData(Experiment):
     def case(self, settings: Settings) -> Case:
         """Return the sample and what is asked of it, with the filter in the middle of the column as in the query."""
         seen = self.survey(settings)
-        known = _costs.get((seen.asked, seen.by, settings["selectivity"]))
+        known = None if only_typical() else _costs.get((seen.asked, seen.by, settings["selectivity"]))
         return Case(
             table=_sample(seen),
             workload=Workload(selectivity=settings["selectivity"] if seen.by else 1.0, place=0.5),
