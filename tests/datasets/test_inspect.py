@@ -103,3 +103,11 @@ def test_a_file_with_a_broken_footer_is_refused(tmp_path: Path) -> None:
 def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError, match=r"nothing\.parquet"):
         inspect.shape(tmp_path / "nothing.parquet")
+
+
+def test_more_keys_than_the_largest_hash_table_are_never_cut_off() -> None:
+    most = inspect.BUCKETS[-1]
+    every = {key: key for key in range(most + 1)}
+    assert sorted(inspect._hashed(range(most), every)) == list(range(most))
+    with pytest.raises(StopIteration):
+        inspect._hashed(range(most + 1), every)

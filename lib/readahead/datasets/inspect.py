@@ -307,11 +307,9 @@ def searched(keys: Sequence[int]) -> list[int]:
 
 def _hashed(keys: Sequence[int], hashes: Mapping[int, int]) -> list[int]:
     """Return the keys in the order of a hash table: of buckets the last opened first, in one the last put in first."""
-    found: list[int] = []
-    for room in BUCKETS:
-        if len(found) == len(keys):
-            break
-        buckets: dict[int, list[int]] = {}
+    found, rooms = list[int](), iter(BUCKETS)
+    while len(found) < len(keys):
+        room, buckets = next(rooms), dict[int, list[int]]()
         for key in (*found, *keys[len(found) : room]):
             buckets.setdefault(hashes[key] % room, []).append(key)
         found = [key for bucket in reversed(buckets.values()) for key in reversed(bucket)]
