@@ -11,7 +11,7 @@ import numpy as np
 from readahead.chapters.start_here.chapter import EXPERIMENT
 from readahead.devices import Device
 from readahead.models.reads import Reads
-from readahead.models.schedule import Costs, Window, simulate
+from readahead.models.schedule import Costs, Window, answer_order, simulate
 from tools.bench.figure import Figure
 
 READS = 4_000
@@ -54,31 +54,40 @@ def scan_in_simpy(service_s: Sequence[float], decode_s: float, *, window: Window
     """Return when the same scan ends in SimPy, which knows nothing of our schedule.
 
     A group has its place in the window from its issue until it is decoded; its read holds a slot from request to
-    arrival and a channel while it is served; one worker decodes the groups in order.
+    arrival and a channel while it is served; one worker decodes the groups in order. What is asked for at once at the
+    start is answered in the schedule's order.
     """
     import simpy
 
     world = simpy.Environment()
     places = simpy.Resource(world, window.depth)
     slots, served = simpy.Resource(world, window.slots), simpy.Resource(world, channels)
+    at_once = min(window.slots, window.depth, len(service_s))
+    order = [*answer_order(at_once), *range(at_once, len(service_s))]
+    there = [world.event() for _ in service_s]
 
-    def group(time_s: float, before: Any, decoded: Any) -> Generator[Any, Any, None]:
+    def read(number: int) -> Generator[Any, Any, None]:
+        with slots.request() as slot:
+            yield slot
+            with served.request() as channel:
+                yield channel
+                yield world.timeout(service_s[number])
+        there[order[number]].succeed()
+
+    def group(number: int, before: Any, decoded: Any) -> Generator[Any, Any, None]:
         with places.request() as place:
             yield place
-            with slots.request() as slot:
-                yield slot
-                with served.request() as channel:
-                    yield channel
-                    yield world.timeout(time_s)
+            world.process(read(number))
+            yield there[number]
             if before is not None:
                 yield before
             yield world.timeout(decode_s)
             decoded.succeed()
 
     before = None
-    for time_s in service_s:
+    for number in range(len(service_s)):
         decoded = world.event()
-        world.process(group(time_s, before, decoded))
+        world.process(group(number, before, decoded))
         before = decoded
     world.run()
     return float(world.now)

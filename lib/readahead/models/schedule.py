@@ -44,6 +44,8 @@ from readahead.models.reads import Reads
 
 SCRAMBLED = 5
 """When a scan begins, all slots ask at once and in no order; all but every fifth of those reads jump."""
+STRIDE = 0.618
+"""How far the next of them that is answered lies ahead, as a share of them all: the golden section scatters them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -247,13 +249,14 @@ def _scan(
     slots, slot_order = _rows(slot_count, issue), queue_of(slot_count)
     asked_s, waited_s, work_s = np.full(slot_count, opened_s), 0.0, _work_s(ends, rows, costs, keys)
     workers, worker_order = _rows(threads, issue), queue_of(threads)
-    places, place_order, there = _rows(depth, issue), queue_of(depth), _rows(depth, issue)
+    places, place_order, there = _rows(depth, issue), queue_of(depth), _rows(len(rows), issue)
     gate = spend(issue, engine_s=-costs.dispatch_s)
     has_late, last, seeks, group = len(late) > 0, len(rows), 0, 0
+    full, whose = _at_once(ends, min(depth, last), 0 if has_late or len(probes) else slot_count)
     for step in range(last + depth):
-        while group < min(step, last):  # what was passed out is decoded
+        while group < min(step, last) and step >= full:  # what was passed out is decoded
             worker = front(worker_order)
-            begun = done = later(load(workers, worker), load(there, group % depth))
+            begun = done = later(load(workers, worker), load(there, group))
             waited_s = begun.time_s - workers[worker, 0]
             if has_late and step < group + depth - (waited_s == 0.0):
                 break  # its worker would ask for late reads only when others, not yet passed out, have been asked for
@@ -265,33 +268,57 @@ def _scan(
             put(workers, worker, done)
             requeue(worker_order, workers)
             put(places, group % depth if has_late else front(place_order), done)
-            if not has_late:
-                requeue(place_order, places)
+            requeue(place_order, places)
             end, group = later(end, done), group + 1
         if step >= last:
             continue
-        place = step % depth if has_late else front(place_order)
-        issue = later(issue, load(places, place))  # the window is full
+        # the window is full
+        issue = later(issue, load(places, step % depth if has_late else front(place_order)))
         asks = len(probes) > 0 and probes[step, 1] > 0
         if asks:
             issue, moves = _waited(device, issue, costs.wake_s, probes[step, 0], probes[step, 1])
             seeks += moves
-        ready = issue
+        put(there, step, later(load(there, step), issue))
         for at in range(ends[step - 1] if step else 0, early[step]):
             slot = front(slot_order)
             # while a read is handed over, the next filter is already asked for: that much is hidden
-            free = later(issue, load(slots, slot))
             hand_s = 0.0 if asks else costs.read_s + costs.wake_s * waking(slots[slot, 0] - asked_s[slot])
-            start = gate = later(spend(free, engine_s=hand_s), spend(gate, engine_s=costs.dispatch_s))
-            if 0 < at < slot_count and at % SCRAMBLED > 0:
+            start = gate = later(
+                spend(later(issue, load(slots, slot)), engine_s=hand_s),
+                spend(gate, engine_s=costs.dispatch_s),
+            )
+            if at < slot_count and at % SCRAMBLED > 0:
                 device.heads[:] = -1
             due, moves = book(device, start, spans[at, 0], spans[at, 1])
-            asked_s[slot], reads_s[at, 0], reads_s[at, 1] = start.time_s, start.time_s, due.time_s
             put(slots, slot, due)
             requeue(slot_order, slots)
-            ready, seeks = later(ready, due), seeks + moves
-        put(there, step % depth, ready)
+            read = whose[at] if at < len(whose) else at
+            its = int(np.searchsorted(ends, read, side="right")) if at < len(whose) else step
+            put(there, its, later(load(there, its), due))
+            asked_s[slot], reads_s[read, 0], reads_s[read, 1] = start.time_s, start.time_s, due.time_s
+            seeks += moves
     return opened_s, spend(end, engine_s=costs.wake_s * waking(waited_s)), seeks, work_s
+
+
+@compiled
+def _at_once(ends: Ints, groups: int, slots: int) -> tuple[int, Ints]:
+    """Return how many row groups are passed out before any is decoded, and whose each answer is to what they ask for.
+
+    Without slots nothing is asked for at once: the first reads of all wait for others.
+    """
+    return (groups, answer_order(min(slots, ends[groups - 1]))) if slots else (0, answer_order(0))
+
+
+@compiled
+def answer_order(count: int) -> Ints:
+    """Return whose each answer is, of `count` reads that were asked for at once: scattered, the middle one's last.
+
+    Decoding goes in file order and waits for the last answer; if any may be last, half of the decoding is then left.
+    """
+    stride = max(1, round(STRIDE * count))
+    while math.gcd(stride, count) > 1:
+        stride += 1
+    return (count // 2 - stride * np.arange(count)[::-1]) % max(1, count)
 
 
 @compiled

@@ -30,10 +30,10 @@ from readahead.experiments.experiment import Settings
 from readahead.experiments.knobs import experiment
 from readahead.experiments.table_experiment import TableExperiment, once
 from readahead.measure import calibrate
-from readahead.measure.calibrate import Calibration
+from readahead.measure.calibrate import Calibration, Trial
 from readahead.measure.case import Case
 from readahead.measure.run import EngineSettings, Query, engine
-from readahead.measure.sample import Sample
+from readahead.models import schedule
 from readahead.models.reads import Reads, filtered_reads
 from readahead.models.schedule import Costs
 from readahead.models.table_layout import VECTOR_ROWS
@@ -204,19 +204,28 @@ class Eliminating(TableExperiment):
     def own_costs(self, settings: Settings) -> Calibration[Costs]:
         """Return the calibration of a flight by its first query, which looks at every row in the generator's order.
 
-        A row's price comes from a warm run; the rest is as for the table.
+        A row's price comes from warm runs, that of passing out a read from many small row groups in flight; the pause
+        between two, planning, opening (the joins' tables are built meanwhile) and closing from one read at a time.
         """
         name = self.value(settings, "flight")[:2]
-        first = {"flight": f"{name}.1", "load": GENERATED, "row_group_rows": 16_384, "size": "tiny"}
-        usual, case = self.engine(settings).costs, self.case({**settings, **first})
-        alone = replace(case, engine=replace(case.engine, threads=1))
+        first = {"flight": f"{name}.1", "load": GENERATED, "size": "tiny"}
+        usual = self.engine(settings).costs
+
+        def alone(rows: int, depth: int) -> Case:
+            case = self.case({**settings, **first, "row_group_rows": rows, "queue_depth": depth})
+            return replace(case, device=calibrate.PROBE, engine=replace(case.engine, threads=1))
+
+        one, many = alone(16_384, 1), alone(2_048, 32)
         return Calibration(
             name=f"{TABLE}-{name}",
             kind=Costs,
-            cases=lambda: [partial(alone.measure_here, cold=False, repeats=7)],
-            read_off=partial(_flight_costs, case),
+            cases=lambda: [
+                partial(calibrate.trial, one, here=True),
+                partial(calibrate.trial, one),
+                partial(calibrate.trial, many),
+            ],
+            read_off=_flight_costs,
             typical=lambda: replace(usual(), row_s=20e-9),
-            turns=1,
         )
 
     def work(self, settings: Settings) -> float:
@@ -228,18 +237,33 @@ class Eliminating(TableExperiment):
         return "rows_per_s"
 
 
-def _flight_costs(case: Case, samples: Sequence[Sample]) -> Costs:
-    base = calibrate.engine(TABLE).ensure()
-    cpu_s = np.concatenate([sample.cpu_s for sample in samples])
+def _flight_costs(trials: Sequence[Trial]) -> Costs:
+    base, [case] = calibrate.engine(TABLE).ensure(), {trial.case for trial in trials[::3]}
+    cpu_s = float(np.median([trial.sample.cpu_s for trial in trials[::3]]))
+    plan_s, opening_s, pause_s, closing_s = map(
+        float,
+        np.median(
+            [
+                (one.sample.reads[0].submitted_s, one.opening_s(), one.pause_s(), one.closing_s())
+                for one in trials[1::3]
+            ],
+            axis=0,
+        ),
+    )
     # The table's own price of a row group holds for all of its columns; most of it is the columns'.
-    share = len(case.columns) / len(case.recipe.columns)
-    # Passing out a read is no matter of columns; with a wide table it cannot be told from decoding.
-    dispatch_s = min(base.dispatch_s, calibrate.engine("comments_narrow").costs().dispatch_s)
+    group_s = max(1e-6, base.group_s * len(case.columns) / len(case.recipe.columns))
+    groups, rows = case.recipe.row_groups, case.recipe.rows
+    row_s = max(1e-10, (cpu_s - plan_s - opening_s - groups * group_s) / rows)
+    decode_s = schedule.decode_s(case.recipe.effective_row_group_rows, group_s, row_s, 0.0)
     return replace(
         base,
-        row_s=max(1e-10, (float(np.median(cpu_s)) - base.plan_s) / case.recipe.rows),
-        group_s=max(1e-6, base.group_s * share),
-        dispatch_s=dispatch_s,
+        plan_s=plan_s,
+        open_s=max(1e-6, opening_s - groups * base.open_group_s),
+        read_s=max(1e-6, pause_s - decode_s),
+        dispatch_s=float(np.median([many.per_group_s() / many.reads_a_group for many in trials[2::3]])),
+        group_s=group_s,
+        row_s=row_s,
+        close_s=max(1e-6, closing_s - schedule.decode_s(trials[1].last_rows, group_s, row_s, 0.0)),
     )
 
 
