@@ -83,15 +83,21 @@ class Case:
         if touched is None:
             return found
         looked_up = replace(found.only(touched), keys=self.keys)
-        return self._one_key(looked_up, touched) if self.keys == 1 else looked_up
+        return self._filtered(looked_up, touched) if self.is_range else looked_up
 
-    def _one_key(self, found: Reads, touched: NDArray[np.bool_]) -> Reads:
-        """Return the reads of a lookup of one key, which DuckDB takes for a filter; an `IN` of several it does not."""
+    @property
+    def is_range(self) -> bool:
+        """Return whether the keys follow each other without a gap: DuckDB makes a filter of them, by range."""
+        keys = sorted(self.listed())
+        return len(keys) > 0 and keys[-1] - keys[0] + 1 == len(keys)
+
+    def _filtered(self, found: Reads, touched: NDArray[np.bool_]) -> Reads:
+        """Return the reads of a lookup whose keys DuckDB takes for a filter: it does not of an `IN` with gaps."""
         has_row, key = touched, self.recipe.source.key
         columns = tuple(self.columns or self.recipe.source.columns)
         if self.recipe.effective_order != "key":
-            [place] = expected.places(self.recipe, self.listed())
-            has_row = np.arange(len(touched)) == place // self.recipe.effective_row_group_rows
+            groups = expected.places(self.recipe, self.listed()) // self.recipe.effective_row_group_rows
+            has_row = np.isin(np.arange(len(touched)), groups)
         needed = [(1, 2) if has else (1,) for has in has_row]
         shape, gap_bytes, depth = expected.shape(self.recipe), self.engine.column_gap_bytes, self.window.depth
         told = filtered_reads(shape, found, columns, [key], needed, gap_bytes=gap_bytes, depth=depth)

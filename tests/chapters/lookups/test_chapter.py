@@ -87,7 +87,15 @@ def test_past_the_step_the_index_is_left_after_the_very_key_that_was_planned(stu
 
 
 @pytest.mark.parametrize(
-    "changes", [MANY, {**MANY, "table_order": SHUFFLED}, {**MANY, "rows_per_lookup": 300}], ids=str
+    "changes",
+    [
+        MANY,
+        {**MANY, "table_order": SHUFFLED},
+        {**MANY, "rows_per_lookup": 300},
+        {**MANY, "table_order": SHUFFLED, "asked": NEIGHBOURS, "rows_per_lookup": 5},
+        {**MANY, "table_order": SHUFFLED, "asked": NEIGHBOURS, "rows_per_lookup": 5, "queue_depth": 1},
+    ],
+    ids=str,
 )
 def test_of_parquet_the_very_reads_were_planned(study: Study, changes: dict[str, object]) -> None:
     seen = study.sample(**changes).reads  # of a file that is built: before that it is only expected

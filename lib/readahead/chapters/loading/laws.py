@@ -22,11 +22,13 @@ class LoadCosts:
     """What a load takes besides the device, in seconds."""
 
     batch_s: float
-    """Processor time of a batch, whatever its size, while others write."""
+    """Making a batch, whatever its size, while no other writer does."""
+    row_s: float
+    """The same, for each row."""
+    together: float = 1.0
+    """How much of that a batch takes when many are made at once, as a share: with two cores half of it at best."""
     writer_s: float = 0.0
     """Starting a writer, and making room for it among the others."""
-    row_s: float
-    """Processor time of a row."""
     bytes_per_row: float
     """Written for each row."""
     wake_s: float = 0.0
@@ -40,23 +42,44 @@ def batch_service_s(device: Device, size_bytes: float) -> float:
     return 2 * device.latency_s + size_bytes / rate
 
 
-def rows_per_s(device: Device, costs: LoadCosts, *, writers: float, commit_rows: float) -> float:
-    """Return the rows a second of writers that each make one file of `commit_rows` rows after another.
+def load_s(device: Device, costs: LoadCosts, *, writers: int, commit_rows: int, batches: int) -> float:
+    r"""Return the seconds until writers, each making one file of `commit_rows` rows after another, are through.
 
-    It is what one writer does, times `writers_gain`. That a writer wakes late delays itself, and not the device, which
-    has the batches of others.
+    Of N writers each comes round after t, so that B batches take
+
+    .. math:: \frac{B - N}{N} \, t + f
+
+    where the first N batches, all begun at once, are safe after f: they pass the slowest station one after the other.
     """
-    size_bytes = commit_rows * costs.bytes_per_row
-    make_s, wait_s = costs.batch_s + commit_rows * costs.row_s, batch_service_s(device, size_bytes)
-    gain = writers_gain(
-        writers,
-        make_s=make_s,
-        wait_s=wait_s,
-        channels=device.channels,
-        link_s=size_bytes / device.bandwidth_bytes_per_s,
+    size_bytes, writers = commit_rows * costs.bytes_per_row, min(writers, batches)
+    alone_s, wait_s = costs.batch_s + commit_rows * costs.row_s, batch_service_s(device, size_bytes)
+    stations_s = (
+        alone_s * costs.together,
+        wait_s / device.channels,
+        size_bytes / device.bandwidth_bytes_per_s,
     )
-    alone_s = make_s + wait_s
-    return commit_rows * min(gain / alone_s, writers / (alone_s + costs.wake_s * waking(wait_s)))
+    rest_s = alone_s + wait_s + costs.wake_s * waking(wait_s) - sum(stations_s)
+    first_s = (writers - 1) * max(stations_s) + sum(stations_s) + rest_s + writers * costs.writer_s
+    return (batches - writers) / writers * cycle_s(writers, stations_s, rest_s) + first_s
+
+
+def cycle_s(writers: int, stations_s: Sequence[float], rest_s: float) -> float:
+    r"""Return the seconds after which each of so many writers comes round.
+
+    At each station a batch is served in its time (`stations_s`) after those that stand there; the rest of a round
+    (`rest_s`) waits for nobody. The n-th writer finds each station as n - 1 have it among themselves:
+
+    .. math:: t_n = r + \sum_k s_k \, (1 + q_k), \quad q_k = (n - 1) \, \frac{s_k \, (1 + q_k')}{t_{n-1}}
+
+    Source: M. Reiser and S. S. Lavenberg, Mean-value analysis of closed multichain queueing networks, 1980. Of C
+    channels one serves in a C-th of the time and the rest is a delay (A. Seidmann and others, 1987).
+    """
+    waiting = np.zeros(len(stations_s))
+    for n in range(1, writers + 1):
+        there_s = np.array(stations_s) * (1 + waiting)
+        round_s = rest_s + float(there_s.sum())
+        waiting = n * there_s / round_s
+    return round_s
 
 
 def writers_gain(

@@ -9,7 +9,7 @@ import sys
 import threading
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -201,26 +201,27 @@ def _explained(error: BaseException, folder: Path) -> DataError:
     )
 
 
-_FEW_ROWS, _MANY_ROWS, _SOME, _BATCHES = 100, 4_000, 4, 24
+_FEW_ROWS, _MANY_ROWS, _SOME, _ALL = 100, 4_000, 8, 64
 TYPICAL = {
-    EMULATED_FILES: LoadCosts(batch_s=1e-3, writer_s=2e-4, row_s=1e-7, bytes_per_row=16.0),
+    EMULATED_FILES: LoadCosts(batch_s=1.5e-3, together=0.6, writer_s=2e-4, row_s=1e-7, bytes_per_row=16.0),
     FILES: LoadCosts(batch_s=1e-3, row_s=1e-7, bytes_per_row=16.0),
     DATABASE: LoadCosts(batch_s=1e-3, row_s=1e-7, bytes_per_row=0.0),
 }
 """As calibrated on a machine of 2 cores."""
 _NONE = Device(name="none", latency_s=0.0, bandwidth_bytes_per_s=1e12, channels=64)
 _QUICK, _SLOW = (_NONE.but(name="waits", latency_s=latency_s) for latency_s in (2e-4, 0.004))
+_QUICK_S, _SLOW_S = (2 * device.latency_s for device in (_QUICK, _SLOW))
 
 
 def load_calibration(target: str) -> Calibration[LoadCosts]:
-    """Return what one writer takes for short and for long batches on a device that takes nothing, and on a slow one,
-    and what several take on a quick one: who never waits is quicker than who has waited.
+    """Return what one writer takes for short and for long batches on a quick device, for short ones on a slow one, and
+    what several take together: who never waits is quicker than who has waited.
 
     On this disk one writer alone: its sync is in the batch.
     """
-    asked = [(_NONE, _FEW_ROWS, 1), (_NONE, _MANY_ROWS, 1)]
+    asked = [(_QUICK, _FEW_ROWS, 1, 24), (_QUICK, _MANY_ROWS, 1, 24)]
     if target == EMULATED_FILES:
-        asked += [(_SLOW, _FEW_ROWS, 1), (_QUICK, _FEW_ROWS, _SOME), (_QUICK, _FEW_ROWS, _BATCHES)]
+        asked += [(_SLOW, _FEW_ROWS, 1, 8), (_QUICK, _FEW_ROWS, _SOME, _ALL), (_QUICK, _FEW_ROWS, _ALL, _ALL)]
     return Calibration(
         name=f"load {target}",
         kind=LoadCosts,
@@ -231,32 +232,36 @@ def load_calibration(target: str) -> Calibration[LoadCosts]:
                 device,
                 writers=writers,
                 commit_rows=rows,
-                rows=rows * _BATCHES,
+                rows=rows * batches,
                 repeats=2,
             )
-            for device, rows, writers in asked
+            for device, rows, writers, batches in asked
         ],
-        read_off=partial(_load_costs, target, len(asked)),
+        read_off=partial(_load_costs, [batches for *_, batches in asked]),
         typical=lambda: TYPICAL[target],
         turns=4,
     )
 
 
-def _load_costs(target: str, cases: int, samples: Sequence[Sample]) -> LoadCosts:
-    turns = [[s for sample in samples[at::cases] for s in sample.seconds] for at in range(cases)]
-    few_s, many_s, *others_s = (float(np.median(seconds)) / _BATCHES for seconds in turns)
-    waited_s = 2 * _SLOW.latency_s
-    slow_s, some_s, all_s = others_s or (few_s + waited_s, few_s, few_s)
+def _load_costs(batches: Sequence[int], samples: Sequence[Sample]) -> LoadCosts:
+    turns = [
+        [s for sample in samples[at :: len(batches)] for s in sample.seconds] for at in range(len(batches))
+    ]
+    each_s = [float(np.median(seconds)) / count for seconds, count in zip(turns, batches, strict=True)]
+    few_s, many_s, *others_s = each_s
     row_s = max(1e-10, (many_s - few_s) / (_MANY_ROWS - _FEW_ROWS))
-    writer_s = max(0.0, (all_s - some_s) * _BATCHES / (_BATCHES - _SOME))
-    started_s = writer_s * _SOME / _BATCHES
-    size = sum(read.size_bytes for read in samples[1].reads) / (_MANY_ROWS * _BATCHES)
+    if not others_s:
+        return LoadCosts(batch_s=max(1e-6, few_s - _FEW_ROWS * row_s), row_s=row_s, bytes_per_row=0.0)
+    slow_s, some_s, all_s = others_s
+    alone_s, writer_s = few_s - _QUICK_S, max(0.0, (all_s - some_s) * _ALL / (_ALL - _SOME))
+    together_s = (some_s * _ALL - _SOME * writer_s - few_s) / (_ALL - 1)
     return LoadCosts(
-        batch_s=max(1e-6, some_s - started_s - _FEW_ROWS * row_s),
-        writer_s=writer_s,
+        batch_s=max(1e-6, alone_s - _FEW_ROWS * row_s),
         row_s=row_s,
-        bytes_per_row=size or TYPICAL[target].bytes_per_row,
-        wake_s=max(0.0, (slow_s - waited_s - few_s) / waking(waited_s)),
+        together=min(1.0, max(0.1, together_s / alone_s)),
+        writer_s=writer_s,
+        bytes_per_row=sum(read.size_bytes for read in samples[1].reads) / (_MANY_ROWS * batches[1]),
+        wake_s=max(0.0, (slow_s - _SLOW_S - alone_s) / waking(_SLOW_S)),
     )
 
 
@@ -328,10 +333,8 @@ class Loading(Experiment):
         return int(BATCHES[settings["size"]] * settings["commit_rows"])
 
     def costs(self, settings: Settings) -> LoadCosts:
-        """Return what was calibrated; a batch has its share of what it takes to start the writers."""
-        costs = load_calibration(settings["target"]).costs()
-        started_s = settings["writers"] * costs.writer_s / BATCHES[settings["size"]]
-        return replace(costs, batch_s=costs.batch_s + started_s)
+        """Return what was calibrated."""
+        return load_calibration(settings["target"]).costs()
 
     def model(self, settings: Settings) -> Estimate:
         """Return the predicted time; into one database, or on this disk, one batch after the other."""
@@ -340,11 +343,11 @@ class Loading(Experiment):
         batch_s, row_s = batches * costs.batch_s, rows * costs.row_s
         if settings["target"] != EMULATED_FILES:
             return Estimate(terms_s={"commit": batch_s, "rows": row_s})
-        device, cpu_s = self.device(settings), batch_s + row_s
-        rate = laws.rows_per_s(device, costs, writers=settings["writers"], commit_rows=commit_rows)
-        seconds = rows / rate
-        alone_s = batches * laws.batch_service_s(device, commit_rows * costs.bytes_per_row)
-        shown_s = seconds * cpu_s / (cpu_s + alone_s) if seconds > cpu_s * (1 + 1e-9) else seconds
+        device, writers = self.device(settings), settings["writers"]
+        seconds = laws.load_s(device, costs, writers=writers, commit_rows=commit_rows, batches=batches)
+        cpu_s = (batch_s + row_s) * (costs.together if writers > 1 else 1.0)
+        device_s = batches * laws.batch_service_s(device, commit_rows * costs.bytes_per_row)
+        shown_s = seconds * cpu_s / (cpu_s + device_s) if seconds > cpu_s * (1 + 1e-9) else seconds
         return Estimate(terms_s={"device": seconds - shown_s, "cpu": shown_s})
 
     def measure(self, settings: Settings, repeats: int = 3) -> Sample:
