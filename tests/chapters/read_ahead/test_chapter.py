@@ -56,6 +56,20 @@ def test_sheas_device_is_the_catalogues() -> None:
     assert sheas_device() == pytest.approx((own.latency_s, own.bandwidth_bytes_per_s), rel=0.01)
 
 
+@pytest.mark.parametrize(("depth", "more"), [(1, 1), (2, 2)])
+def test_ten_rows_wait_for_what_is_in_flight_when_they_are_there(study: Study, depth: int, more: int) -> None:
+    """A block read is asked for in each slot after the first row group's, and the query's end waits for it."""
+    changes = {"query": LIMIT, "stored": NATIVE, "read_ahead": ALONE, "queue_depth": depth, "latency_s": 0.02}
+    case = EXPERIMENT.case(study.settings(row_group_rows=65_536, **changes))
+    case.build()
+    told, wanted = case.predict(Costs()), len(case.plan().first(1).spans)
+    waited_for = np.sort(told.reads_s[:, 1])[wanted + more - 1]
+    assert told.finished_s == pytest.approx(waited_for + Costs().close_s)
+    seen = case.measure(repeats=1)
+    assert len(seen.reads) == wanted + more
+    assert seen.seconds[0] >= max(read.due_s for read in seen.reads)
+
+
 @pytest.mark.parametrize(
     "changes",
     [

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+import numpy as np
+
 from readahead.datasets import expected, store
 from readahead.experiments.experiment import Settings
 from readahead.experiments.knobs import experiment
@@ -12,7 +14,8 @@ from readahead.experiments.table_experiment import TableExperiment, once
 from readahead.measure.case import Case
 from readahead.measure.run import Query, Setting
 from readahead.models.reads import Reads, RowGroup, Span, native_reads
-from readahead.models.schedule import OWN_WAKE, Costs, Timeline, Window, simulate
+from readahead.models.schedule import OWN_WAKE, Costs, Timeline, Window, simulate, waking
+from readahead.models.table_layout import VECTOR_ROWS
 from readahead.units import KiB
 
 ON, OFF, ALONE = "on", "off", "alone"
@@ -84,16 +87,36 @@ class AheadCase(Case):
         return replace(most, more_reads=most.count - least.count, moved_bytes=moved_bytes)
 
     def predict(self, costs: Costs) -> Timeline:
-        """Return the schedule of the reads; ten rows are there with the first row group, and the rest is dropped.
+        """Return the schedule of the reads.
 
         Without read-ahead a worker reads for itself: nothing is handed over, and nobody else has to be woken.
         """
         if self.ahead == OFF:
             costs = replace(costs, read_s=0.0, dispatch_s=0.0, wake_s=OWN_WAKE * costs.wake_s)
         reads = self.plan()
-        wanted = reads.first(1) if self.limit else reads
-        told = simulate(self.device, wanted, window=self.window, costs=costs)
-        return replace(told, reads=reads.count, bytes_read=reads.bytes_read)
+        if not self.limit:
+            return simulate(self.device, reads, window=self.window, costs=costs)
+        some = replace(reads, rows=np.minimum(reads.rows, VECTOR_ROWS))
+        woken_s = costs.read_s + costs.wake_s * waking(self.device.latency_s)
+        told = simulate(self.device, some, window=self.window, costs=costs)
+        return _ended_early(told, woken_s, costs.close_s)
+
+
+def _ended_early(told: Timeline, woken_s: float, close_s: float) -> Timeline:
+    """Return the schedule of a query that has its rows with the first row group's first vector.
+
+    Nothing more is asked for then, but DuckDB waits until what is in flight is there. The worker is woken no sooner
+    than a slot is that goes on with the next read.
+    """
+    have_s = float(told.groups_s[0, 1]) + woken_s
+    asked_s, there_s = told.reads_s.T
+    end_s = max(have_s, float(there_s[asked_s <= have_s].max(initial=0.0))) + close_s
+    own_s = told.finished_s - sum(told.path_s.values())
+    share = (end_s - own_s) / max(1e-12, told.finished_s - own_s)
+    path_s, busy_s = (
+        {name: share * part_s for name, part_s in of.items()} for of in (told.path_s, told.busy_s)
+    )
+    return replace(told, finished_s=end_s, path_s=path_s, busy_s=busy_s)
 
 
 def page_reads(group: RowGroup, columns: Collection[str], pages: Mapping[str, int]) -> list[Span]:
