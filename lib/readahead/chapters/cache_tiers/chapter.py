@@ -103,11 +103,10 @@ def five_minute_rule(study: Study, page_bytes: float = PAGE_BYTES) -> Applied:
 
 def _gain(study: Study, before: Settings, after: Settings) -> Applied:
     one, other = case(study, **before), case(study, **after)
-    own_s, _, _, device = one.access_s()
-    _, memory_s, disk_s, _ = other.access_s()
-    times_s = (round(memory_s, 6), round(disk_s, 6), round(sum(device.values()), 6))
+    missing, hitting = one.access_s(), other.access_s()
+    times_s = tuple(round(s, 6) for s in (hitting.memory_s, hitting.disk_s, sum(missing.device_s.values())))
     shares = [tuple(round(share, 4) for share in each.shares()) for each in (one, other)]
-    return Applied(laws.gain, before=shares[0], after=shares[1], times_s=times_s, own_s=own_s)
+    return Applied(laws.gain, before=shares[0], after=shares[1], times_s=times_s, own_s=missing.own_s)
 
 
 def _scan_gain(study: Study, before: Settings, after: Settings) -> Applied:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import accumulate
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -63,6 +63,11 @@ class AccessTrace:
     def capacity_bytes(self) -> float:
         """Return what the cache may hold."""
         return self.memory_share * sum(self.sizes)
+
+    @property
+    def fills(self) -> bool:
+        """Return whether the cache is too small for all that is asked for."""
+        return sum(self.sizes[item] for item in set(self.asked)) > self.capacity_bytes
 
     @property
     def taken_bytes(self) -> int:
@@ -136,6 +141,17 @@ class CacheCosts:
     """What a scan takes for each byte that comes back from the spill file."""
 
 
+class Access(NamedTuple):
+    """What a query of one row group takes, in seconds: whatever answers it, and more by what does."""
+
+    own_s: float
+    memory_s: float
+    disk_s: float
+    """From the spill folder."""
+    device_s: Mapping[str, float]
+    """From the device, by terms."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CachedCase(Case):
     """The queries of one run, DuckDB's cache of external files, and which run it is."""
@@ -172,36 +188,40 @@ class CachedCase(Case):
         """Return the predicted time of the run; `costs` are those of the engine without a cache."""
         return Estimate(terms_s=self._queries() if self.trace.skew is not None else self._scan(costs))
 
-    def access_s(self) -> tuple[float, float, float, Mapping[str, float]]:
-        """Return what a query of one row group takes whatever answers it, and what more from memory, from the spill
-        folder and from the device, the last as named terms.
-        """
+    def evicting(self) -> float:
+        """Return the share of the items from the device for which others have to go: of a first run not the first."""
+        if self.run > 1:
+            return 1.0
+        fetched_bytes = self.shares()[2] * float(self.trace.wanted.sum())
+        return max(0.0, 1.0 - self.trace.capacity_bytes / fetched_bytes)
+
+    def access_s(self) -> Access:
+        """Return what a query of one row group takes."""
         trace, costs = self.trace, self.cache_costs
         size, rows = float(np.mean(trace.wanted)), float(np.mean(trace.rows))
         groups = len(expected.shape(self.recipe).row_groups)
         blocks = max(1.0, size / self.block_bytes)
         latency_s, transfer_s = laws.fetch_s(self.device, size, self.block_bytes, self.window.slots)
-        evicts = self.run > 1 or trace.memory_share < 1
         read_s, write_s = blocks * costs.read_s + size * costs.read_byte_s, 0.0
-        if evicts and self.spills:
-            write_s = costs.write_s + size * costs.write_byte_s
-        elif evicts:
-            read_s += costs.evict_s + size * costs.evict_byte_s
-        return (
-            costs.query_s + groups * costs.group_s + rows * costs.row_s,
-            rows * costs.full_row_s if trace.memory_share < 1 else 0.0,
-            blocks * costs.spill_s + size * costs.spill_byte_s,
-            {"cpu": read_s, "disk": write_s, "latency": latency_s, "transfer": transfer_s},
+        if self.spills:
+            write_s = self.evicting() * (costs.write_s + size * costs.write_byte_s)
+        else:
+            read_s += self.evicting() * (costs.evict_s + size * costs.evict_byte_s)
+        return Access(
+            own_s=costs.query_s + groups * costs.group_s + rows * costs.row_s,
+            memory_s=rows * costs.full_row_s if trace.fills else 0.0,
+            disk_s=blocks * costs.spill_s + size * costs.spill_byte_s,
+            device_s={"cpu": read_s, "disk": write_s, "latency": latency_s, "transfer": transfer_s},
         )
 
     def _queries(self) -> Mapping[str, float]:
         """Return the terms of queries, each of which asks for one row group and waits for all of it."""
-        own_s, memory_s, disk_s, device = self.access_s()
+        access = self.access_s()
         memory, spilled, missed = self.shares()
         count = len(self.trace.asked)
-        terms_s = {name: count * missed * took_s for name, took_s in device.items()}
-        terms_s["cpu"] += count * (own_s + memory * memory_s)
-        terms_s["disk"] += count * spilled * disk_s
+        terms_s = {name: count * missed * took_s for name, took_s in access.device_s.items()}
+        terms_s["cpu"] += count * (access.own_s + memory * access.memory_s)
+        terms_s["disk"] += count * spilled * access.disk_s
         return terms_s
 
     def _scan(self, costs: Costs) -> Mapping[str, float]:
