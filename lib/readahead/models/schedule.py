@@ -237,13 +237,9 @@ def _open(device: DeviceState, footer: Ints, groups: int, costs: Any, keys: int)
 def _scan(
     device: DeviceState, reads: Any, window: tuple[int, int, int], costs: Any, keys: int
 ) -> tuple[float, Moment, int, Floats]:
-    """Return when the file was open, the end as a moment, the seeks after the opening, and the seconds to decode each.
-
-    When each read and each row group began and ended is written into the last two arrays of `reads`.
-    """
+    """Return when it was open, the end, the seeks since and the seconds of decoding; fill `reads_s` and `groups_s`."""
     footer, spans, ends, rows, probes, late, reads_s, groups_s = reads
-    early = ends - late if len(late) else ends
-    slot_count, depth, threads = window
+    early, (slot_count, depth, threads) = ends - late if len(late) else ends, window
     opened_s = _open(device, footer, len(rows), costs, keys)
     issue = end = Moment(opened_s, 0.0, 0.0, 0.0, 0.0, 0.0)
     slots, slot_order = _rows(slot_count, issue), queue_of(slot_count)
@@ -272,7 +268,7 @@ def _scan(
             end, group = later(end, done), group + 1
         if step >= last:
             continue
-        # the window is full
+        # it waits for a place in the window
         issue = later(issue, load(places, step % depth if has_late else front(place_order)))
         asks = len(probes) > 0 and probes[step, 1] > 0
         if asks:
@@ -283,10 +279,8 @@ def _scan(
             slot = front(slot_order)
             # while a read is handed over, the next filter is already asked for: that much is hidden
             hand_s = 0.0 if asks else costs.read_s + costs.wake_s * waking(slots[slot, 0] - asked_s[slot])
-            start = gate = later(
-                spend(later(issue, load(slots, slot)), engine_s=hand_s),
-                spend(gate, engine_s=costs.dispatch_s),
-            )
+            handed = spend(later(issue, load(slots, slot)), engine_s=hand_s)
+            start = gate = later(handed, spend(gate, engine_s=costs.dispatch_s))
             if at < slot_count and at % SCRAMBLED > 0:
                 device.heads[:] = -1
             due, moves = book(device, start, spans[at, 0], spans[at, 1])

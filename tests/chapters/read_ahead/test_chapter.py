@@ -20,14 +20,17 @@ from readahead.chapters.read_ahead.chapter import (
     sheas_device,
     switched,
 )
-from readahead.chapters.read_ahead.workload import ALONE, LIMIT, NATIVE, OFF, ON, PARQUET
+from readahead.chapters.read_ahead.workload import ALONE, LIMIT, NATIVE, OFF, ON, PARQUET, native_costs
 from readahead.experiments.round import Study
 from readahead.experiments.run import Run
 from readahead.experiments.table_experiment import TableExperiment
+from readahead.measure.calibrate import Trial
 from readahead.measure.run import spare_threads
+from readahead.measure.sample import Sample
 from readahead.models.reads import Reads
 from readahead.models.schedule import Costs
 from readahead.panels.predictions import accounts
+from readahead.storage.trace import Read
 from readahead.units import KiB, MiB
 
 
@@ -54,6 +57,22 @@ def test_a_scan_without_locks_is_asked_before_it_is_told() -> None:
 def test_sheas_device_is_the_catalogues() -> None:
     own = devices.device("shea-array")
     assert sheas_device() == pytest.approx((own.latency_s, own.bandwidth_bytes_per_s), rel=0.01)
+
+
+@pytest.mark.parametrize("share", [0.3, 0.9])
+def test_what_decoding_its_own_format_takes_is_seen_after_the_last_arrival(
+    study: Study, share: float
+) -> None:
+    """A run that an engine with that share would have made: all of one row group is decoded when it is there."""
+    case = EXPERIMENT.case(study.settings(stored=NATIVE, read_ahead=ON, row_group_rows=1_048_576))
+    case.build()
+    parquet = Costs(row_s=2e-8, large_row_s=1e-8)
+    arrived = Read(offset=0, size_bytes=1, thread=0, submitted_s=0.0, due_s=0.01, done_s=0.01)
+    end_s = 0.01 + parquet.close_s + share * case.predict(parquet).decode_s
+    made = Sample(seconds=(end_s,), cpu_s=(0.0,), reads=(arrived,), bytes_read=1, where="nowhere")
+    costs = native_costs(parquet, [Trial(case=case, sample=made)] * 3)
+    assert costs.row_s == pytest.approx(share * parquet.row_s)
+    assert costs.close_s == parquet.close_s
 
 
 @pytest.mark.parametrize(("depth", "more"), [(1, 1), (2, 2)])

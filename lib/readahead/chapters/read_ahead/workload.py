@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
@@ -11,6 +12,7 @@ from readahead.datasets import expected, store
 from readahead.experiments.experiment import Settings
 from readahead.experiments.knobs import experiment
 from readahead.experiments.table_experiment import TableExperiment, once
+from readahead.measure.calibrate import PROBE, Calibration, Trial, trial
 from readahead.measure.case import Case
 from readahead.measure.run import Query, Setting
 from readahead.models.reads import Reads, RowGroup, Span, native_reads
@@ -158,14 +160,47 @@ class ReadAhead(TableExperiment):
             limit=settings["query"] == LIMIT,
         )
 
+    def own_costs(self, settings: Settings) -> Calibration[Costs] | None:
+        """Return the calibration of DuckDB's own format: its rows are cheaper, for no page has to be unpacked."""
+        if settings["stored"] == PARQUET:
+            return None
+        whole = {"size": "tiny", "row_group_rows": 1_048_576, "read_ahead": ON, "query": SCAN}
+        case = replace(self.case({**settings, **whole}), device=PROBE)
+        usual = self.engine(settings)
+        return Calibration(
+            name=f"{case.recipe.table}-{NATIVE}",
+            kind=Costs,
+            cases=lambda: [partial(trial, case)],
+            read_off=lambda trials: native_costs(usual.ensure(), trials),
+            typical=lambda: _decoding(usual.costs(), NATIVE_SHARE),
+        )
+
     def costs(self, settings: Settings) -> Costs:
         """Return what the engine takes: of two columns their share. A native file is opened before the clock runs."""
         costs = super().costs(settings)
         if settings["query"] == TWO:
-            share = len(_TWO_COLUMNS) / len(self.case(settings).recipe.columns)
-            decoding = {name: share * getattr(costs, name) for name in ("group_s", "row_s", "large_row_s")}
-            costs = replace(costs, **decoding)
+            costs = _decoding(costs, len(_TWO_COLUMNS) / len(self.case(settings).recipe.columns))
         return costs if settings["stored"] == PARQUET else replace(costs, open_s=0.0, open_group_s=0.0)
 
 
-EXPERIMENT = experiment(ReadAhead, __file__, "Read-ahead: asking before you need it")
+NATIVE_SHARE = 0.5
+"""What decoding its own format takes DuckDB, as a share of Parquet's, on a machine of 2 cores."""
+
+
+def _decoding(costs: Costs, share: float) -> Costs:
+    """Return the costs with a share of those of decoding."""
+    return replace(
+        costs, **{name: share * getattr(costs, name) for name in ("group_s", "row_s", "large_row_s")}
+    )
+
+
+def native_costs(parquet: Costs, trials: Sequence[Trial]) -> Costs:
+    """Return the costs with those of decoding that a row group shows from its arrival to the answer."""
+    decode_s = np.median([one.closing_s() for one in trials]) - parquet.close_s
+    modeled_s = trials[0].case.predict(parquet).decode_s
+    return _decoding(parquet, max(0.01, float(decode_s) / modeled_s))
+
+
+EXPERIMENT = experiment(
+    ReadAhead, __file__, "Read-ahead: asking before you need it", calibrated_each="stored"
+)
