@@ -55,7 +55,12 @@ def test_the_second_ask_finds_what_the_first_built(cache: Path) -> None:
     before = path.stat()
     with listening(lambda event: pytest.fail("built twice")):
         assert store.path(TINY) == path
-    assert path.stat() == before
+    after = path.stat()
+    assert (after.st_ino, after.st_mtime_ns, after.st_size) == (
+        before.st_ino,
+        before.st_mtime_ns,
+        before.st_size,
+    )
 
 
 @pytest.mark.parametrize("damage", ["cut", "holes", "manifest cut", "manifest gone", "gone"])

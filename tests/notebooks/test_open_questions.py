@@ -307,7 +307,7 @@ LAWS = {
     "elimination": ({"size": "tiny"}, {"bloom": 1.3}),
     "cache_tiers": ({"size": "tiny"}, {"scan_gain": 1.3, "tiny_blocks": 1.6}),
     "scale_out": ({"size": "tiny"}, {"two": 1.1, "requests": 1.3, "pushed": 1.4}),
-    "loading": ({"size": "tiny"}, {}),
+    "loading": ({"size": "tiny"}, {"files": 1.3}),
     "lookups": ({"size": "tiny", "channels": 8, "queue_depth": 32}, {"eight": 1.5, "break_even": 1.25}),
 }
 """For each chapter the notebook's settings, and how far a law may lie from the model where it is a step of it."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -64,13 +65,13 @@ def per_row(see: Any, commit_rows: int) -> Value:
 
 def _files_law(study: Study, *_: Settings) -> Applied:
     device, rows = EXPERIMENT.device(study.base), study.base["commit_rows"]
-    costs = EXPERIMENT.costs(study.settings(writers=16))
-    size_bytes = rows * costs.bytes_per_row
+    costs = replace(EXPERIMENT.costs(study.base), writer_s=0.0)
+    size_bytes, make_s = rows * costs.bytes_per_row, costs.together * (costs.batch_s + rows * costs.row_s)
     return Applied(
         laws.writers_gain,
         writers=16,
-        make_s=costs.batch_s + rows * costs.row_s,
-        wait_s=laws.batch_service_s(device, size_bytes),
+        make_s=make_s,
+        wait_s=laws.load_s(device, costs, writers=1, commit_rows=rows, batches=1) - make_s,
         channels=device.channels,
         link_s=size_bytes / device.bandwidth_bytes_per_s,
     )

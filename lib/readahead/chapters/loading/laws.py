@@ -85,13 +85,13 @@ def cycle_s(writers: int, stations_s: Sequence[float], rest_s: float) -> float:
 def writers_gain(
     writers: float, *, make_s: float, wait_s: float, channels: float, link_s: float = 0.0
 ) -> float:
-    r"""Return how many times the rows of one writer so many writers load, each into files of its own.
+    r"""Return how many times the rows of one writer so many writers load at most, each into files of its own.
 
     .. math:: \min\left(N, \; \frac{c + w}{c}, \; C \, \frac{c + w}{w}, \; \frac{c + w}{l}\right)
 
-    where N (`writers`) writers each make a batch in c (`make_s`) and wait w (`wait_s`) until it is safe. Batches are
-    made one after the other in one process; the device makes C (`channels`) safe at a time, and its link passes
-    each in l (`link_s`).
+    where N (`writers`) writers each make a batch in c (`make_s`) and wait w (`wait_s`) until it is safe and they go on.
+    Batches are made one after the other in one process; the device makes C (`channels`) safe at a time, and its link
+    passes each in l (`link_s`). Near a bound they stand in each other's way and come to less: see `cycle_s`.
 
     Source: P. J. Denning and J. P. Buzen, The operational analysis of queueing network models, 1978.
     """
