@@ -11,7 +11,7 @@ import numpy as np
 from readahead.chapters.start_here.chapter import EXPERIMENT
 from readahead.devices import Device
 from readahead.models.reads import Reads
-from readahead.models.schedule import Costs, Window, answer_order, simulate
+from readahead.models.schedule import IN_TURN, Costs, Window, answer_order, simulate
 from tools.bench.figure import Figure
 
 READS = 4_000
@@ -63,7 +63,8 @@ def scan_in_simpy(service_s: Sequence[float], decode_s: float, *, window: Window
     places = simpy.Resource(world, window.depth)
     slots, served = simpy.Resource(world, window.slots), simpy.Resource(world, channels)
     at_once = min(window.slots, window.depth, len(service_s))
-    order = [*answer_order(at_once), *range(at_once, len(service_s))]
+    first = answer_order(at_once) if at_once > IN_TURN else range(at_once)
+    order = [*first, *range(at_once, len(service_s))]
     there = [world.event() for _ in service_s]
 
     def read(number: int) -> Generator[Any, Any, None]:

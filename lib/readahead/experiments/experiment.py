@@ -24,7 +24,7 @@ Settings = Mapping[str, Any]
 """The value of every knob, by name."""
 
 
-DEVICE_OFF = 0.03
+DEVICE_OFF = 0.04
 """How far what an emulated device decides may lie from its model, as a share: seen on machines of 2 cores."""
 ENGINE_OFF = 0.15
 """The same of what the engine itself takes, however steady its calibration was: a virtual machine is slower in one

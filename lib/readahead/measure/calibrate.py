@@ -499,7 +499,7 @@ def _scan_costs(trials: Sequence[Trial]) -> dict[str, float]:
         [(took_s - pause_s) / rows for rows, took_s in pauses if rows > schedule.SMALL_ROWS]
     )
     group_s = in_flight[large] * workers - large * row_s
-    if in_flight[large] < 1.2 * in_flight[small]:  # decoding is hidden behind handing out, but not in a pause
+    if in_flight[large] < 1.5 * in_flight[small]:  # decoding is hidden behind handing out, but not in a pause
         group_s = min(pause_s, group_s)
     group_s = max(1e-6, group_s)
     open_s, open_group_s = line([(float(t.case.recipe.row_groups), t.opening_s()) for t in awake])

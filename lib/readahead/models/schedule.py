@@ -44,6 +44,8 @@ from readahead.models.reads import Reads
 
 SCRAMBLED = 5
 """When a scan begins, all slots ask at once and in no order; all but every fifth of those reads jump."""
+IN_TURN = 8
+"""So few threads are woken in turn, and their reads are answered in file order."""
 STRIDE = 0.618
 """How far the next of them that is answered lies ahead, as a share of them all: the golden section scatters them."""
 
@@ -300,7 +302,8 @@ def _at_once(ends: Ints, groups: int, slots: int) -> tuple[int, Ints]:
 
     Without slots nothing is asked for at once: the first reads of all wait for others.
     """
-    return (groups, answer_order(min(slots, ends[groups - 1]))) if slots else (0, answer_order(0))
+    count = min(slots, ends[groups - 1])
+    return (groups, answer_order(count)) if count > IN_TURN else (0, answer_order(0))
 
 
 @compiled

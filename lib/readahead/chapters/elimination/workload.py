@@ -204,8 +204,9 @@ class Eliminating(TableExperiment):
     def own_costs(self, settings: Settings) -> Calibration[Costs]:
         """Return the calibration of a flight by its first query, which looks at every row in the generator's order.
 
-        A row's price comes from warm runs, that of passing out a read from many small row groups in flight; the pause
-        between two, planning, opening (the joins' tables are built meanwhile) and closing from one read at a time.
+        A row's price comes from warm runs, the others from small row groups: that of passing out a read from many in
+        flight; the pause between two, planning, opening (the joins' tables are built meanwhile) and closing from one at
+        a time.
         """
         name = self.value(settings, "flight")[:2]
         first = {"flight": f"{name}.1", "load": GENERATED, "size": "tiny"}
@@ -215,17 +216,18 @@ class Eliminating(TableExperiment):
             case = self.case({**settings, **first, "row_group_rows": rows, "queue_depth": depth})
             return replace(case, device=calibrate.PROBE, engine=replace(case.engine, threads=1))
 
-        one, many = alone(16_384, 1), alone(2_048, 32)
+        warm, one, many = alone(16_384, 1), alone(2_048, 1), alone(2_048, 32)
         return Calibration(
             name=f"{TABLE}-{name}",
             kind=Costs,
             cases=lambda: [
-                partial(calibrate.trial, one, here=True),
+                partial(calibrate.trial, warm, here=True),
                 partial(calibrate.trial, one),
                 partial(calibrate.trial, many),
             ],
             read_off=_flight_costs,
             typical=lambda: replace(usual(), row_s=20e-9),
+            turns=5,
         )
 
     def work(self, settings: Settings) -> float:
@@ -238,32 +240,26 @@ class Eliminating(TableExperiment):
 
 
 def _flight_costs(trials: Sequence[Trial]) -> Costs:
-    base, [case] = calibrate.engine(TABLE).ensure(), {trial.case for trial in trials[::3]}
-    cpu_s = float(np.median([trial.sample.cpu_s for trial in trials[::3]]))
-    plan_s, opening_s, pause_s, closing_s = map(
-        float,
-        np.median(
-            [
-                (one.sample.reads[0].submitted_s, one.opening_s(), one.pause_s(), one.closing_s())
-                for one in trials[1::3]
-            ],
-            axis=0,
-        ),
+    base, [warm, one, many] = calibrate.engine(TABLE).ensure(), (trials[at::3] for at in range(3))
+    in_order = np.median(
+        [(t.sample.reads[0].submitted_s, t.opening_s(), t.pause_s(), t.closing_s()) for t in one], axis=0
     )
+    plan_s, opening_s, pause_s, closing_s = map(float, in_order)
+    case, groups = warm[0].case, warm[0].case.recipe.row_groups
     # The table's own price of a row group holds for all of its columns; most of it is the columns'.
     group_s = max(1e-6, base.group_s * len(case.columns) / len(case.recipe.columns))
-    groups, rows = case.recipe.row_groups, case.recipe.rows
-    row_s = max(1e-10, (cpu_s - plan_s - opening_s - groups * group_s) / rows)
-    decode_s = schedule.decode_s(case.recipe.effective_row_group_rows, group_s, row_s, 0.0)
+    open_s = max(1e-6, opening_s - one[0].case.recipe.row_groups * base.open_group_s)
+    cpu_s = float(np.median([t.sample.cpu_s for t in warm])) - plan_s - open_s
+    row_s = max(1e-10, (cpu_s - groups * (group_s + base.open_group_s)) / case.recipe.rows)
+    prices = {"group_s": group_s, "row_s": row_s, "large_row_s": 0.0}
     return replace(
         base,
         plan_s=plan_s,
-        open_s=max(1e-6, opening_s - groups * base.open_group_s),
-        read_s=max(1e-6, pause_s - decode_s),
-        dispatch_s=float(np.median([many.per_group_s() / many.reads_a_group for many in trials[2::3]])),
-        group_s=group_s,
-        row_s=row_s,
-        close_s=max(1e-6, closing_s - schedule.decode_s(trials[1].last_rows, group_s, row_s, 0.0)),
+        open_s=open_s,
+        read_s=max(1e-6, pause_s - schedule.decode_s(one[0].group_rows, **prices)),
+        dispatch_s=float(np.median([t.per_group_s() / t.reads_a_group for t in many])),
+        close_s=max(1e-6, closing_s - schedule.decode_s(one[0].last_rows, **prices)),
+        **prices,
     )
 
 

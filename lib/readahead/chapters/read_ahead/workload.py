@@ -99,20 +99,19 @@ class AheadCase(Case):
         if not self.limit:
             return simulate(self.device, reads, window=self.window, costs=costs)
         some = replace(reads, rows=np.minimum(reads.rows, VECTOR_ROWS))
-        woken_s = costs.read_s + costs.wake_s * waking(self.device.latency_s)
-        told = simulate(self.device, some, window=self.window, costs=costs)
-        return _ended_early(told, woken_s, costs.close_s)
+        return _ended_early(simulate(self.device, some, window=self.window, costs=costs), costs)
 
 
-def _ended_early(told: Timeline, woken_s: float, close_s: float) -> Timeline:
+def _ended_early(told: Timeline, costs: Costs) -> Timeline:
     """Return the schedule of a query that has its rows with the first row group's first vector.
 
     Nothing more is asked for then, but DuckDB waits until what is in flight is there. The worker is woken no sooner
     than a slot is that goes on with the next read.
     """
-    have_s = float(told.groups_s[0, 1]) + woken_s
     asked_s, there_s = told.reads_s.T
-    end_s = max(have_s, float(there_s[asked_s <= have_s].max(initial=0.0))) + close_s
+    woken_s = costs.read_s + costs.wake_s * waking(float((there_s - asked_s).max()))
+    have_s = float(told.groups_s[0, 1]) + woken_s
+    end_s = max(have_s, float(there_s[asked_s <= have_s].max(initial=0.0))) + costs.close_s
     own_s = told.finished_s - sum(told.path_s.values())
     share = (end_s - own_s) / max(1e-12, told.finished_s - own_s)
     path_s, busy_s = (
