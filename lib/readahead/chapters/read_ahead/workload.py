@@ -74,16 +74,21 @@ class AheadCase(Case):
             footer = [(end, 8), (end - shape.footer_bytes, shape.footer_bytes)]
             pages = sum(len(group) for group in groups) // 2
             reads = replace(Reads.of(footer, groups, reads.rows), moved_bytes=pages * HEADER_OFF_BYTES)
-        return reads.first(self.window.depth) if self.limit else reads
+        if not self.limit:
+            return reads
+        at_once = self.window.slots >= self.window.depth
+        return reads.first(self.window.depth) if at_once else self._until_ten_rows(reads)
 
     def _blocks(self, found: Sequence[tuple[int, Collection[int]]], *, ahead: bool) -> Reads:
-        """Return the reads of a native file; how many row groups are asked for before ten rows are there, is open."""
+        """Return the reads of a native file."""
         if self.limit and not ahead:
             found = [(10, {runs[0][1] for runs in expected.segments(self.recipe)[0]} - {-1})]
         rows, blocks = zip(*found, strict=True)
         told = native_reads(blocks, rows, BLOCK_BYTES, depth=self.window.depth, ahead=ahead)
-        if not self.limit or not ahead:
-            return told
+        return self._until_ten_rows(told) if self.limit and ahead else told
+
+    def _until_ten_rows(self, told: Reads) -> Reads:
+        """Return the reads of one window; how many of them are asked for before ten rows are there, is open."""
         most, least = told.first(self.window.depth), told.first(1)
         moved_bytes = most.bytes_read - least.bytes_read
         return replace(most, more_reads=most.count - least.count, moved_bytes=moved_bytes)
