@@ -11,7 +11,7 @@ import pytest
 from toybox import CHAPTER, EXPERIMENT, ROUNDS, study
 
 from readahead.experiments.claim import NOISY, Claim
-from readahead.experiments.experiment import ENGINE_OFF
+from readahead.experiments.experiment import DEVICE_OFF, ENGINE_OFF
 from readahead.experiments.round import Applied, Round
 from readahead.measure.calibrate import Calibration, engine
 from readahead.measure.sample import exactly
@@ -105,9 +105,9 @@ def test_what_strayed_widens_the_engine_s_part_of_the_model(
     told = Estimate(terms_s={"open": 0.1, "cpu": 0.4, "transfer": 0.5})
     monkeypatch.setattr(type(EXPERIMENT), "model", lambda self, settings: told)
     modeled = study().model.seconds()
-    off = math.hypot(0.4, ENGINE_OFF)
+    off, waits_s = math.hypot(0.4, ENGINE_OFF), 0.5 * DEVICE_OFF
     assert (modeled.low, modeled.median, modeled.high) == pytest.approx(
-        (1 - 0.5 * (1 - 1 / (1 + off)) - 0.015, 1.0, 1.015 + 0.5 * off)
+        (1 - 0.5 * (1 - 1 / (1 + off)) - waits_s, 1.0, 1 + waits_s + 0.5 * off)
     )
     claim = Claim(id="near", left=dict, right=dict, left_name="model", right_name="limit", relation="at most")
     assert claim.test(modeled, exactly(0.9)).verdict == NOISY
