@@ -66,12 +66,11 @@ def test_one_more_slot_for_equal_reads_is_never_slower(sizes: list[int], slots: 
 
 
 @given(st.lists(st.integers(1, 10**6), min_size=2, max_size=40), st.integers(1, 8), st.integers(1, 8))
-def test_a_deeper_window_is_slower_at_most_by_what_waits_for_an_answer_out_of_turn(
-    sizes: list[int], depth: int, slots: int
-) -> None:
+def test_a_deeper_window_is_never_slower(sizes: list[int], depth: int, slots: int) -> None:
+    """As long as few enough reads are asked for at once that they are answered in turn."""
     costs = replace(FREE, group_s=0.0003)
     deeper = scan(FLASH, sizes, slots=slots, depth=depth + 1, costs=costs)
-    assert deeper <= scan(FLASH, sizes, slots=slots, depth=depth, costs=costs) + slots * costs.group_s
+    assert deeper <= scan(FLASH, sizes, slots=slots, depth=depth, costs=costs) + 1e-9
 
 
 @pytest.mark.parametrize(

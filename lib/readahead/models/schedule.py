@@ -298,9 +298,9 @@ def _scan(
 
 @compiled
 def _at_once(ends: Ints, groups: int, slots: int) -> tuple[int, Ints]:
-    """Return how many row groups are passed out before any is decoded, and whose each answer is to what they ask for.
+    """Return how many row groups are passed out before any is decoded, and the read that each answer to them is for.
 
-    Without slots nothing is asked for at once: the first reads of all wait for others.
+    0 and no reads where few enough are asked for at once to be answered in turn, as without slots.
     """
     count = min(slots, ends[groups - 1])
     return (groups, answer_order(count)) if count > IN_TURN else (0, answer_order(0))
@@ -308,7 +308,7 @@ def _at_once(ends: Ints, groups: int, slots: int) -> tuple[int, Ints]:
 
 @compiled
 def answer_order(count: int) -> Ints:
-    """Return whose each answer is, of `count` reads that were asked for at once: scattered, the middle one's last.
+    """Return the read that each answer is for, of `count` asked for at once: scattered, and the middle one's last.
 
     Decoding goes in file order and waits for the last answer; if any may be last, half of the decoding is then left.
     """

@@ -85,9 +85,8 @@ def test_ten_rows_wait_for_what_is_in_flight_when_they_are_there(study: Study, d
     waited_for = np.sort(told.reads_s[:, 1])[wanted + more - 1]
     assert told.finished_s == pytest.approx(waited_for + Costs().close_s)
     seen = case.measure(repeats=1)
-    assert (
-        wanted <= len(seen.reads) <= wanted + more
-    )  # on a busy machine the query ends before more is asked for
+    # on a busy machine the query ends before more is asked for
+    assert wanted <= len(seen.reads) <= wanted + more
     assert seen.seconds[0] >= max(read.due_s for read in seen.reads)
 
 

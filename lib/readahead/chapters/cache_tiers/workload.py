@@ -188,8 +188,9 @@ class CachedCase(Case):
         """Return the predicted time of the run; `costs` are those of the engine without a cache."""
         return Estimate(terms_s=self._queries() if self.trace.skew is not None else self._scan(costs))
 
+    @property
     def evicting(self) -> float:
-        """Return the share of the items from the device for which others have to go: of a first run not the first."""
+        """Return the share of the items from the device for which others have to go: in a first run, not all."""
         if self.run > 1:
             return 1.0
         fetched_bytes = self.shares()[2] * float(self.trace.wanted.sum())
@@ -204,9 +205,9 @@ class CachedCase(Case):
         latency_s, transfer_s = laws.fetch_s(self.device, size, self.block_bytes, self.window.slots)
         read_s, write_s = blocks * costs.read_s + size * costs.read_byte_s, 0.0
         if self.spills:
-            write_s = self.evicting() * (costs.write_s + size * costs.write_byte_s)
+            write_s = self.evicting * (costs.write_s + size * costs.write_byte_s)
         else:
-            read_s += self.evicting() * (costs.evict_s + size * costs.evict_byte_s)
+            read_s += self.evicting * (costs.evict_s + size * costs.evict_byte_s)
         return Access(
             own_s=costs.query_s + groups * costs.group_s + rows * costs.row_s,
             memory_s=rows * costs.full_row_s if trace.fills else 0.0,

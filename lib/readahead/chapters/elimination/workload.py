@@ -212,19 +212,15 @@ class Eliminating(TableExperiment):
         first = {"flight": f"{name}.1", "load": GENERATED, "size": "tiny"}
         usual = self.engine(settings).costs
 
-        def alone(rows: int, depth: int) -> Case:
+        def tried(rows: int, depth: int, *, here: bool = False) -> partial[Trial]:
             case = self.case({**settings, **first, "row_group_rows": rows, "queue_depth": depth})
-            return replace(case, device=calibrate.PROBE, engine=replace(case.engine, threads=1))
+            alone = replace(case, device=calibrate.PROBE, engine=replace(case.engine, threads=1))
+            return partial(calibrate.trial, alone, here=here)
 
-        warm, one, many = alone(16_384, 1), alone(2_048, 1), alone(2_048, 32)
         return Calibration(
             name=f"{TABLE}-{name}",
             kind=Costs,
-            cases=lambda: [
-                partial(calibrate.trial, warm, here=True),
-                partial(calibrate.trial, one),
-                partial(calibrate.trial, many),
-            ],
+            cases=lambda: [tried(16_384, 1, here=True), tried(2_048, 1), tried(2_048, 32)],
             read_off=_flight_costs,
             typical=lambda: replace(usual(), row_s=20e-9),
             turns=5,
@@ -241,10 +237,8 @@ class Eliminating(TableExperiment):
 
 def _flight_costs(trials: Sequence[Trial]) -> Costs:
     base, [warm, one, many] = calibrate.engine(TABLE).ensure(), (trials[at::3] for at in range(3))
-    in_order = np.median(
-        [(t.sample.reads[0].submitted_s, t.opening_s(), t.pause_s(), t.closing_s()) for t in one], axis=0
-    )
-    plan_s, opening_s, pause_s, closing_s = map(float, in_order)
+    phases_s = [(t.sample.reads[0].submitted_s, t.opening_s(), t.pause_s(), t.closing_s()) for t in one]
+    plan_s, opening_s, pause_s, closing_s = map(float, np.median(phases_s, axis=0))
     case, groups = warm[0].case, warm[0].case.recipe.row_groups
     # The table's own price of a row group holds for all of its columns; most of it is the columns'.
     group_s = max(1e-6, base.group_s * len(case.columns) / len(case.recipe.columns))

@@ -208,8 +208,8 @@ TYPICAL = {
     DATABASE: LoadCosts(batch_s=1e-3, row_s=1e-7, bytes_per_row=0.0),
 }
 """As calibrated on a machine of 2 cores."""
-_NONE = Device(name="none", latency_s=0.0, bandwidth_bytes_per_s=1e12, channels=64)
-_QUICK, _SLOW = (_NONE.but(name="waits", latency_s=latency_s) for latency_s in (2e-4, 0.004))
+_QUICK = Device(name="quick", latency_s=2e-4, bandwidth_bytes_per_s=1e12, channels=64)
+_SLOW = _QUICK.but(name="slow", latency_s=0.004)
 _QUICK_S, _SLOW_S = (2 * device.latency_s for device in (_QUICK, _SLOW))
 
 

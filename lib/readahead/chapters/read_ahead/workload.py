@@ -168,13 +168,12 @@ class ReadAhead(TableExperiment):
         """Return the calibration of DuckDB's own format: its rows are cheaper, for no page has to be unpacked."""
         if settings["stored"] == PARQUET:
             return None
-        whole = {"size": "tiny", "row_group_rows": 1_048_576, "read_ahead": ON, "query": SCAN}
-        case = replace(self.case({**settings, **whole}), device=PROBE)
+        whole = {**settings, "size": "tiny", "row_group_rows": 1_048_576, "read_ahead": ON, "query": SCAN}
         usual = self.engine(settings)
         return Calibration(
-            name=f"{case.recipe.table}-{NATIVE}",
+            name=f"{self.value(settings, 'dataset')}-{NATIVE}",
             kind=Costs,
-            cases=lambda: [partial(trial, case)],
+            cases=lambda: [partial(trial, replace(self.case(whole), device=PROBE))],
             read_off=lambda trials: native_costs(usual.ensure(), trials),
             typical=lambda: _decoding(usual.costs(), NATIVE_SHARE),
         )
