@@ -106,9 +106,12 @@ def test_a_lookup_finds_the_same_rows_as_duckdb_alone(case: Case) -> None:
 def test_reads_in_flight_are_as_many_as_asked_for_with_any_number_of_workers(
     case: Case, depth: int, threads: int
 ) -> None:
-    """Row groups are, too: each is one read here. A worker reads for itself beside what is read ahead."""
+    """Row groups are, too: each is one read here. A worker reads for itself beside what is read ahead.
+
+    A read takes longer than a busy machine takes to ask for as many as are to be under way.
+    """
     engine = EngineSettings(threads=threads, queue_depth=depth)
-    slow = replace(case, device=QUICK.but(latency_s=0.02), engine=engine)
+    slow = replace(case, device=QUICK.but(latency_s=0.025 * depth), engine=engine)
     assert slow.measure(repeats=1).max_in_flight == depth == slow.window.slots == slow.window.depth
     timeline = slow.predict(Costs())
     began, ended = timeline.reads_s.T
