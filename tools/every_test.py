@@ -5,6 +5,7 @@ What the others say is shown as it comes, what those with a browser say at the e
 
 from __future__ import annotations
 
+import os
 import resource
 import signal
 import subprocess
@@ -33,6 +34,7 @@ def main(paths: Sequence[str]) -> int:
     Ctrl-C reaches both parts too, and each ends as pytest does; an order to end is passed on as Ctrl-C.
     """
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
+    os.environ["NUMBA_BOUNDSCHECK"] = "1"  # compiled code that reads beside an array says so
     with tempfile.TemporaryFile() as said:
         browser = start(
             ["-m", "browser", "--timeout=1200", *paths], 1024, stdout=said, stderr=subprocess.STDOUT

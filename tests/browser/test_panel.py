@@ -157,10 +157,17 @@ def test_hovering_tells_model_and_measurement_at_that_place(guest: Any) -> None:
     stand(guest, "1 ms")
     page.locator(".readahead-measure").click()
     guest.wait_until(lambda: "DuckDB measured" in guest.sentence, 90)
-    dot = page.locator(".readahead-charts > div > svg .readahead-dot-measured").first.bounding_box()
-    page.mouse.move(dot["x"] + dot["width"] / 2, dot["y"] + dot["height"] / 2 - 60)
-    told = page.locator(".readahead-tip").first.inner_text()
-    assert told.startswith("Model: ") and "Measured by DuckDB" in told
+    dots = page.locator(".readahead-charts > div > svg .readahead-dot-measured")
+
+    def both_are_told() -> bool:
+        """Point above the dot, wherever it is by now: the chart may be drawn anew under a mouse that stands still."""
+        dot = dots.first.bounding_box()
+        page.mouse.move(dot["x"], dot["y"])
+        page.mouse.move(dot["x"] + dot["width"] / 2, dot["y"] + dot["height"] / 2 - 60)
+        told = page.locator(".readahead-tip").first.inner_text()
+        return told.startswith("Model: ") and "Measured by DuckDB" in told
+
+    guest.wait_until(both_are_told)
 
 
 def test_two_settings_are_compared_and_exchanged(guest: Any) -> None:

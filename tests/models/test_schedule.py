@@ -38,6 +38,22 @@ def scan(
     return run(device, groups, [100] * len(sizes), window=window, costs=costs).finished_s
 
 
+def test_a_file_without_row_groups_is_opened_and_closed() -> None:
+    """Without compiled code, where an index beside an array is an error."""
+    code = """
+from readahead.devices import device
+from readahead.models.reads import Reads
+from readahead.models.schedule import Costs, Window, simulate
+
+reads = Reads.of([(100, 10)], [], [])
+told = simulate(device("nvme"), reads, window=Window(slots=64, depth=64, threads=2), costs=Costs())
+print(told.reads, told.arrived_s == told.opened_s, told.finished_s > told.opened_s)
+"""
+    own = os.environ | {"NUMBA_DISABLE_JIT": "1"}
+    said = subprocess.run([sys.executable, "-c", code], env=own, capture_output=True, text=True, check=True)
+    assert said.stdout == "1 True True\n"
+
+
 @given(
     st.lists(st.integers(1, 10**6), min_size=1, max_size=60), st.integers(1, 12), st.integers(1, 12),
     st.integers(1, 8), st.sampled_from([0.0, 0.0003, 0.002]),

@@ -28,9 +28,10 @@ from readahead.errors import require_range
 def _folder() -> Path:
     """Return where machine code is kept: beside the built files, for the package may stand where none can be written.
 
-    Numba looks whether a function's own file has changed, but not those of the functions it calls; hence the digest.
+    Numba looks whether a function's own file has changed, but not those of the functions it calls, nor whether it is
+    to check that every index lies in its array; hence the digest.
     """
-    digest = hashlib.sha256()
+    digest = hashlib.sha256(os.environ.get("NUMBA_BOUNDSCHECK", "").encode())
     for source in sorted(Path(__file__).parent.glob("*.py")):
         digest.update(source.read_bytes())
     return paths.own_dir() / "compiled" / digest.hexdigest()[:12]

@@ -302,7 +302,7 @@ def _at_once(ends: Ints, groups: int, slots: int) -> tuple[int, Ints]:
 
     0 and no reads where few enough are asked for at once to be answered in turn, as without slots.
     """
-    count = min(slots, ends[groups - 1])
+    count = min(slots, ends[groups - 1]) if groups else 0
     return (groups, answer_order(count)) if count > IN_TURN else (0, answer_order(0))
 
 
