@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import ctypes
+import sys
 import threading
 
+import pytest
 from fake_clock import FakeClock
 
 from readahead.storage.emulated import Clock
@@ -36,3 +39,18 @@ def test_a_long_wait_ends_soon_after_someone_hurries() -> None:
     hurry.set()
     waiter.join(timeout=30)
     assert not waiter.is_alive()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux groups the wake-ups of a thread")
+def test_who_waits_is_woken_alone() -> None:
+    slack_ns: list[int] = []
+
+    def wait() -> None:
+        clock, pr_get_timerslack = Clock(), 30
+        clock.wait_until(clock.now_s() + 0.003)
+        slack_ns.append(ctypes.CDLL(None).prctl(pr_get_timerslack, 0, 0, 0, 0))
+
+    waiter = threading.Thread(target=wait)
+    waiter.start()
+    waiter.join()
+    assert slack_ns == [1]
