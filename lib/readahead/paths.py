@@ -21,6 +21,10 @@ from contextvars import ContextVar
 from pathlib import Path
 from typing import Any, TypeVar, TypeVarTuple
 
+import yaml
+
+from readahead.errors import DataError
+
 Asked = TypeVarTuple("Asked")
 Answer = TypeVar("Answer")
 
@@ -170,6 +174,29 @@ def asked_once(ask: Callable[[*Asked], Answer]) -> Callable[[*Asked], Answer]:
 def read_json(path: Path | str) -> Any:
     """Return what a JSON file holds. Raises OSError if the file cannot be read, ValueError if it is not JSON."""
     return json.loads(read_text(Path(path)))
+
+
+def read_yaml(path: Path) -> Any:
+    """Return what a YAML file holds. Raises `DataError` that names the file."""
+    try:
+        return yaml.load(path.read_text(encoding="utf-8"), getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+        raise DataError(f"{path} cannot be read: {error}. Mend it, or take it from git again.") from error
+
+
+def schema_fault(told: object, schema: Path) -> str:
+    """Return where what was read from a file breaks a JSON schema first, and how; nothing if it does not."""
+    fault = next(_validator(schema).iter_errors(told), None)
+    if fault is None:
+        return ""
+    return f"{'.'.join(map(str, fault.absolute_path)) or 'the whole'}: {fault.message[:200]}"
+
+
+@functools.cache
+def _validator(schema: Path) -> Any:
+    import jsonschema
+
+    return jsonschema.Draft202012Validator(json.loads(schema.read_text(encoding="utf-8")))
 
 
 def work_dir() -> Path:

@@ -8,14 +8,9 @@ from __future__ import annotations
 
 import csv
 import difflib
-import functools
-import json
 import math
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
-
-import yaml
 
 from readahead import paths
 from readahead.errors import BadValue, DataError, require_choice
@@ -233,26 +228,3 @@ def ratios(topic: str, name: str) -> tuple[Ratio, ...]:
         for line in _beside(FOLDER / "beside.csv")
         if (line["topic"], line["round"]) == (topic, name)
     )
-
-
-def read_yaml(path: Path) -> Any:
-    """Return what a YAML file holds. Raises `DataError` that names the file."""
-    try:
-        return yaml.load(path.read_text(encoding="utf-8"), getattr(yaml, "CSafeLoader", yaml.SafeLoader))
-    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
-        raise DataError(f"{path} cannot be read: {error}. Mend it, or take it from git again.") from error
-
-
-def schema_fault(told: object, schema: Path) -> str:
-    """Return where what was read from a file breaks a JSON schema first, and how; nothing if it does not."""
-    fault = next(_validator(schema).iter_errors(told), None)
-    if fault is None:
-        return ""
-    return f"{'.'.join(map(str, fault.absolute_path)) or 'the whole'}: {fault.message[:200]}"
-
-
-@functools.cache
-def _validator(schema: Path) -> Any:
-    import jsonschema
-
-    return jsonschema.Draft202012Validator(json.loads(schema.read_text(encoding="utf-8")))

@@ -37,7 +37,6 @@ from readahead.commands.run import check_parameters, defaults, digest
 from readahead.errors import BadValue, DataError
 from readahead.experiments.claim import AGREES, DIFFERS, NOISY
 from readahead.measure.sample import Machine, this_machine
-from readahead.published import schema_fault
 
 FOLDER = paths.DATA / "sheets"
 MOST_BYTES = 2**20
@@ -101,7 +100,7 @@ def _read(path: Path, name: str) -> dict[str, Any]:
         ) from error
     except (OSError, ValueError, RecursionError, yaml.YAMLError) as error:
         raise DataError(f"{path} cannot be read as a sheet: {error}. Mend it, or take another.") from error
-    if fault := schema_fault(told, SCHEMA):
+    if fault := paths.schema_fault(told, SCHEMA):
         raise BadValue(
             f"{path.name}, {fault}. A sheet has title: TEXT, common: {{parameter: value}}, notebooks: {{03_row_groups:"
             " {parameter: value}} and only: [03_row_groups], all of them optional; a value is a text, a number, true or"

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from readahead.published import read_yaml
+from readahead.paths import read_yaml
 
 _FILE = read_yaml(Path(__file__).with_name("tables.yaml"))
 WORDS: list[str] = _FILE["words"].split()

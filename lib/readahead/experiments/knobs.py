@@ -18,7 +18,7 @@ from readahead.devices import THIS_MACHINE, catalogue, device
 from readahead.errors import DataError
 from readahead.experiments.experiment import Experiment, Knob, Settings
 from readahead.measure.run import spare_threads
-from readahead.published import read_yaml
+from readahead.paths import read_yaml
 from readahead.units import SCALES
 
 ExperimentT = TypeVar("ExperimentT", bound=Experiment)

@@ -18,7 +18,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from readahead import published, units
 from readahead.errors import BadValue, require_choice
-from readahead.published import Figure, read_yaml
+from readahead.paths import read_yaml
+from readahead.published import Figure
 
 Array = NDArray[np.float64]
 ROLES = {

@@ -25,7 +25,6 @@ import psutil
 
 from readahead import __version__, paths
 from readahead.errors import DataError
-from readahead.published import schema_fault
 
 SCHEMA = Path(__file__).with_name("progress.schema.json")
 """What a file must hold. Its amounts are such as a learner may give: they are divided and drawn."""
@@ -75,7 +74,7 @@ def _read(path: Path) -> Facts:
     """Return the progress in a file. Raises `OSError` if it cannot be read, and `ValueError` with what is wrong."""
     try:
         facts: Facts = json.loads(paths.read_text(path), parse_constant=lambda _: None)
-        fault = schema_fault(facts, SCHEMA)
+        fault = paths.schema_fault(facts, SCHEMA)
     except RecursionError as error:
         raise ValueError("its tables are nested too deeply") from error
     if fault:

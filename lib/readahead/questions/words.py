@@ -19,7 +19,6 @@ from readahead.errors import BadValue, DataError
 from readahead.experiments.claim import Claim, Reason, Sides
 from readahead.experiments.round import Round, Study
 from readahead.experiments.steps import Frame, Steps
-from readahead.published import read_yaml, schema_fault
 from readahead.questions.answers import Amount, Choice, Order, Several, Shape
 from readahead.questions.question import Computed, Exercise, Misconception, Prediction, numbers_of
 
@@ -33,8 +32,8 @@ def load(path: Path) -> dict[str, Entries]:
 
     Raises `DataError` that names the file, the id and the field.
     """
-    told = read_yaml(path)
-    if fault := schema_fault(told, SCHEMA):
+    told = paths.read_yaml(path)
+    if fault := paths.schema_fault(told, SCHEMA):
         raise DataError(f"{path}, {fault}. What may stand there is told in {SCHEMA.name}.")
     kinds = ("predictions", "claims", "exercises", "figures", "steps", "agendas", "board")
     return {kind: told.get(kind) or {} for kind in kinds}

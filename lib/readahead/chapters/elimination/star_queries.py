@@ -13,7 +13,7 @@ from datetime import date, timedelta
 from pathlib import Path
 from typing import Any
 
-from readahead.published import read_yaml
+from readahead.paths import read_yaml
 
 _FIRST, _LAST = date(1992, 1, 1), date(1998, 8, 2)
 DAYS = (_LAST - _FIRST).days + 1

@@ -17,7 +17,8 @@ from readahead.datasets.recipe import Recipe
 from readahead.experiments.experiment import Settings
 from readahead.experiments.knobs import experiment
 from readahead.experiments.table_experiment import TableExperiment
-from readahead.published import Figure, figure, read_yaml
+from readahead.paths import read_yaml
+from readahead.published import Figure, figure
 
 NEAR, FAR = "nvme", "object-store"
 
