@@ -172,6 +172,22 @@ def test_a_file_that_is_not_as_asked_is_refused(tmp_path: Path, monkeypatch: pyt
         build(recipe, tmp_path)
 
 
+@pytest.mark.parametrize("card", [{}, {"format": "native"}, {"order": "shuffled"}], ids=str)
+def test_no_other_thread_writes_for_a_build_that_may_be_cancelled(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, card: dict[str, Any]
+) -> None:
+    """The two could wait for each other for ever: one in a hundred cancelled writes did."""
+    seen, run = set(), builder.run_statement
+
+    def spied(connection: duckdb.DuckDBPyConnection, *args: Any, **more: Any) -> Any:
+        seen.update(connection.sql("SELECT current_setting('async_threads')").fetchall())
+        return run(connection, *args, **more)
+
+    monkeypatch.setattr(builder, "run_statement", spied)
+    made(tmp_path, **card)
+    assert seen == {(0,)}
+
+
 @pytest.mark.skipif(not hasattr(os, "killpg"), reason="Windows has no groups of processes")
 def test_a_generator_that_has_not_begun_is_not_waited_for(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
