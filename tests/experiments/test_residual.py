@@ -50,8 +50,8 @@ def test_only_what_could_have_failed_is_counted() -> None:
     tally = Tally(residuals=tuple(rows), identities=(figure(1.0, "sum"),), fitted=("a rate",))
     assert tally.quantile(0.5) == pytest.approx(0.125)  # the middle of two, and not the upper one
     assert tally.within == 0.5 and tally.worst is rows[1] and tally.free == 2
-    assert "2 printed figures" in tally.sentence and "20%" in tally.sentence
-    assert "1 fitted, 1 identity" in tally.sentence
+    assert "2 printed figures" in tally.sentence and "20 %" in tally.sentence
+    assert "1 fitted; 1 computed from" in tally.sentence
     assert Tally(residuals=tuple(rows[2:])).worst is None
 
 

@@ -261,8 +261,8 @@ def test_residuals_have_a_dot_and_a_percentage_for_every_figure_but_for_arithmet
     by_row = sorted(uses(root, "modeled"), key=lambda place: place[1])
     assert len(by_row) == 3 and by_row[0][0] < by_row[1][0] < by_row[2][0]
     assert {"−50.0 %", "+0.0 %", "+5.0 %", "half", "exact (fitted)", "near (assumed)"} <= set(texts(root))
-    assert "One printed figure" in proof.sentence and "50.0%" in proof.sentence and "half" in proof.sentence
-    assert "1 identity" in proof.sentence and "sum" not in texts(root)
+    assert "One printed figure" in proof.sentence and "50.0 %" in proof.sentence and "half" in proof.sentence
+    assert "1 computed from" in proof.sentence and "sum" not in texts(root)
     assert proof.rows[0] == ("half", "1 s", "500 ms", "0.500", "foretold", "")
     with pytest.raises(BadValue, match="above 0"):
         told("none", 0.0, 1.0)

@@ -19,7 +19,7 @@ def test_the_command_prints_every_chapter(capsys: pytest.CaptureFixture[str]) ->
     said = capsys.readouterr().out
     assert all(place.title in said for place in WRITTEN)
     assert said.count(" figures, ") == len(WRITTEN)
-    assert "identity" in said and "null model" in said
+    assert "computed from other printed figures" in said and "null model" in said
     assert "chosen by looking:" in said
     lines = csv.DictReader((FOLDER / "beside.csv").read_text("utf-8").splitlines())
     told = {name if ":" in (name := line["figure"]) else f"{line['topic']}:{name}" for line in lines}

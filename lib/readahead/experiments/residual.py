@@ -28,6 +28,12 @@ ROLES = {
     "assumed": "it rests on a choice that nobody printed",
 }
 """What a comparison is worth. Only the first kind is a test."""
+_NO_TEST = {
+    "fitted": "fitted",
+    "identity": "computed from other printed figures",
+    "assumed": "resting on an assumption",
+}
+"""Why a figure could not have failed, in words."""
 FAR = 0.1
 """From here on the model and the print disagree, and the reason is told, or that none is known."""
 
@@ -194,18 +200,23 @@ class Tally:
     @property
     def sentence(self) -> str:
         """Return what the comparisons are worth, in words."""
-        rest = ", ".join(f"{count} {role}" for role, count in self.no_tests.items() if count)
-        beside = f" Beside them, and no test: {rest}." if rest else ""
+        rest = "; ".join(f"{count} {_NO_TEST[role]}" for role, count in self.no_tests.items() if count)
+        beside = f" These are no tests: {rest}." if rest else ""
         worst = self.worst
         if worst is None:
-            return f"No printed figure here could have failed.{beside}"
-        free = f" Fitted or chosen by looking: {self.parameters}."
+            return f"No printed figure here tests the model.{beside}"
+        set_here = f" Numbers of the model that were fitted, or chosen by looking: {self.parameters}."
+
+        def percent(error: float, digits: int = 0) -> str:
+            return f"{100 * error:.{digits}f} %"
+
         if len(self.foretold) == 1:
-            return f"One printed figure could have failed, and is off by {worst.error:.1%}: {worst.name}.{beside}{free}"
+            off = f"it is off by {percent(worst.error, 1)}"
+            return f"One printed figure tests the model, {worst.name}: {off}.{beside}{set_here}"
         return (
-            f"{len(self.foretold)} printed figures could have failed: the median is off by {self.quantile(0.5):.1%},"
-            f" nine of ten by at most {self.quantile(0.9):.1%}, {self.within:.0%} lie within 10 %, and farthest off, by"
-            f" {worst.error:.0%}, is {worst.name}.{beside}{free}"
+            f"{len(self.foretold)} printed figures test the model. It is off by {percent(self.quantile(0.5), 1)} in the"
+            f" median, by at most {percent(self.quantile(0.9), 1)} in nine of ten; {percent(self.within)} of them lie"
+            f" within 10 %. Farthest off, by {percent(worst.error)}, is {worst.name}.{beside}{set_here}"
         )
 
 

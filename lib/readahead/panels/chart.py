@@ -60,6 +60,8 @@ _MORE_MARKS = ("^", "v", "D", "P")
 """For the second, third … series of marks of one source, in its colour."""
 _MARK_ROW = 15
 """The height of the name of a place on the x axis."""
+_TITLE_LETTERS = 84
+"""Letters of a bold title that stand on one line above a strip of dashes."""
 _DASHES: tuple[Any, ...] = ("solid", (0, (7, 4)), (0, (2, 3)), (0, (9, 3, 2, 3)))
 """A dash for each joined line, so that lines of one colour can be told apart."""
 
@@ -238,7 +240,7 @@ def _draw_strip(figure: Any, marks: Sequence[Mark], kind: str) -> float:
     values = [n for _, _, one in marks for n in (one.median, one.low, one.high) if n > 0]
     _prepare(axes, "x", Axis(label="", kind=kind), values)
     if kind == "1" and max(values) <= 1:
-        axes.set_xlim(right=1)  # no share is more than the whole
+        axes.set_xlim(right=min(1.0, axes.get_xlim()[1]))  # no share is more than the whole
     for row, (_, source, one) in enumerate(marks):
         if one.high > one.low:
             axes.hlines(row, max(one.low, min(values)), one.high, color=COLOURS[source], linewidth=3)
@@ -269,20 +271,24 @@ def _draw_residuals(figure: Any, tally: Tally) -> float:
     for row, one in enumerate(tally.residuals):
         shown, look = min(max(one.ratio, 1 / wide), wide), {"color": COLOURS["modeled"], "markersize": 8}
         role = "" if one.role == "foretold" else f" ({one.role})"
-        names.append(textwrap.shorten(one.name, 46 - len(role), placeholder=" …") + role)
+        names.append(textwrap.shorten(one.name, 50 - len(role), placeholder=" …") + role)
         hollow = {"markerfacecolor": "none", "markeredgewidth": 2} if role else {}
         axes.plot([shown], [row], marker="o", linestyle="none", **look, **hollow)
     axes.set(xscale="log", xlim=(1 / wide, wide))
-    axes.set_xticks([1 / NEAR, 1, NEAR], ["−10 %", "as printed", "+10 %"])
+    axes.set_xticks([1 / NEAR, NEAR], ["−10 %", "+10 %"])
+    for label, side in zip(axes.get_xticklabels(), ("right", "left"), strict=True):
+        label.set_horizontalalignment(side)  # away from each other: a wide axis leaves little room between
+    above = {"xycoords": ("data", "axes fraction"), "xytext": (0, 3), "textcoords": "offset points"}
+    axes.annotate("as printed", (1, 1), ha="center", va="bottom", **above)
     _name_rows(axes, names)
     percent = axes.secondary_yaxis("right")
     percent.set_yticks(
-        range(len(ratios)), [f"{100 * (ratio - 1):+.1f} %".replace("-", "−") for ratio in ratios]
+        range(len(ratios)), [f"{100 * (ratio - 1):+z.1f} %".replace("-", "−") for ratio in ratios]
     )
-    percent.tick_params(axis="y", length=0)
+    percent.tick_params(axis="y", length=0, pad=9)
     percent.spines["right"].set_visible(False)
     axes.grid(True, axis="y")
-    return 40 + 20 * len(ratios)
+    return 56 + 20 * len(ratios)
 
 
 def _draw_traces(figure: Any, traces: Traces) -> float:
@@ -290,9 +296,12 @@ def _draw_traces(figure: Any, traces: Traces) -> float:
     end_s = max(read.done_s for _, reads in traces.runs for read in reads) * 1.02
     many = len(traces.runs)
     all_axes = figure.subplots(2 * many, 1, sharex=True, height_ratios=[5, 1] * many)
+    lines = 0
     for number, (name, reads) in enumerate(traces.runs):
         dashes, flight = all_axes[2 * number : 2 * number + 2]
-        dashes.set_title(f"{name}: {len(reads):,} {traces.what}s", fontweight="bold")
+        title = textwrap.wrap(f"{name}: {len(reads):,} {traces.what}s", _TITLE_LETTERS)
+        dashes.set_title("\n".join(title), fontweight="bold")
+        lines += len(title) - 1
         if not reads:
             dashes.set_yticks([])
             flight.set_yticks([])
@@ -309,11 +318,11 @@ def _draw_traces(figure: Any, traces: Traces) -> float:
         axes.grid(True, axis="x")
     places = ticks(0.0, end_s, log=False)
     last = all_axes[-1]
-    last.set(xlim=(0, end_s), xlabel="time since the query began")
+    last.set(xlim=(0, end_s), xlabel=f"time since the {'query' if traces.what == 'read' else 'load'} began")
     last.set_xticks(places, tick_texts(places, "s", log=False))
     key = f"dash: a {traces.what} at its place in the file, a colour a thread; grey: {traces.what}s in flight"
     figure.supxlabel(key, x=0.01, ha="left", fontsize=11)
-    return 56 + 178 * many
+    return 56 + 178 * many + _MARK_ROW * lines
 
 
 def _draw_dashes(axes: Any, reads: Sequence[Read]) -> None:

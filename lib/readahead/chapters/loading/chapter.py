@@ -159,7 +159,11 @@ def _repeats(study: Study) -> Picture:
 def _needed(_: Study) -> Picture:
     some = np.geomspace(0.005, 0.2, 40).tolist()
     lines = (
-        curve(f"runs that scatter by {spread:.1%}", some, [laws.runs_to_settle(d, spread) for d in some])
+        curve(
+            f"runs that scatter by {units.text(spread, '1')}",
+            some,
+            [laws.runs_to_settle(d, spread) for d in some],
+        )
         for spread in (laws.spread(five_s()), 0.05, 0.1)
     )
     return Picture(lines=tuple(lines), marks={"two per cent": 0.02})
