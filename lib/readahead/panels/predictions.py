@@ -25,9 +25,9 @@ from readahead.experiments.figure import Traces
 from readahead.experiments.round import Applied, Round, Study
 from readahead.experiments.run import Run
 from readahead.measure.sample import Value, exactly, this_machine
-from readahead.panels.background import Background, button
+from readahead.panels.background import AT_THE_LEFT, Background, button, words
 from readahead.panels.chart import chart, strip
-from readahead.panels.markup import bullets, code, error_box, folded, formula, paragraphs, table
+from readahead.panels.markup import PARAGRAPH, bullets, code, error_box, folded, formula, paragraphs, table
 from readahead.published import Ratio
 from readahead.questions.answers import units_of
 from readahead.questions.progress import Facts, Progress
@@ -101,9 +101,12 @@ class PredictionView:
     def widget(self) -> Any:
         """Return what is displayed: the field, the button, and what became of the guess."""
         asked = self.prediction
-        self.message = widgets.HTML()
+        self.message = words()
         self.because = widgets.Text(
-            description="Because", placeholder="one line of why", layout=widgets.Layout(width="40em")
+            description="Because",
+            placeholder="one line of why",
+            layout=widgets.Layout(width="40em"),
+            style=AT_THE_LEFT,
         )
         self.sure = widgets.RadioButtons(
             description="How sure", options=SURE, value=None, orientation="horizontal"
@@ -136,7 +139,7 @@ class PredictionView:
         )
         self.slider.observe(self._slid, "value")
         self.field.observe(self._typed, "value")
-        return [self.slider, self.field, widgets.HTML(paragraphs(ends))]
+        return [self.slider, self.field, words(paragraphs(ends))]
 
     # -- what the learner does ---------------------------------------------------------------------
     def keep(self, answer: object, because: str = "", sure: str = "") -> None:
@@ -237,7 +240,7 @@ class RevealView:
     @cached_property
     def widget(self) -> Any:
         """Return what is displayed; before the guess it says what it waits for."""
-        self.body, self.background = widgets.HTML(), Background()
+        self.body, self.background = words(), Background()
         self.button = button("Show the answer", self.open, button_style="primary")
         self.again_button = button("Measure again", self._measure_again)
         return widgets.VBox([self.body, self.button, self.background.widget])
@@ -405,7 +408,7 @@ def beside(kept: Facts, ours: str) -> str:
         return ours
     sure = f" ({html.escape(kept['sure'])})" if kept.get("sure") else ""
     reason = html.escape(kept.get("because") or "no reason written")
-    yours = f"<p style='margin:.3em 0'><strong>Your reason{sure}.</strong> {reason}</p>"
+    yours = f"<p style='{PARAGRAPH}'><strong>Your reason{sure}.</strong> {reason}</p>"
     parts = f"<div style='flex:1 1 14em'>{yours}</div><div style='flex:2 1 28em'>{ours}</div>"
     return f"<div style='display:flex;flex-wrap:wrap;gap:0 2em'>{parts}</div>"
 

@@ -13,7 +13,7 @@ import numpy as np
 from readahead.experiments.claim import AGREES, DIFFERS, NOISY, Claim, Finding
 from readahead.experiments.round import Study
 from readahead.experiments.steps import Steps
-from readahead.panels.background import HERE, Background, PrintedWidget, button, script
+from readahead.panels.background import AT_THE_LEFT, HERE, Background, PrintedWidget, button, script, words
 from readahead.panels.markup import COLOURS, box, bullets, error_box, folded, paragraphs
 from readahead.panels.predictions import law_fold
 from readahead.questions.answers import Amount, Choice, Order, Several, units_of
@@ -55,7 +55,7 @@ class ComputedView:
     @cached_property
     def widget(self) -> Any:
         """Return what is displayed."""
-        self.body, self.background = widgets.HTML(), Background()
+        self.body, self.background = words(), Background()
         return widgets.VBox([self.body, self.background.widget])
 
     def wait(self) -> None:
@@ -158,7 +158,7 @@ class ExerciseView:
     def widget(self) -> Any:
         """Return what is displayed, with what was answered earlier."""
         self.fields = self._make_fields()
-        self.question, self.verdict, self.hints, self.solution = (widgets.HTML() for _ in range(4))
+        self.question, self.verdict, self.hints, self.solution = (words() for _ in range(4))
         self.check_button = button("Check", self.check, button_style="primary")
         self.hint_button = button("Hint", self.one_more_hint)
         self.solution_button = button("Solution", self.show_solution)
@@ -166,7 +166,7 @@ class ExerciseView:
         again = [self.again_button] if self.exercise.numbers else []
         self.question.value = self._asked_anew()
         self._restore()
-        asks = widgets.HTML(paragraphs(f"*{self.exercise.shape.asks}.*"))
+        asks = words(paragraphs(f"*{self.exercise.shape.asks}.*"))
         buttons = widgets.HBox([self.check_button, self.hint_button, self.solution_button, *again])
         shown = [self.question, asks, *self.fields, buttons, self.verdict, self.hints, self.solution]
         return widgets.VBox(shown)
@@ -178,14 +178,19 @@ class ExerciseView:
         if isinstance(shape, Choice):
             return [widgets.RadioButtons(options=shape.options, value=None, layout=wide)]
         if isinstance(shape, Several):
-            look = {"indent": False, "layout": wide}
-            return [widgets.Checkbox(description=option, **look) for option in shape.options]
+            plain = {"indent": False, "layout": wide}
+            return [widgets.Checkbox(description=option, **plain) for option in shape.options]
         if isinstance(shape, Order):
             places = range(1, len(shape.options) + 1)
             names = [("choose …", ""), *((option, option) for option in shape.options)]
-            return [widgets.Dropdown(options=names, value="", description=f"{place}.") for place in places]
-        hint = f"in {shape.word}" if isinstance(shape, Amount) and shape.word else "a number and its unit"
-        return [widgets.Text(description="Answer", placeholder=hint)]
+            look = {"style": AT_THE_LEFT, "layout": widgets.Layout(width="max-content")}
+            return [
+                widgets.Dropdown(options=names, value="", description=f"{place}.", **look) for place in places
+            ]
+        hint = "a number and its unit" if "unit" in shape.asks else "a number"
+        if isinstance(shape, Amount) and shape.word:
+            hint = f"in {shape.word}"
+        return [widgets.Text(description="Answer", placeholder=hint, style=AT_THE_LEFT)]
 
     @property
     def answer(self) -> Any:

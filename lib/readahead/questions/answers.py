@@ -198,6 +198,8 @@ class Amount(Shape):
     @property
     def asks(self) -> str:  # type: ignore[override]
         """Return how to answer."""
+        if not any(units.SCALES[self.kind]):
+            return "A number"
         bare = f"; a bare number is in {self.word}" if self.word else ""
         return f"A number, with a unit where it has one ({words_of(self.kind)}{bare})"
 
