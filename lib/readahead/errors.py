@@ -16,6 +16,10 @@ from collections.abc import Iterable
 class ReadaheadError(Exception):
     """An error whose message alone is enough to go on."""
 
+    def _render_traceback_(self) -> list[str]:
+        """Return what a notebook shows of it: the message, and no lines of this library."""
+        return [f"{type(self).__name__}: {self}"]
+
 
 class BadValue(ReadaheadError, ValueError):
     """A value out of its range, or of the wrong kind."""

@@ -32,6 +32,16 @@ def test_a_number_that_ends_a_cell_has_four_digits(tmp_path: Path) -> None:
     assert said[0]["text/plain"] == "(0.3, 0.3333, 1200000000, nan, True, 5)"
 
 
+def test_an_error_of_ours_is_shown_as_its_message_alone(capsys: pytest.CaptureFixture[str]) -> None:
+    shell = InteractiveShell.instance()
+    try:
+        shell.run_cell("from readahead.panels.class_view import open_class\nopen_class('no such folder')")
+    finally:
+        InteractiveShell.clear_instance()
+    said = capsys.readouterr().out
+    assert "DataError: no such folder is not a folder. Give" in said and "class_view.py" not in said
+
+
 def test_a_kernel_that_opens_a_lesson_does_not_import_pandas() -> None:
     lines = "import sys, readahead.panels.lesson; sys.exit('pandas' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", lines], check=False).returncode == 0

@@ -77,7 +77,9 @@ def guesses_html(book: Facts) -> str:
     """Return sentence, chart and table of all scored guesses, in the order in which they were revealed."""
     found = scored_guesses([book]).sort_values("revealed", kind="stable")
     if found.empty:
-        return paragraphs("No guess has been scored yet. Keep one, and look at its answer.")
+        return paragraphs(
+            "No guess has been scored yet. Keep one, look at its answer, then run this cell again."
+        )
     sentence, count = trend(found.off.to_list()), len(found)
     lines = _dots("my guesses", range(1, count + 1), found.off), _right_on(max(2, count))
     picture = _off("Are my guesses getting better?", sentence, "guess number", (), *lines)
