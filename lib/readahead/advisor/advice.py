@@ -151,7 +151,7 @@ def _ranked(survey: Survey, case: Case, deep: int, today_s: float) -> list[Optio
 # -- as text --------------------------------------------------------------------------------------------
 REMEDY = {
     "seek": "the head moves too often: read longer pieces",
-    "latency": "the trips: make fewer of them, or more at once",
+    "latency": "the waits for first bytes: make fewer reads, or more at once",
     "transfer": "the bytes: read fewer columns, skip groups, compress",
     "engine": "handing out reads: make fewer and larger ones",
     "cpu": "decoding: more threads, fewer columns",
@@ -235,7 +235,9 @@ def _files(survey: Survey) -> Iterator[tuple[str, str]]:
 def _groups(survey: Survey) -> Iterator[tuple[str, str]]:
     rows, sizes = survey.table.reads.rows, np.array(survey.group_bytes)
     low, middle, high = (units.text(v, "bytes") for v in (sizes.min(), np.median(sizes), sizes.max()))
-    says = f"{len(rows):,} of {np.median(rows):,.0f} rows (from {rows.min():,} to {rows.max():,})"
+    says = f"{len(rows):,} of {np.median(rows):,.0f} rows"
+    if rows.min() < rows.max():
+        says += f" (from {rows.min():,} to {rows.max():,})"
     yield "Row groups", f"{says}; {middle} each (from {low} to {high})"
     if len(rows) == 1:
         yield "One group", "a single row group: nobody can share the work, and no filter can skip anything"

@@ -8,6 +8,7 @@ in `questions.yaml` under the same name; numbers of this run that the sentence t
 from __future__ import annotations
 
 import math
+import re
 import statistics
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -188,7 +189,8 @@ def captioned(drawing: Drawing, words: Mapping[str, Any]) -> Drawing:
     """
     if words and isinstance(drawing, Captioned):
         try:
-            sentence = words["sentence"].format_map(drawing.values)
+            filled = words["sentence"].format_map(drawing.values)
+            sentence = re.sub(r"(?<=\d)%", " %", filled)  # as `units.text` writes it
         except (KeyError, ValueError, IndexError) as error:
             raise BadValue(
                 f"The sentence of figure {words['title']!r} asks for {error}, and the figure has"
