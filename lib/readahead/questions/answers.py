@@ -214,7 +214,9 @@ class Amount(Shape):
         return max(one / other, other / one) <= (1 + self.tolerance) * (1 + 1e-9)
 
     def text(self, answer: float) -> str:
-        """Write it with its unit."""
+        """Write it with its unit: in that of a bare number if it is of other steps than ours, such as GB."""
+        if self.word and self.word not in units.SCALES[self.kind]:
+            return f"{units.text(answer / units_of(self.kind, self.word)[self.word], '', 4)} {self.word}"
         return units.text(answer, self.kind)
 
     def why(self, given: float, right: float, said: str = "") -> str:
