@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from readahead import paths
-from readahead.chapters.cache_tiers.workload import CACHE, FULL, AccessTrace, CacheCosts, CachedCase
+from readahead.chapters.cache_tiers.workload import AMPLE, CACHE, FULL, AccessTrace, CacheCosts, CachedCase
 from readahead.datasets import inspect, store
 from readahead.datasets.recipe import Recipe
 from readahead.devices import Device
@@ -135,12 +135,12 @@ def test_memory_that_is_all_in_use_answers_everything_and_each_hit_pays_for_it(c
     full = replace(case, trace=one_by_one(groups, FULL))
     assert full.measure(repeats=1).reads == ()
     dear = CacheCosts(full_row_s=1e-3)
-    for share in (FULL, 0.5):
-        asked = replace(case.trace, skew=1.2, queries=100, memory_share=share)
+    often = replace(case.trace, skew=1.2, queries=100, memory_share=0.5)
+    for asked in (full.trace, often, replace(full.trace, memory_share=AMPLE)):
         before, after = (
             replace(case, trace=asked, cache_costs=costs).estimate(Costs()).seconds
             for costs in (CacheCosts(full_row_s=0), dear)
         )
-        hits = replace(case, trace=asked).shares()[0] * 100
-        more_s = hits * 8_192 * 1e-3 if share < 1 else 0.0
+        hits = replace(case, trace=asked).shares()[0] * len(asked.asked)
+        more_s = hits * 8_192 * 1e-3 if asked.memory_share < AMPLE else 0.0
         assert after - before == pytest.approx(more_s, abs=1e-9)

@@ -66,8 +66,9 @@ class AccessTrace:
 
     @property
     def fills(self) -> bool:
-        """Return whether the cache is too small for all that is asked for."""
-        return sum(self.sizes[item] for item in set(self.asked)) > self.capacity_bytes
+        """Return whether the cache has no room for one row group more than all that is asked for."""
+        asked = set(self.asked)
+        return sum(self.sizes[item] for item in asked) * (1 + 1 / len(asked)) > self.capacity_bytes
 
     @property
     def taken_bytes(self) -> int:
