@@ -8,6 +8,7 @@ import sys
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -143,17 +144,17 @@ def test_depth_one_adds_reading_and_decoding() -> None:
 
 
 @given(st.integers(0, 300))
-def test_each_of_the_reads_asked_for_at_once_is_answered_and_the_middle_one_last(count: int) -> None:
-    order = answer_order(count).tolist()
+def test_each_of_the_reads_asked_for_at_once_is_answered_and_most_of_them_nearly_in_turn(count: int) -> None:
+    order = answer_order(count)
     assert sorted(order) == list(range(count))
-    assert order[-1:] == [count // 2] * (count > 0)
+    assert count <= 8 or 0.55 < np.corrcoef(order, range(count))[0, 1] < 0.9  # as in traces
 
 
-@pytest.mark.parametrize(("groups", "left"), [(1, 1), (8, 1), (9, 5), (16, 8), (37, 19)])
-def test_half_of_the_decoding_is_left_when_what_many_threads_asked_for_at_once_is_there(
+@pytest.mark.parametrize(("groups", "left"), [(1, 1), (8, 1), (9, 1), (10, 2), (16, 2), (32, 3), (37, 8)])
+def test_who_is_late_of_those_that_were_asked_for_at_once_keeps_the_ones_behind_it_waiting(
     groups: int, left: int
 ) -> None:
-    """One channel answers a read a millisecond; decoding goes in file order, and waits for the middle one."""
+    """One channel answers a read a millisecond; decoding goes in file order, and waits for the last answer."""
     costs, device = replace(FREE, group_s=0.0001), replace(FLASH, channels=1)
     at_once, in_turn = (scan(device, [1] * groups, slots=slots, costs=costs) for slots in (groups, 1))
     assert at_once == pytest.approx(0.001 * groups + 0.0001 * left)

@@ -46,8 +46,8 @@ SCRAMBLED = 5
 """When a scan begins, all slots ask at once and in no order; all but every fifth of those reads jump."""
 IN_TURN = 8
 """So few threads are woken in turn, and their reads are answered in file order."""
-STRIDE = 0.618
-"""How far the next of them that is answered lies ahead, as a share of them all: the golden section scatters them."""
+STRIDE = 0.618034
+"""By how much more of them all the next one is late, the whole left out: the golden section spreads them evenly."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -308,14 +308,13 @@ def _at_once(ends: Ints, groups: int, slots: int) -> tuple[int, Ints]:
 
 @compiled
 def answer_order(count: int) -> Ints:
-    """Return the read that each answer is for, of `count` asked for at once: scattered, and the middle one's last.
+    """Return the read that each answer is for, of `count` asked for at once: some come late by up to as many places.
 
-    Decoding goes in file order and waits for the last answer; if any may be last, half of the decoding is then left.
+    In traces of 10 to 64 reads the order of the answers and that of the file correlate by 0.8, by 0.4 to 1 from run to
+    run. Decoding goes in file order and waits for who is late.
     """
-    stride = max(1, round(STRIDE * count))
-    while math.gcd(stride, count) > 1:
-        stride += 1
-    return (count // 2 - stride * np.arange(count)[::-1]) % max(1, count)
+    reads = np.arange(count)
+    return np.argsort(reads + count * (STRIDE * reads % 1.0))
 
 
 @compiled

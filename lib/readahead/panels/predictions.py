@@ -330,9 +330,8 @@ class RevealView:
             rows.insert(0, ("Your guess", asked.text(guess), ""))
         if isinstance(guess, float):
             marks.insert(0, ("Your guess", "guess", exactly(guess)))
-        # Arithmetic on what is given does not depend on this machine.
-        asks = self._turn.ask is not None or self._turn.model is not None
-        doubts = self._study.experiment.doubts(self._study.base) if asks else ()
+        # Counts, and arithmetic on what is printed, do not depend on what this machine was calibrated to.
+        doubts = self._study.experiment.doubts(self._study.base) if self._turn.ask is not None else ()
         return (
             paragraphs(sentence)
             + ("" if asked.choices else strip(marks, asked.kind, sentence))

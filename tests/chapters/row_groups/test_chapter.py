@@ -106,7 +106,7 @@ def test_the_size_to_write_scans_nearly_as_fast_as_the_best(
 ) -> None:
     study = Study(EXPERIMENT, size=size, dataset=table, queue_depth=depth)
     [written] = times_s(study, name, costs, [rows_to_write(study, name, costs)])
-    # A file of as many row groups as reads may be in flight is asked for at once, and answered in no order.
+    # A file of as many row groups as reads may be in flight is asked for at once, and some of it comes late.
     most = 2.0 if (size, name, depth) == ("tiny", NEAR, 32) else 1.45
     assert written <= most * min(times_s(study, name, costs, laws.sizes(points=30)))
 
