@@ -23,10 +23,10 @@ from readahead.datasets.tables import comments_sql, lineorder_sql
 from readahead.errors import DataError
 from readahead.running import check, tell
 
-BY_ITSELF = "SET threads = 1; SET async_threads = 0"
+ONE_THREAD = "SET threads = 1; SET async_threads = 0"
 """What a connection is told that writes a file which somebody may cancel: in DuckDB 2.0 a thread that writes for a
 query, and the query that gives up, can wait for each other for ever."""
-IN_ORDER = f"{BY_ITSELF}; SET preserve_insertion_order = true; SET enable_progress_bar = false"
+IN_ORDER = f"{ONE_THREAD}; SET preserve_insertion_order = true; SET enable_progress_bar = false"
 """What a connection is told that builds a table, so that the same rows give the same bytes, silently."""
 
 

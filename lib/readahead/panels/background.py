@@ -33,7 +33,7 @@ def button(description: str, clicked: Callable[[], Any], **more: Any) -> Any:
     return made
 
 
-def words(text: str = "") -> Any:
+def prose(text: str = "") -> Any:
     """Return a widget that shows HTML in letters as large as the notebook's prose."""
     return widgets.HTML(text, style={"font_size": "var(--jp-content-font-size1)"})
 
@@ -147,10 +147,10 @@ class Background(Worker):
         self._bar = widgets.FloatProgress(min=0, max=1, value=0, layout=widgets.Layout(width="140px"))
         small = widgets.Layout(width="84px")
         self.cancel_button = button("Cancel", self.cancel, tooltip="Stop measuring", layout=small)
-        self._note, self._errors = words(), words()
+        self._note, self._errors = prose(), prose()
         row = [self._bar, self._note, self.cancel_button]
         self._running = [widgets.HBox(row, layout=widgets.Layout(align_items="center"))]
-        self._stopped = [words(paragraphs("Stopped. Nothing half-measured was kept."))]
+        self._stopped = [prose(paragraphs("Stopped. Nothing half-measured was kept."))]
         self.widget = widgets.VBox([])
         """Progress and Cancel while something runs; after it what went wrong, or nothing."""
 

@@ -25,7 +25,7 @@ from readahead.experiments.figure import Traces
 from readahead.experiments.round import Applied, Round, Study
 from readahead.experiments.run import Run
 from readahead.measure.sample import Value, exactly, this_machine
-from readahead.panels.background import AT_THE_LEFT, Background, button, words
+from readahead.panels.background import AT_THE_LEFT, Background, button, prose
 from readahead.panels.chart import chart, strip
 from readahead.panels.markup import PARAGRAPH, bullets, code, error_box, folded, formula, paragraphs, table
 from readahead.published import Ratio
@@ -101,7 +101,7 @@ class PredictionView:
     def widget(self) -> Any:
         """Return what is displayed: the field, the button, and what became of the guess."""
         asked = self.prediction
-        self.message = words()
+        self.message = prose()
         self.because = widgets.Text(
             description="Because",
             placeholder="one line of why",
@@ -139,7 +139,7 @@ class PredictionView:
         )
         self.slider.observe(self._slid, "value")
         self.field.observe(self._typed, "value")
-        return [self.slider, self.field, words(paragraphs(ends))]
+        return [self.slider, self.field, prose(paragraphs(ends))]
 
     # -- what the learner does ---------------------------------------------------------------------
     def keep(self, answer: object, because: str = "", sure: str = "") -> None:
@@ -240,7 +240,7 @@ class RevealView:
     @cached_property
     def widget(self) -> Any:
         """Return what is displayed; before the guess it says what it waits for."""
-        self.body, self.background = words(), Background()
+        self.body, self.background = prose(), Background()
         self.button = button("Show the answer", self.open, button_style="primary")
         self.again_button = button("Measure again", self._measure_again)
         return widgets.VBox([self.body, self.button, self.background.widget])

@@ -13,7 +13,7 @@ import numpy as np
 from readahead.experiments.claim import AGREES, DIFFERS, NOISY, Claim, Finding
 from readahead.experiments.round import Study
 from readahead.experiments.steps import Steps
-from readahead.panels.background import AT_THE_LEFT, HERE, Background, PrintedWidget, button, script, words
+from readahead.panels.background import AT_THE_LEFT, HERE, Background, PrintedWidget, button, prose, script
 from readahead.panels.markup import COLOURS, box, bullets, error_box, folded, paragraphs
 from readahead.panels.predictions import law_fold
 from readahead.questions.answers import Amount, Choice, Order, Several, units_of
@@ -55,7 +55,7 @@ class ComputedView:
     @cached_property
     def widget(self) -> Any:
         """Return what is displayed."""
-        self.body, self.background = words(), Background()
+        self.body, self.background = prose(), Background()
         return widgets.VBox([self.body, self.background.widget])
 
     def wait(self) -> None:
@@ -158,7 +158,7 @@ class ExerciseView:
     def widget(self) -> Any:
         """Return what is displayed, with what was answered earlier."""
         self.fields = self._make_fields()
-        self.question, self.verdict, self.hints, self.solution = (words() for _ in range(4))
+        self.question, self.verdict, self.hints, self.solution = (prose() for _ in range(4))
         self.check_button = button("Check", self.check, button_style="primary")
         self.hint_button = button("Hint", self.one_more_hint)
         self.solution_button = button("Solution", self.show_solution)
@@ -166,7 +166,7 @@ class ExerciseView:
         again = [self.again_button] if self.exercise.numbers else []
         self.question.value = self._asked_anew()
         self._restore()
-        asks = words(paragraphs(f"*{self.exercise.shape.asks}.*"))
+        asks = prose(paragraphs(f"*{self.exercise.shape.asks}.*"))
         buttons = widgets.HBox([self.check_button, self.hint_button, self.solution_button, *again])
         shown = [self.question, asks, *self.fields, buttons, self.verdict, self.hints, self.solution]
         return widgets.VBox(shown)

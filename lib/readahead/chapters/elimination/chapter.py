@@ -25,7 +25,7 @@ from readahead.chapters.elimination.star_queries import (
 )
 from readahead.chapters.elimination.workload import EXPERIMENT, IN_ORDER
 from readahead.datasets import store
-from readahead.datasets.build import BY_ITSELF, literal, run_statement
+from readahead.datasets.build import ONE_THREAD, literal, run_statement
 from readahead.datasets.recipe import Recipe
 from readahead.experiments.claim import Sides
 from readahead.experiments.experiment import Settings
@@ -82,7 +82,7 @@ def copied_s(select: str, to: Path, recipe: Recipe, what: str, more: str = "") -
     """Return the seconds in which one worker writes what a query returns in the row groups of a recipe."""
     form = f"FORMAT parquet, ROW_GROUP_SIZE {recipe.effective_row_group_rows}{more}"
     with duckdb.connect() as connection:
-        connection.execute(BY_ITSELF)
+        connection.execute(ONE_THREAD)
         began = time.perf_counter()
         run_statement(connection, f"COPY ({select}) TO {literal(to)} ({form})", what, rows=recipe.rows)
         return time.perf_counter() - began
