@@ -31,17 +31,18 @@ def _own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
         del os.environ["READAHEAD_CACHE"]
 
 
-_COSTS, _KEEP, _TRY, _TRIES = Calibration.costs, Calibration.keep, Calibration._try, calibrate.MOST_TRIES
+_COSTS, _KEEP, _TRY = Calibration.costs, Calibration.keep, Calibration._try
+_TRIES, _NAPS = calibrate.MOST_TRIES, calibrate.MOST_NAPS
 
 
 @pytest.fixture(scope="session", autouse=True)
 def _calibrated_in_one_try() -> None:
     """Beside other tests no machine is quiet.
 
-    Each run of a calibration is made once and taken for a steady one, and models take what is typical instead.
+    Each run of a calibration is made at once and once, and taken for a steady one, and models take what is typical.
     """
     Calibration.costs = lambda self: self.typical()  # type: ignore[method-assign]
-    calibrate.MOST_TRIES = 1
+    calibrate.MOST_TRIES, calibrate.MOST_NAPS = 1, 0
     Calibration._try = lambda self, turns, again: _TRY(self, 1, again)  # type: ignore[method-assign]
     Calibration.keep = lambda self, costs, *_: _KEEP(self, costs)  # type: ignore[method-assign]
 
@@ -57,6 +58,7 @@ def calibrated_as_ever(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let a calibration know again when it was disturbed, and models take its costs."""
     monkeypatch.setattr(Calibration, "costs", _COSTS)
     monkeypatch.setattr(calibrate, "MOST_TRIES", _TRIES)
+    monkeypatch.setattr(calibrate, "MOST_NAPS", _NAPS)
     monkeypatch.setattr(Calibration, "_try", _TRY)
     monkeypatch.setattr(Calibration, "keep", _KEEP)
 

@@ -1,7 +1,8 @@
 """`make validate`, the model against measurements: settings are drawn at random, the model answers, DuckDB is measured.
 
-Before and after each setting a control run, always the same, tells how steady the machine is: a setting beside which
-it strayed is measured again. Errors are summed up for all settings, and for those that the device bounds.
+Before and after each run a control run, the same sum on every core, tells how steady the machine is. A run waits a few
+seconds for a quiet machine; a setting beside which the control run strayed is measured again. Errors are summed up for
+all settings, and for those that the device bounds.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import random
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +33,7 @@ from readahead.measure.calibrate import control_s
 from readahead.measure.case import Case
 from readahead.measure.sample import Sample
 from readahead.models.estimate import Estimate
-from readahead.running import Event, listening, quietly, tell
+from readahead.running import Event, listening, tell
 from tools import draws
 
 TABLES = {"comments_narrow": ("tiny", "small"), "comments": ("tiny",), "lineitem": ("tiny",)}
@@ -68,8 +70,8 @@ class Row:
     modeled_low_s: float = 0.0
     modeled_high_s: float = math.inf
     """The model's own band."""
-    control_s: float = 0.0
-    """What the control run took, the one before and after that lies farther from the usual."""
+    strayed: float = 0.0
+    """How far the control run lay from the usual, as a share: the median of the runs, the farther one beside each."""
     tries: int = 1
 
     @property
@@ -163,13 +165,12 @@ def validated(asked: Experiment, *, seed: int, configs: int, repeats: int = 3) -
     """Calibrate the engine on this machine, then yield one row a setting. Raises `Cancelled` when asked to stop."""
     asked.calibrate()
     rng, done = random.Random(seed), 0
-    controls = [control_s() for _ in range(5)]
     while done < configs:
         settings = asked.draw(rng) if isinstance(asked, EveryKnob) else draws.draw(asked, rng)
         if asked.model(settings).seconds > LONGEST_S:
             continue
         tell(done, configs, _described(asked, settings))
-        yield _measured(asked, settings, repeats, controls)
+        yield _measured(asked, settings, repeats)
         done += 1
     tell(configs, configs, "done")
 
@@ -178,21 +179,28 @@ def _described(asked: Experiment, settings: Settings) -> str:
     return asked.describe(settings) if isinstance(asked, EveryKnob) else draws.describe(asked, settings)
 
 
-def _measured(source: Experiment, settings: Settings, repeats: int, controls: list[float]) -> Row:
+def _measured(source: Experiment, settings: Settings, repeats: int) -> Row:
     """Measure one setting, again while the machine strays; the steadiest try counts."""
 
-    def attempt(_before: int) -> tuple[float, float, Sample]:
-        around = [control_s()]
-        with quietly():
+    def attempt(_before: int) -> tuple[float, Sample]:
+        naps = iter(range(calibrate.MOST_NAPS))
+        around = [
+            (0.0, calibrate.quiet_s(naps, control_s))
+        ]  # after what came before, and before what comes next
+
+        def between(event: Event) -> None:
+            around.append(
+                (control_s(), calibrate.quiet_s(naps, control_s) if event.done < event.total else 0.0)
+            )
+
+        with listening(between):
             sample = source.measure(settings, repeats=repeats)
-        around.append(control_s())
-        controls.extend(around)
-        usual_s = float(np.median(controls))
-        worst_s = max(around, key=lambda one_s: abs(one_s / usual_s - 1))
-        return abs(worst_s / usual_s - 1), worst_s, sample
+        around.append((control_s(), 0.0))
+        beside = [max(before, after) for (_, before), (after, _) in pairwise(around) if before]
+        return calibrate.strayed(float(np.median(beside[-repeats:]))), sample
 
     found = calibrate.until_steady(attempt)
-    _, worst_s, sample = found[0]
+    strayed, sample = found[0]
     estimate = source.model(settings)  # the file is built now, so the model knows its exact reads
     predicted = source.predicted(settings)
     profile, reads = sample.profile, sample.reads
@@ -217,7 +225,7 @@ def _measured(source: Experiment, settings: Settings, repeats: int, controls: li
         band=band,
         modeled_low_s=predicted.low,
         modeled_high_s=predicted.high,
-        control_s=worst_s,
+        strayed=strayed,
         tries=len(found),
     )
 
@@ -235,10 +243,8 @@ def summary(rows: Sequence[Row]) -> dict[str, float | int | None]:
 
 
 def steadiness(rows: Sequence[Row]) -> dict[str, float | int | None]:
-    """Return the same of how far the control run was from its own median: what no model can better."""
-    seen = [row.control_s for row in rows if row.control_s > 0]
-    usual = float(np.median(seen)) if seen else 1.0
-    return _levels([abs(one_s / usual - 1) for one_s in seen])
+    """Return the same of how far the control run strayed: what no model can better."""
+    return _levels([row.strayed for row in rows])
 
 
 def _levels(errors: Sequence[float]) -> dict[str, float | int | None]:

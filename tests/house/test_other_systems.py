@@ -26,7 +26,7 @@ from readahead.datasets.recipe import Recipe
 from readahead.datasets.tables import TABLES
 from readahead.devices import Device
 from readahead.errors import DataError
-from readahead.measure import disk, sample
+from readahead.measure import calibrate, disk, sample
 from readahead.paths import ROOT
 from readahead.questions.progress import by_papermill
 from readahead.storage import page_cache
@@ -76,6 +76,7 @@ GONE_ROUND = {
     "lib/readahead/chapters/scale_out/cluster.py": {"SIGKILL"},
     "lib/readahead/commands/lab.py": {"geteuid"},
     "lib/readahead/datasets/build.py": {"SIGKILL", "killpg"},
+    "lib/readahead/measure/calibrate.py": {"sched_getaffinity", "sched_setaffinity"},
     "lib/readahead/measure/disk.py": {"O_BINARY", "O_DIRECT", "preadv"},
     "lib/readahead/measure/sample.py": {"sched_getaffinity"},
     "lib/readahead/paths.py": {"getuid"},
@@ -196,6 +197,14 @@ def test_a_machine_without_proc_and_affinity_has_a_card(monkeypatch: pytest.Monk
         without.setattr(Path, "open", missing)
         name = sample._cpu_name()
     assert name and sample.this_machine.__wrapped__().cores >= 1
+
+
+def test_where_no_core_can_be_chosen_the_control_run_is_made_on_any(monkeypatch: pytest.MonkeyPatch) -> None:
+    ours = os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else set()
+    assert calibrate.control_s() > 0
+    assert not ours or os.sched_getaffinity(0) == ours
+    take_away(monkeypatch, "sched_setaffinity")
+    assert calibrate.control_s() > 0
 
 
 def test_the_file_system_is_that_of_the_folder_not_of_one_with_a_longer_name(

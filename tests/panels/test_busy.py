@@ -13,6 +13,7 @@ from toybox import CHAPTER, EXPERIMENT, ROUNDS, study
 from readahead.experiments.claim import NOISY, Claim
 from readahead.experiments.experiment import DEVICE_OFF, ENGINE_OFF
 from readahead.experiments.round import Applied, Round
+from readahead.measure import calibrate
 from readahead.measure.calibrate import Calibration, engine
 from readahead.measure.sample import exactly
 from readahead.models.estimate import Estimate
@@ -34,10 +35,12 @@ class Toll:
 
 @pytest.fixture
 def busy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, calibrated_as_ever: None) -> Calibration[Toll]:
-    """Give the toy a calibration whose first twelve control runs stray, and calibrate it."""
+    """Give the toy a calibration whose control runs stray in every try, and calibrate it."""
     monkeypatch.setenv("READAHEAD_CACHE", str(tmp_path / "cache"))
     monkeypatch.setenv("READAHEAD_PROGRESS", str(tmp_path / "progress.json"))
-    recorded = itertools.chain([1.0, 1.4, 1.0, 1.0] * 3, itertools.repeat(1.0))
+    monkeypatch.setattr(calibrate, "NAP_S", 0.0)
+    straying = [1.4] * 3 * (2 * 3 + calibrate.MOST_NAPS)
+    recorded = itertools.chain([1.0], straying, itertools.repeat(1.0))
     one = Calibration(
         name="toll",
         kind=Toll,

@@ -10,7 +10,15 @@ from pathlib import Path
 import pytest
 
 from readahead import paths
-from readahead.chapters.cache_tiers.workload import AMPLE, CACHE, FULL, AccessTrace, CacheCosts, CachedCase
+from readahead.chapters.cache_tiers.workload import (
+    AMPLE,
+    CACHE,
+    FULL,
+    TIGHT,
+    AccessTrace,
+    CacheCosts,
+    CachedCase,
+)
 from readahead.datasets import inspect, store
 from readahead.datasets.recipe import Recipe
 from readahead.devices import Device
@@ -129,18 +137,31 @@ def test_the_costs_are_calibrated_and_kept() -> None:
     assert all(value >= 0 for value in asdict(costs).values())
 
 
-def test_memory_that_is_all_in_use_answers_everything_and_each_hit_pays_for_it(case: CachedCase) -> None:
+def test_the_less_memory_is_spare_the_more_often_freed_memory_is_given_back(case: CachedCase) -> None:
     """What a row takes more is calibrated on a cache that is full, yet answers every query from memory."""
     groups = inspect.shape(store.path(RECIPE)).row_groups[:24]
     full = replace(case, trace=one_by_one(groups, FULL))
     assert full.measure(repeats=1).reads == ()
-    dear = CacheCosts(full_row_s=1e-3)
     often = replace(case.trace, skew=1.2, queries=100, memory_share=0.5)
-    for asked in (full.trace, often, replace(full.trace, memory_share=AMPLE)):
+    found = []
+    for asked in (*(replace(full.trace, memory_share=share) for share in (AMPLE, TIGHT)), full.trace, often):
         before, after = (
-            replace(case, trace=asked, cache_costs=costs).estimate(Costs()).seconds
-            for costs in (CacheCosts(full_row_s=0), dear)
+            replace(case, trace=asked, cache_costs=CacheCosts(purge_row_s=row_s)).estimate(Costs()).seconds
+            for row_s in (0.0, 1e-3)
         )
-        hits = replace(case, trace=asked).shares()[0] * len(asked.asked)
-        more_s = hits * 8_192 * 1e-3 if asked.memory_share < AMPLE else 0.0
-        assert after - before == pytest.approx(more_s, abs=1e-9)
+        told = replace(case, trace=asked)
+        hits = told.shares()[0] * len(asked.asked)
+        assert after - before == pytest.approx(hits * 8_192 * 1e-3 * told.purging, rel=1e-6)
+        found.append(told.purging)
+    assert found == sorted(found) and found[0] < 0.2 and found[-1] == 1
+
+
+def test_a_scan_that_is_read_ahead_hides_some_of_what_comes_back_from_the_folder(case: CachedCase) -> None:
+    costs = CacheCosts(recall_byte_s=3e-9, recall_ahead_byte_s=1e-9)
+    terms = []
+    for depth in (1, 4):
+        scan = replace(case.trace, skew=None, queries=0, memory_share=0.5, ahead=depth)
+        engine = replace(case.engine, queue_depth=depth)
+        asked = replace(case, trace=scan, remote=True, run=2, engine=engine, cache_costs=costs)
+        terms.append(asked.estimate(Costs()).terms_s["disk"] / sum(scan.sizes))
+    assert terms == pytest.approx([3e-9, 1e-9])

@@ -65,10 +65,11 @@ class AccessTrace:
         return self.memory_share * sum(self.sizes)
 
     @property
-    def fills(self) -> bool:
-        """Return whether the cache has no room for one row group more than all that is asked for."""
-        asked = set(self.asked)
-        return sum(self.sizes[item] for item in asked) * (1 + 1 / len(asked)) > self.capacity_bytes
+    def spare_bytes(self) -> float:
+        """Return what the cache leaves free once all that is asked for, and what a scan takes, are in it."""
+        asked_bytes = sum(self.sizes[item] for item in set(self.asked))
+        taken_bytes = self.taken_bytes if self.skew is None else 0
+        return max(0.0, self.capacity_bytes - asked_bytes - taken_bytes)
 
     @property
     def taken_bytes(self) -> int:
@@ -117,9 +118,10 @@ class CacheCosts:
     """Ruling out a row group of the file."""
     row_s: float = 80e-9
     """Decoding a row of the wanted columns."""
-    full_row_s: float = 140e-9
-    """What such a row takes more while the cache fills all of its memory: DuckDB looks for something to drop whenever
-    the query needs memory of its own, though the row itself is in the cache."""
+    purge_row_s: float = 140e-9
+    """What such a row takes more while the cache fills all of its memory: DuckDB 2.0 gives freed memory back to the
+    system whenever there is no more room for it beside what is in use, and then takes it again, page by page (seen in
+    a debugger: `BufferPool::EvictBlocks`, `BlockAllocator::TryFlushDeallocated`)."""
     read_s: float = 800e-6
     read_byte_s: float = 0.5e-9
     """What a read adds to the device's own time: threads sleep and are woken, and each byte is copied twice."""
@@ -136,10 +138,16 @@ class CacheCosts:
     """Decoding a row group from memory, in a scan."""
     scan_row_s: float = 90e-9
     """The same for each of its rows."""
-    copy_byte_s: float = 3e-9
-    """What a scan takes more for each byte that it puts into the cache: one read after the other, as on a link."""
+    scan_purge_row_s: float = 40e-9
+    """What such a row takes more while the cache fills all of its memory, as in a query of one row group; a scan uses
+    most of its memory again."""
+    copy_s: float = 300e-6
+    copy_byte_s: float = 1e-9
+    """What a scan takes more for each read and each byte that it puts into the cache: one read after the other."""
     recall_byte_s: float = 3e-9
     """What a scan takes for each byte that comes back from the spill file."""
+    recall_ahead_byte_s: float = 1e-9
+    """What is left of it where others are decoded meanwhile: each block that comes back drives another one out."""
 
 
 class Access(NamedTuple):
@@ -185,6 +193,24 @@ class CachedCase(Case):
         spilled = with_any_room - memory if self.spills else 0.0
         return memory, spilled, 1.0 - memory - spilled
 
+    @property
+    def workspace_bytes(self) -> int:
+        """Return what DuckDB takes besides the cache: for the query, the file's metadata and each row of a row group.
+
+        By `duckdb_memory()` of DuckDB 2.0; a test holds the size of the cache to it.
+        """
+        rows = max(self.trace.rows)
+        query_bytes = 460_000 + 418 * rows if self.remote else 390_000 + 348 * rows
+        return query_bytes + 9_300 + int(1.09 * expected.shape(self.recipe).footer_bytes)
+
+    @property
+    def purging(self) -> float:
+        """Return how often freed memory goes back to the system, as a share of what it is while the cache is full.
+
+        What a query frees is the same each time, so it is the more often the less room there is for it.
+        """
+        return self.workspace_bytes / (self.workspace_bytes + self.trace.spare_bytes)
+
     def estimate(self, costs: Costs) -> Estimate:
         """Return the predicted time of the run; `costs` are those of the engine without a cache."""
         return Estimate(terms_s=self._queries() if self.trace.skew is not None else self._scan(costs))
@@ -211,7 +237,7 @@ class CachedCase(Case):
             read_s += self.evicting * (costs.evict_s + size * costs.evict_byte_s)
         return Access(
             own_s=costs.query_s + groups * costs.group_s + rows * costs.row_s,
-            memory_s=rows * costs.full_row_s if trace.fills else 0.0,
+            memory_s=rows * costs.purge_row_s * self.purging,
             disk_s=blocks * costs.spill_s + size * costs.spill_byte_s,
             device_s={"cpu": read_s, "disk": write_s, "latency": latency_s, "transfer": transfer_s},
         )
@@ -234,13 +260,13 @@ class CachedCase(Case):
         trace, slots = self.trace, self.window.slots
         _, spilled, missed = self.shares()
         kept = self.cache_costs
-        own_s = _fixed_s(costs) + sum(kept.scan_group_s + rows * kept.scan_row_s for rows in trace.rows)
-        disk_s = spilled * sum(trace.sizes) * kept.recall_byte_s
-        if slots > 1:
-            disk_s = max(0.0, disk_s - own_s)
+        row_s = kept.scan_row_s + kept.scan_purge_row_s * self.purging
+        own_s = _fixed_s(costs) + sum(kept.scan_group_s + rows * row_s for rows in trace.rows)
+        recall_byte_s = kept.recall_byte_s if slots == 1 else kept.recall_ahead_byte_s
+        disk_s = spilled * sum(trace.sizes) * recall_byte_s
         io_s, copy_s, waits_s, moves_s = 0.0, 0.0, 1.0, 1.0
         if missed > 0:
-            plain_s, cached_s = self._missed_scan_s(costs)
+            plain_s, cached_s = self.missed_scan_s(costs)
             io_s, copy_s = missed * max(0.0, plain_s - own_s), missed * (cached_s - plain_s)
             waits_s, moves_s = laws.fetch_s(self.device, float(np.mean(trace.sizes)), self.block_bytes, slots)
         return {
@@ -250,7 +276,7 @@ class CachedCase(Case):
             "transfer": io_s * moves_s / (waits_s + moves_s),
         }
 
-    def _missed_scan_s(self, costs: Costs) -> tuple[float, float]:
+    def missed_scan_s(self, costs: Costs) -> tuple[float, float]:
         """Return the seconds of a scan that finds nothing: (if nothing were kept, with what is copied into the cache).
 
         What goes into the cache is copied there by one read after the other, as on a second link behind the device's.
@@ -269,7 +295,11 @@ class CachedCase(Case):
             return simulate(device, reads, window=window, costs=per_read).finished_s
 
         slots = self.window.slots
-        copied = 1 / (1 / self.device.bandwidth_bytes_per_s + self.cache_costs.copy_byte_s)
+        kept = self.cache_costs
+        copy_byte_s = kept.copy_byte_s + kept.copy_s / float(
+            np.mean([length for group in spans for _, length in group])
+        )
+        copied = 1 / (1 / self.device.bandwidth_bytes_per_s + copy_byte_s)
         plain_s = seconds(self.device, max(1, slots // 2) if self.remote else slots)
         return plain_s, max(plain_s, seconds(self.device.but(bandwidth_bytes_per_s=copied), slots))
 
@@ -301,18 +331,15 @@ class CachedCase(Case):
     def settings(self, folder: str) -> dict[str, Setting]:
         """Return DuckDB's settings, with a folder for evicted blocks.
 
-        The memory limit is the room for the cache, and what DuckDB takes for the query, for the file's metadata and for
-        each row of the row group that it reads, by `duckdb_memory()` of DuckDB 2.0; a test holds the size of the cache
-        to it. A scan cannot run with less than what its read-ahead holds, so it always gets that. Without validation:
-        DuckDB caches nothing of a file that changed within the last seconds, such as a table just built.
+        The memory limit is the room for the cache and DuckDB's workspace. A scan cannot run with less than what its
+        read-ahead holds, so it always gets that. Without validation: DuckDB caches nothing of a file that changed in
+        the last seconds, such as a table just built.
         """
-        trace, rows, capacity = self.trace, max(self.trace.rows), self.trace.capacity_bytes
+        trace, capacity = self.trace, self.trace.capacity_bytes
         if trace.skew is None:
             capacity = max(capacity, trace.taken_bytes + self.engine.queue_depth * max(trace.sizes))
-        workspace = 460_000 + 418 * rows if self.remote else 390_000 + 348 * rows
-        workspace += 9_300 + int(1.09 * expected.shape(self.recipe).footer_bytes)
         return {
-            "memory_limit": f"{int(capacity) + workspace}B",
+            "memory_limit": f"{int(capacity) + self.workspace_bytes}B",
             "temp_directory": folder,
             "external_file_cache_spill": self.remote,
             "cache_local_files": True,
@@ -339,16 +366,17 @@ RECIPES = tuple(Recipe(table="comments", size="tiny", row_group_rows=rows) for r
 SHORT_GROUPS = replace(RECIPES[0], row_group_rows=2_048)
 QUERIES = 24
 """At most, so that what is in memory is more than a processor's own cache holds."""
-FULL, AMPLE = 1.01, 3.0
-"""Memory for all of them, as a share of their bytes: all of it in use, or as many megabytes free as where the whole
-table fits. With far more DuckDB is quicker."""
+FULL, TIGHT, AMPLE = 1.01, 1.1, 3.0
+"""Memory for all of them, as a share of their bytes: all of it in use, a little free, or more than is wanted."""
 CELLS: tuple[dict[str, Any], ...] = (
     {"memory": AMPLE}, {"memory": FULL}, {"memory": AMPLE, "run": 1}, {}, {"spills": True},
     {"spills": True, "run": 1},
-    {"memory": AMPLE, "scan": True}, {"run": 1, "scan": True}, {"spills": True, "scan": True},
+    {"memory": AMPLE, "scan": True}, {"memory": TIGHT, "scan": True}, {"run": 1, "scan": True},
+    {"spills": True, "scan": True}, {"spills": True, "scan": True, "depth": 4},
 )  # fmt: skip
 """Queries from memory, from memory of which nothing is free, first fetched, fetched again, from the spill folder, first
-fetched while what was there is written to it; then a scan from memory, first fetched, and from the spill folder."""
+fetched while what was there is written to it; then a scan from memory, from memory of which little is free, first
+fetched, and from the spill folder, one after the other or read ahead."""
 PROBE = Device(name="probe", latency_s=0.003, bandwidth_bytes_per_s=1e12, channels=64)
 """A device that makes the engine wait: what has waited runs slower than what never did."""
 
@@ -357,27 +385,38 @@ def _groups(recipe: Recipe) -> Sequence[RowGroup]:
     return inspect.shape(store.path(recipe)).row_groups[:QUERIES]
 
 
-def _group_s(
-    recipe: Recipe, *, memory: float = 0.0, spills: bool = False, run: int = 2, scan: bool = False
-) -> float:
-    """Return the seconds of one row group, with memory for such a share of all of them, or for three."""
+def _case(
+    recipe: Recipe,
+    *,
+    memory: float = 0.0,
+    spills: bool = False,
+    run: int = 2,
+    scan: bool = False,
+    depth: int = 1,
+) -> CachedCase:
+    """Return queries of row groups, or a scan, with memory for such a share of all of them, or for three."""
     groups = _groups(recipe)
-    case = CachedCase(
+    return CachedCase(
         recipe=recipe,
         device=PROBE,
-        engine=EngineSettings(threads=1, queue_depth=1, column_gap_bytes=1 * MiB),
+        engine=EngineSettings(threads=1, queue_depth=depth, column_gap_bytes=1 * MiB),
         trace=AccessTrace(
             rows=tuple(group.rows for group in groups),
             sizes=tuple(group.size_bytes for group in groups),
             queries=0,
             skew=None if scan else 0.0,
             memory_share=memory or 3 / len(groups),
+            ahead=depth,
         ),
         block_bytes=2 * MiB,
         remote=spills,
         run=run,
     )
-    return case.measure(repeats=1).median_s / len(groups)
+
+
+def _group_s(case: CachedCase) -> float:
+    """Return the seconds of one row group."""
+    return case.measure(repeats=1).median_s / len(case.trace.sizes)
 
 
 def _fixed_s(costs: Costs) -> float:
@@ -394,35 +433,48 @@ def _costs(seen: Sequence[float]) -> CacheCosts:
 
     sizes = np.array([np.mean([group.size_bytes for group in _groups(recipe)]) for recipe in RECIPES])
     seconds = np.median(np.reshape(seen, (-1, len(CELLS) * len(RECIPES) + 1)), axis=0)
-    memory, full, first, again, spilled, written, scan, fetched, recalled = seconds[:-1].reshape(
-        len(CELLS), -1
-    )
-    in_memory = np.append(memory, seconds[-1])
-    parts = [(1.0, one.row_groups, one.effective_row_group_rows) for one in (*RECIPES, SHORT_GROUPS)]
-    found, _ = nnls(np.array(parts) / in_memory[:, None], np.ones(len(in_memory)))
+    memory, full, first, again, spilled, written, scan, tight, fetched, recalled, ahead = seconds[
+        :-1
+    ].reshape(len(CELLS), -1)
+    every = (*RECIPES, SHORT_GROUPS)
+    rows = np.array([float(recipe.effective_row_group_rows) for recipe in every])
+    ample = np.array([_case(recipe, memory=AMPLE).purging for recipe in every])
+
+    def purge_row_s(share: float, more_s: laws.Array) -> float:
+        """Return what a row takes more in a full cache, if row groups take so much more with that share of memory."""
+        purging = np.array([_case(recipe, memory=share).purging for recipe in RECIPES])
+        return max(0.0, float(np.median(more_s / rows[:-1] / (purging - ample[:-1]))))
+
+    purged_s, scan_purged_s = purge_row_s(FULL, full - memory), purge_row_s(TIGHT, tight - scan)
+    in_memory = np.append(memory, seconds[-1]) - ample * rows * purged_s
+    parts = np.array([(1.0, recipe.row_groups, recipe.effective_row_group_rows) for recipe in every])
+    found, _ = nnls(parts / in_memory[:, None], np.ones(len(in_memory)))
     costs = dict(zip(("query_s", "group_s", "row_s"), np.maximum(found, 1e-10), strict=True))
-    rows = np.array([float(recipe.effective_row_group_rows) for recipe in RECIPES])
-    costs["full_row_s"] = max(0.0, np.median((full - memory) / rows))
+    known = calibrate.engine("comments").costs()
+    decoding = scan - _fixed_s(known) / QUERIES - (ample * rows)[:-1] * scan_purged_s
+    costs["scan_group_s"], costs["scan_row_s"] = line(list(zip(rows[:-1], decoding, strict=True)))
+    plain = [_case(recipe, run=1, scan=True).missed_scan_s(known)[0] / QUERIES for recipe in RECIPES]
     for name, took in {
         "read": first - memory - PROBE.latency_s,
         "evict": again - first,
         "spill": spilled - memory,
         "write": written - first,
+        "copy": fetched - plain,
     }.items():
         costs[f"{name}_s"], costs[f"{name}_byte_s"] = line(list(zip(sizes, took, strict=True)))
-    once_s = _fixed_s(calibrate.engine("comments").costs()) / QUERIES
-    costs["scan_group_s"], costs["scan_row_s"] = line(list(zip(rows, scan - once_s, strict=True)))
-    for name, took in {"copy": fetched - scan - PROBE.latency_s, "recall": recalled - scan}.items():
+    in_full_s = scan + (1 - ample[:-1]) * rows[:-1] * scan_purged_s
+    for name, took in {"recall": recalled - in_full_s, "recall_ahead": ahead - in_full_s}.items():
         costs[f"{name}_byte_s"] = max(0.0, np.min(took / sizes))  # of two, for what disturbs only adds
-    return CacheCosts(**{name: float(cost) for name, cost in costs.items()})
+    purged = {"purge_row_s": purged_s, "scan_purge_row_s": scan_purged_s}
+    return CacheCosts(**purged, **{name: float(cost) for name, cost in costs.items()})
 
 
 CACHE = Calibration(
     name="comments-cache",
     kind=CacheCosts,
     cases=lambda: [
-        *(partial(_group_s, recipe, **cell) for cell in CELLS for recipe in RECIPES),
-        partial(_group_s, SHORT_GROUPS, memory=AMPLE),
+        *(partial(_group_s, _case(recipe, **cell)) for cell in CELLS for recipe in RECIPES),
+        partial(_group_s, _case(SHORT_GROUPS, memory=AMPLE)),
     ],
     read_off=_costs,
     typical=CacheCosts,
