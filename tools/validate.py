@@ -1,8 +1,8 @@
 """`make validate`, the model against measurements: settings are drawn at random, the model answers, DuckDB is measured.
 
-Before and after each run a control run, the same sum on every core, tells how steady the machine is. A run waits a few
-seconds for a quiet machine; a setting beside which the control run strayed is measured again. Errors are summed up for
-all settings, and for those that the device bounds.
+Before and after each setting a control run, the same sum on every core, tells how steady the machine is: a setting
+waits a few seconds for a quiet machine, and is measured again if the control run strayed beside it. Errors are summed
+up for all settings, and for those that the device bounds.
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ import random
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -33,7 +32,7 @@ from readahead.measure.calibrate import control_s
 from readahead.measure.case import Case
 from readahead.measure.sample import Sample
 from readahead.models.estimate import Estimate
-from readahead.running import Event, listening, tell
+from readahead.running import Event, listening, quietly, tell
 from tools import draws
 
 TABLES = {"comments_narrow": ("tiny", "small"), "comments": ("tiny",), "lineitem": ("tiny",)}
@@ -71,7 +70,7 @@ class Row:
     modeled_high_s: float = math.inf
     """The model's own band."""
     strayed: float = 0.0
-    """How far the control run lay from the usual, as a share: the median of the runs, the farther one beside each."""
+    """How far the control run lay from the usual, as a share, before or after it, where it lay farther."""
     tries: int = 1
 
     @property
@@ -183,21 +182,11 @@ def _measured(source: Experiment, settings: Settings, repeats: int) -> Row:
     """Measure one setting, again while the machine strays; the steadiest try counts."""
 
     def attempt(_before: int) -> tuple[float, Sample]:
-        naps = iter(range(calibrate.MOST_NAPS))
-        around = [
-            (0.0, calibrate.quiet_s(naps, control_s))
-        ]  # after what came before, and before what comes next
-
-        def between(event: Event) -> None:
-            around.append(
-                (control_s(), calibrate.quiet_s(naps, control_s) if event.done < event.total else 0.0)
-            )
-
-        with listening(between):
+        around = [calibrate.quiet_s(iter(range(calibrate.MOST_NAPS)), control_s)]
+        with quietly():
             sample = source.measure(settings, repeats=repeats)
-        around.append((control_s(), 0.0))
-        beside = [max(before, after) for (_, before), (after, _) in pairwise(around) if before]
-        return calibrate.strayed(float(np.median(beside[-repeats:]))), sample
+        around.append(control_s())
+        return max(map(calibrate.strayed, around)), sample
 
     found = calibrate.until_steady(attempt)
     strayed, sample = found[0]

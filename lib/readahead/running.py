@@ -40,11 +40,8 @@ _now: contextvars.ContextVar[Listening] = contextvars.ContextVar("readahead_list
 
 @contextmanager
 def listening(on_event: OnEvent | None = None, stop: threading.Event | None = None) -> Iterator[None]:
-    """While the block runs, in this thread, send its events to `on_event`, and end it when `stop` is set.
-
-    Work that is part of other work ends with it: without a `stop` of its own it has that of the work around it.
-    """
-    token = _now.set((on_event, stop or _now.get()[1]))
+    """While the block runs, in this thread, send its events to `on_event`, and end it when `stop` is set."""
+    token = _now.set((on_event, stop))
     try:
         yield
     finally:
@@ -54,7 +51,8 @@ def listening(on_event: OnEvent | None = None, stop: threading.Event | None = No
 @contextmanager
 def quietly() -> Iterator[None]:
     """While the block runs, tell nobody: it is one step of work that is told of already. It can still be stopped."""
-    with listening():
+    _, stop = _now.get()
+    with listening(None, stop):
         yield
 
 

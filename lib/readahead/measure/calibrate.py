@@ -168,9 +168,9 @@ class Calibration(Generic[CostsT]):
     def run(self, turns: int = 0) -> CostsT:
         """Make the runs, keep the costs and return them. Raises `Cancelled`; what was kept before then stays.
 
-        Each run waits for a quiet machine, but not for ever, and of its turns the quicker half counts, for what
-        disturbs only adds. If half of the control runs stray nevertheless all is measured again, and the steadiest try
-        counts; how far the machine strayed in it and how its runs scatter is kept with the costs.
+        Each run waits for a quiet machine, but not for ever. If half of the control runs before and after them stray
+        nevertheless all is measured again, and the steadiest try counts; how far the machine strayed in it and how its
+        runs scatter is kept with the costs.
         """
         tries = until_steady(lambda before: self._try(turns or self.turns, "again, " if before else ""))
         strayed, scatter, costs = tries[0]
@@ -187,10 +187,11 @@ class Calibration(Generic[CostsT]):
             with quietly():
                 seen.append(one())
             controls.append(self.control())
-        counted, scatter = _quicker_half(seen, turns)
-        costs = self.read_off(counted)
+        costs = self.read_off(seen)
         tell(len(runs), len(runs), "done")
-        return float(np.median([*map(strayed, controls)])) if controls else 0.0, scatter, costs
+        if not runs:
+            return 0.0, 0.0, costs
+        return float(np.median([*map(strayed, controls)])), _scatter(seen, turns), costs
 
     @paths.asked_once
     def costs(self) -> CostsT:
@@ -258,19 +259,11 @@ class Calibration(Generic[CostsT]):
         return {"machine": _machine(), "device": asdict(own) if own else None}
 
 
-def _quicker_half(seen: Sequence[Any], turns: int) -> tuple[list[Any], float]:
-    """Return the quicker half of the turns of each run, and how far the turns lie from their median.
-
-    Nine times in ten they do not lie farther; as a share.
-    """
-    if not seen:
-        return [], 0.0
-    took = np.array([getattr(getattr(one, "sample", one), "median_s", one) for one in seen], float)
-    took = took.reshape(turns, -1)
-    first = np.argsort(took, axis=0, kind="stable")[: (turns + 1) // 2]
-    counted = [seen[turn * took.shape[1] + run] for row in first for run, turn in enumerate(row)]
-    usual = np.median(np.take_along_axis(took, first, axis=0), axis=0)
-    return counted, float(np.quantile(np.abs(took / usual - 1), 0.9))
+def _scatter(seen: Sequence[Any], turns: int) -> float:
+    """Return how far single runs lie from the median of their case over the turns, nine times in ten, as a share."""
+    samples = [getattr(one, "sample", one) for one in seen]
+    took = np.array([getattr(one, "median_s", one) for one in samples], float).reshape(turns, -1)
+    return float(np.quantile(np.abs(took / np.median(took, axis=0) - 1), 0.9))
 
 
 @functools.cache
