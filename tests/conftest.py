@@ -43,7 +43,7 @@ def _calibrated_in_one_try() -> None:
     """
     Calibration.costs = lambda self: self.typical()  # type: ignore[method-assign]
     calibrate.MOST_TRIES, calibrate.MOST_NAPS = 1, 0
-    Calibration._try = lambda self, turns, again: _TRY(self, 1, again)  # type: ignore[method-assign]
+    Calibration._try = lambda self, turns, again, naps: _TRY(self, 1, again, naps)  # type: ignore[method-assign]
     Calibration.keep = lambda self, costs, *_: _KEEP(self, costs)  # type: ignore[method-assign]
 
 

@@ -104,7 +104,7 @@ def test_costs_hold_for_this_machine_only() -> None:
 
 def busy(control_s: float, tries: int = 3) -> list[float]:
     """Return the control runs of so many tries on a machine that is busy, with the naps that are taken meanwhile."""
-    return [1.0, *[control_s] * tries * (2 * 6 + calibrate.MOST_NAPS)]
+    return [1.0, *[control_s] * (tries * 2 * 6 + calibrate.MOST_NAPS)]
 
 
 @pytest.mark.parametrize(

@@ -52,7 +52,7 @@ _DAMAGED = (OSError, ValueError, KeyError, TypeError, RecursionError)
 
 STRAYED, MOST_TRIES = 0.10, 3
 """How far a control run may lie from the usual, and how often something is measured at most until it does not."""
-NAP_S, MOST_NAPS = 0.05, 100
+NAP_S, MOST_NAPS = 0.05, 40
 """How long one sleeps until one looks again whether the machine is quiet, and how often in one calibration, at most."""
 CONTROL_CORES = 8
 """So many cores tell how the machine is."""
@@ -176,15 +176,16 @@ class Calibration(Generic[CostsT]):
         nevertheless all is measured again, and the steadiest try counts; how far the machine strayed in it and how its
         runs scatter is kept with the costs.
         """
-        tries = until_steady(lambda before: self._try(turns or self.turns, "again, " if before else ""))
+        naps = iter(range(MOST_NAPS))
+        tries = until_steady(lambda before: self._try(turns or self.turns, "again, " if before else "", naps))
         strayed, scatter, costs = tries[0]
         self.keep(costs, strayed, scatter)
         return costs
 
-    def _try(self, turns: int, again: str) -> tuple[float, float, CostsT]:
+    def _try(self, turns: int, again: str, naps: Iterator[int]) -> tuple[float, float, CostsT]:
         """Return how far the control run strayed and how the runs scatter, as shares, and the costs."""
         runs = [*self.cases()] * turns
-        seen, controls, naps = list[Any](), list[float](), iter(range(MOST_NAPS))
+        seen, controls = list[Any](), list[float]()
         for number, one in enumerate(runs):
             tell(number, len(runs), f"calibrating {again}on this machine: {self.name}")
             controls.append(quiet_s(naps, self.control))

@@ -364,8 +364,8 @@ class CachedCase(Case):
 RECIPES = tuple(Recipe(table="comments", size="tiny", row_group_rows=rows) for rows in (4_096, 8_192))
 """Two row-group sizes, so that what each byte costs can be told from what each read costs."""
 SHORT_GROUPS = replace(RECIPES[0], row_group_rows=2_048)
-QUERIES = 24
-"""At most, so that what is in memory is more than a processor's own cache holds."""
+QUERIES = 12
+"""At most, so that what is in memory is more than a processor keeps for one core."""
 FULL, TIGHT, AMPLE = 1.01, 1.1, 3.0
 """Memory for all of them, as a share of their bytes: all of it in use, a little free, or more than is wanted."""
 CELLS: tuple[dict[str, Any], ...] = (
