@@ -267,7 +267,8 @@ class CachedCase(Case):
         io_s, copy_s, waits_s, moves_s = 0.0, 0.0, 1.0, 1.0
         if missed > 0:
             plain_s, cached_s = self.missed_scan_s(costs)
-            io_s, copy_s = missed * max(0.0, plain_s - own_s), missed * (cached_s - plain_s)
+            io_s = missed * max(0.0, plain_s - own_s)
+            copy_s = missed * (max(own_s, cached_s) - max(own_s, plain_s))  # what decoding does not hide
             waits_s, moves_s = laws.fetch_s(self.device, float(np.mean(trace.sizes)), self.block_bytes, slots)
         return {
             "cpu": own_s + copy_s,
