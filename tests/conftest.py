@@ -39,7 +39,7 @@ _TRIES, _NAPS = calibrate.MOST_TRIES, calibrate.MOST_NAPS
 def _calibrated_in_one_try() -> None:
     """Beside other tests no machine is quiet.
 
-    Each run of a calibration is made at once and once, and taken for a steady one, and models take what is typical.
+    Each run of a calibration is made once, without waiting, and taken for a steady one; models take what is typical.
     """
     Calibration.costs = lambda self: self.typical()  # type: ignore[method-assign]
     calibrate.MOST_TRIES, calibrate.MOST_NAPS = 1, 0

@@ -196,7 +196,8 @@ class Calibration(Generic[CostsT]):
         tell(len(runs), len(runs), "done")
         if not runs:
             return 0.0, 0.0, costs
-        return float(np.median([*map(strayed, controls)])), _scatter(seen, turns), costs
+        usual = usual_s(min(controls))
+        return float(np.median(np.abs(np.array(controls) / usual - 1))), _scatter(seen, turns), costs
 
     @paths.asked_once
     def costs(self) -> CostsT:

@@ -297,9 +297,7 @@ class CachedCase(Case):
 
         slots = self.window.slots
         kept = self.cache_costs
-        copy_byte_s = kept.copy_byte_s + kept.copy_s / float(
-            np.mean([length for group in spans for _, length in group])
-        )
+        copy_byte_s = kept.copy_byte_s + kept.copy_s * len(reads.spans) / reads.data_bytes
         copied = 1 / (1 / self.device.bandwidth_bytes_per_s + copy_byte_s)
         plain_s = seconds(self.device, max(1, slots // 2) if self.remote else slots)
         return plain_s, max(plain_s, seconds(self.device.but(bandwidth_bytes_per_s=copied), slots))
