@@ -8,6 +8,7 @@ import threading
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -88,7 +89,7 @@ def test_all_runs_are_made_in_turns_and_told_of() -> None:
 def test_costs_are_typical_until_they_are_calibrated_and_then_kept() -> None:
     assert toll().kept() is None and toll().costs() == Toll()
     runs: list[str] = []
-    assert toll(runs).ensure() == Toll(row_s=0.2) == toll().costs()  # in half the turns
+    assert toll(runs).ensure() == Toll(row_s=0.2) == toll().costs()  # in one turn
     assert toll(runs).ensure() == Toll(row_s=0.2) and runs == ["a", "b"]
     assert toll().run() == Toll(row_s=0.6) == toll().ensure()
 
@@ -158,7 +159,9 @@ def test_what_was_kept_while_the_machine_stood_still_is_flagged_and_not_calibrat
 
 
 @pytest.mark.parametrize(
-    "damage", [{"holds_for": None}, {"seconds": "x"}, {"seconds": 0}, {"boot_s": []}], ids=str
+    "damage",
+    [{"holds_for": None}, {"least_s": "x"}, {"before_s": 0}, {"since_s": None}, {"boot_s": []}],
+    ids=str,
 )
 @pytest.mark.usefixtures("_own_costs")
 def test_a_damaged_control_run_counts_as_none(damage: dict[str, object]) -> None:
@@ -169,6 +172,17 @@ def test_a_damaged_control_run_counts_as_none(damage: dict[str, object]) -> None
         path.write_text(json.dumps(facts), encoding="utf-8")
         assert calibrate.usual_s(3.0) == 3.0
     assert calibrate.usual_s(2.0) == 2.0 == calibrate.usual_s(4.0)
+
+
+@pytest.mark.usefixtures("_own_costs")
+def test_what_the_machine_took_long_ago_is_no_measure(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = SimpleNamespace(time=lambda: 0.0)
+    monkeypatch.setattr(calibrate, "time", clock)
+    usual = []
+    for now_s, took_s in [(1e6, 1.0), (1e6 + 200, 2.0), (1e6 + 400, 1.5), (1e6 + 650, 1.6), (1e6 + 800, 1.7)]:
+        clock.time = lambda now_s=now_s: now_s
+        usual.append(calibrate.usual_s(took_s))
+    assert usual == [1.0, 1.0, 1.0, 1.0, 1.5]
 
 
 @pytest.mark.usefixtures("_own_costs")
@@ -268,7 +282,7 @@ def test_a_pause_between_two_reads_is_read_off_the_trace(rows: int) -> None:
 
 TAKES = {
     "plan_s": 0.5e-3, "open_s": 1e-3, "open_group_s": 8e-6, "read_s": 60e-6, "dispatch_s": 40e-6, "group_s": 50e-6,
-    "row_s": 7e-9, "large_row_s": 3e-9, "close_s": 0.2e-3, "wake_s": 0.3e-3,
+    "row_s": 7e-9, "large_row_s": 3e-9, "close_s": 0.2e-3, "wake_s": 0.3e-3, "shared_read_s": 0.11e-3,
 }  # fmt: skip
 
 
@@ -306,14 +320,18 @@ def timed(case: Case) -> Trial:
                 now_s = done_s + pause_s + TAKES["wake_s"] * waking(case.device.latency_s)
     last_s = schedule.decode_s(recipe.rows % rows or rows, **decodes)
     end_s = done_s + last_s + takes["close_s"]
-    sample = Sample(seconds=(end_s,), cpu_s=(0.0,), reads=tuple(reads), bytes_read=0, where="a clock of ours")
+    full_s = (len(groups) - 1) * decode_s + takes["shared_read_s"] * sum(map(len, groups))
+    cpu_s = takes["plan_s"] + takes["open_s"] + len(groups) * takes["open_group_s"] + full_s + end_s - done_s
+    sample = Sample(
+        seconds=(end_s,), cpu_s=(cpu_s,), reads=tuple(reads), bytes_read=0, where="a clock of ours"
+    )
     return Trial(case=case, sample=sample)
 
 
 @pytest.mark.parametrize("table", ["comments_narrow", "comments", "lineitem", "lineorder"])
 def test_many_in_flight_are_few_beside_the_row_groups_of_the_file(table: str) -> None:
     crowded = [case for case in calibrate._engine_cases(table) if case.engine.queue_depth > 1]
-    assert len(crowded) == 4 and all(
+    assert len(crowded) == 5 and all(
         case.recipe.row_groups >= 4 * case.engine.queue_depth for case in crowded
     )
 

@@ -111,6 +111,40 @@ def test_the_rows_of_a_large_group_are_dearer(rows: int, dearer: float) -> None:
     assert told.decode_s == pytest.approx(rows * (1e-8 + dearer * 2e-8))
 
 
+@pytest.mark.parametrize(
+    ("workers", "cores", "slots", "more_s"),
+    [
+        (2, 2, 24, 3 * 0.0006),  # of the four row groups of a worker it has waited for the first
+        (2, 3, 24, 0.0),  # a core is left for whoever reads
+        (4, 2, 24, 1 * 0.0012),  # of two row groups for the first, and two workers share a core
+        (2, 2, 1, 0.0),  # the workers wait for the device each time: so long their cores are free
+    ],
+)
+def test_a_worker_on_every_core_shares_it_with_whoever_reads(
+    workers: int, cores: int, slots: int, more_s: float
+) -> None:
+    """Eight row groups of three reads each, of which each takes 1 ms of the device and 0.2 ms of a core."""
+    reads = Reads.of([], [[(9 * at, 9)] * 3 for at in range(8)], [1] * 8)
+    window = Window(slots=slots, depth=8, threads=workers, cores=cores)
+    took_s = [
+        simulate(
+            FLASH.but(channels=64),
+            reads,
+            window=window,
+            costs=replace(FREE, group_s=0.003, shared_read_s=shared_s),
+        ).finished_s
+        for shared_s in (0.0, 0.0002)
+    ]
+    assert took_s[1] - took_s[0] == pytest.approx(more_s, abs=1e-12)
+
+
+def test_every_second_of_the_reads_that_are_asked_for_at_once_jumps() -> None:
+    """On one channel with a head: five slots ask at once, and two of their reads have not come in file order."""
+    arm = Device(name="arm", latency_s=0.0, seek_s=0.01, bandwidth_bytes_per_s=1e15)
+    assert scan(arm, [9] * 20, slots=5) == pytest.approx(0.03)
+    assert scan(arm, [9] * 20, slots=1) == pytest.approx(0.01)
+
+
 def test_a_late_read_is_its_workers_and_keeps_the_window_shut() -> None:
     """Each read takes 1 ms. Of four row groups two are under way; the first has a read that waits for its filters."""
     device = replace(FLASH, channels=64)

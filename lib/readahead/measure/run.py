@@ -49,7 +49,7 @@ class EngineSettings:
     @property
     def window(self) -> Window:
         """Return how many reads and row groups DuckDB keeps under way."""
-        return Window.of(self.queue_depth, self.threads)
+        return Window.of(self.queue_depth, self.threads, this_machine().cores)
 
     def values(self) -> dict[str, Setting]:
         """Return every DuckDB setting by name.

@@ -42,8 +42,9 @@ from readahead.models.queue import (
 )
 from readahead.models.reads import Reads
 
-SCRAMBLED = 5
-"""When a scan begins, all slots ask at once and in no order; all but every fifth of those reads jump."""
+SWAPPED = 2
+"""When a scan begins, all slots ask at once and not quite in order: every second of those reads jumps (seeks in traces
+of 3 to 32 slots on one channel)."""
 IN_TURN = 8
 """So few threads are woken in turn, and their reads are answered in file order."""
 STRIDE = 0.618034
@@ -83,6 +84,9 @@ class Costs:
     has lost what was in its caches."""
     close_s: float = 0.2e-3
     """From the last decoded group to the answer."""
+    shared_read_s: float = 0.13e-3
+    """What a read takes of the worker that decodes it where every core has a worker and none is idle: whoever reads
+    then has no core of his own."""
 
 
 SMALL_ROWS, LARGE_ROWS = 16_384, 65_536
@@ -103,11 +107,18 @@ class Window:
     """Row groups under way, from the first read to the last decoded row."""
     threads: int
     """Workers that decode."""
+    cores: float = math.inf
+    """What they work on, and whoever reads."""
+
+    @property
+    def sharing(self) -> float:
+        """Return how many workers share a core; 0 if there is a core without any."""
+        return self.threads / self.cores if self.threads >= self.cores else 0.0
 
     @classmethod
-    def of(cls, queue_depth: int, threads: int) -> Window:
+    def of(cls, queue_depth: int, threads: int, cores: float = math.inf) -> Window:
         """Return DuckDB's window: as much under way as the queue depth says, and no more workers than row groups."""
-        return cls(slots=queue_depth, depth=queue_depth, threads=min(threads, queue_depth))
+        return cls(slots=queue_depth, depth=queue_depth, threads=min(threads, queue_depth), cores=cores)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -159,7 +170,7 @@ def simulate(
     opened_s, path, seeks, decoding_s = _scan(
         state,
         (reads.footer, reads.spans, reads.ends, reads.rows, reads.probes, reads.late, reads_s, groups_s),
-        (window.slots, window.depth, window.threads),
+        (window.slots, window.depth, window.threads, window.sharing),
         _Costs(*map(float, _numbers(costs))),
         reads.keys,
     )
@@ -237,19 +248,20 @@ def _open(device: DeviceState, footer: Ints, groups: int, costs: Any, keys: int)
 
 @compiled
 def _scan(
-    device: DeviceState, reads: Any, window: tuple[int, int, int], costs: Any, keys: int
+    device: DeviceState, reads: Any, window: tuple[int, int, int, float], costs: Any, keys: int
 ) -> tuple[float, Moment, int, Floats]:
     """Return when it was open, the end, the seeks since and the seconds of decoding; fill `reads_s` and `groups_s`."""
     footer, spans, ends, rows, probes, late, reads_s, groups_s = reads
-    early, (slot_count, depth, threads) = ends - late if len(late) else ends, window
+    early, (slot_count, depth, threads, sharing) = ends - late if len(late) else ends, window
     opened_s = _open(device, footer, len(rows), costs, keys)
     issue = end = Moment(opened_s, 0.0, 0.0, 0.0, 0.0, 0.0)
     slots, slot_order = _rows(slot_count, issue), queue_of(slot_count)
-    asked_s, waited_s, work_s = np.full(slot_count, opened_s), 0.0, _work_s(ends, rows, costs, keys)
+    asked_s, waited_s, has_late = np.full(slot_count, opened_s), 0.0, len(late) > 0
+    work_s, shared_s = _work_s(ends, rows, costs, keys), sharing * costs.shared_read_s * _counts(ends)
     workers, worker_order = _rows(threads, issue), queue_of(threads)
     places, place_order, there = _rows(depth, issue), queue_of(depth), _rows(len(rows), issue)
     gate = spend(issue, engine_s=-costs.dispatch_s)
-    has_late, last, seeks, group = len(late) > 0, len(rows), 0, 0
+    last, seeks, group = len(rows), 0, 0
     full, whose = _at_once(ends, min(depth, last), 0 if has_late or len(probes) else slot_count)
     for step in range(last + depth):
         while group < min(step, last) and step >= full:  # what was passed out is decoded
@@ -258,10 +270,9 @@ def _scan(
             waited_s = begun.time_s - workers[worker, 0]
             if has_late and step < group + depth - (waited_s == 0.0):
                 break  # its worker would ask for late reads only when others, not yet passed out, have been asked for
-            if has_late:
-                done, moves = _read_late(device, done, costs, spans, early[group], ends[group], reads_s)
-                seeks += moves
-            done = spend(done, cpu_s=work_s[group])
+            done, moves = _read_late(device, done, costs, spans, early[group], ends[group], reads_s)
+            seeks += moves
+            done = spend(done, cpu_s=work_s[group] + (0.0 if waited_s else shared_s[group]))
             groups_s[group, 0], groups_s[group, 1] = begun.time_s, done.time_s
             put(workers, worker, done)
             requeue(worker_order, workers)
@@ -283,7 +294,7 @@ def _scan(
             hand_s = 0.0 if asks else costs.read_s + costs.wake_s * waking(slots[slot, 0] - asked_s[slot])
             handed = spend(later(issue, load(slots, slot)), engine_s=hand_s)
             start = gate = later(handed, spend(gate, engine_s=costs.dispatch_s))
-            if at < slot_count and at % SCRAMBLED > 0:
+            if 0 < at < slot_count and at % SWAPPED == 0:
                 device.heads[:] = -1
             due, moves = book(device, start, spans[at, 0], spans[at, 1])
             put(slots, slot, due)
@@ -318,13 +329,20 @@ def answer_order(count: int) -> Ints:
 
 
 @compiled
+def _counts(ends: Ints) -> Ints:
+    """Return the reads of each row group."""
+    counts = ends.copy()
+    counts[1:] -= ends[:-1]
+    return counts
+
+
+@compiled
 def _work_s(ends: Ints, rows: Ints, costs: Any, keys: int) -> Floats:
     """Return the processor's seconds for each row group, read or passed over."""
-    work_s = np.empty(len(rows))
+    work_s, counts = np.empty(len(rows)), _counts(ends)
     for group in range(len(rows)):
-        is_read = ends[group] > (ends[group - 1] if group else 0)
         decoding_s = decode_s(rows[group], costs.group_s, costs.row_s, costs.large_row_s)
-        work_s[group] = (decoding_s if is_read else costs.skip_group_s) + keys * costs.prune_key_s
+        work_s[group] = (decoding_s if counts[group] else costs.skip_group_s) + keys * costs.prune_key_s
     return work_s
 
 
