@@ -68,8 +68,7 @@ class AccessTrace:
     def spare_bytes(self) -> float:
         """Return what the cache leaves free once all that is asked for, and what a scan takes, are in it."""
         asked_bytes = sum(self.sizes[item] for item in set(self.asked))
-        taken_bytes = self.taken_bytes if self.skew is None else 0
-        return max(0.0, self.capacity_bytes - asked_bytes - taken_bytes)
+        return max(0.0, self.capacity_bytes - asked_bytes - self.taken_bytes * (self.skew is None))
 
     @property
     def taken_bytes(self) -> int:
@@ -187,9 +186,8 @@ class CachedCase(Case):
         if trace.skew is None:
             memory, with_any_room = (0.0, 0.0) if first else (trace.law().result, 1.0)
         else:
-            memory, with_any_room = (
-                trace.replayed(room, first=first) for room in (trace.capacity_bytes, 1e18)
-            )
+            rooms = (trace.capacity_bytes, 1e18)
+            memory, with_any_room = (trace.replayed(room, first=first) for room in rooms)
         spilled = with_any_room - memory if self.spills else 0.0
         return memory, spilled, 1.0 - memory - spilled
 
@@ -220,15 +218,13 @@ class CachedCase(Case):
         """Return the share of the items from the device for which others have to go: in a first run, not all."""
         if self.run > 1:
             return 1.0
-        fetched_bytes = self.shares()[2] * float(self.trace.wanted.sum())
-        return max(0.0, 1.0 - self.trace.capacity_bytes / fetched_bytes)
+        return max(0.0, 1.0 - self.trace.capacity_bytes / (self.shares()[2] * self.trace.wanted.sum()))
 
     def access_s(self) -> Access:
         """Return what a query of one row group takes."""
         trace, costs = self.trace, self.cache_costs
         size, rows = float(np.mean(trace.wanted)), float(np.mean(trace.rows))
-        groups = len(expected.shape(self.recipe).row_groups)
-        blocks = max(1.0, size / self.block_bytes)
+        groups, blocks = len(expected.shape(self.recipe).row_groups), max(1.0, size / self.block_bytes)
         latency_s, transfer_s = laws.fetch_s(self.device, size, self.block_bytes, self.window.slots)
         read_s, write_s = blocks * costs.read_s + size * costs.read_byte_s, 0.0
         if self.spills:
@@ -257,9 +253,8 @@ class CachedCase(Case):
 
         From the spill folder blocks come while others are decoded, if more than one may be under way.
         """
-        trace, slots = self.trace, self.window.slots
+        trace, slots, kept = self.trace, self.window.slots, self.cache_costs
         _, spilled, missed = self.shares()
-        kept = self.cache_costs
         row_s = kept.scan_row_s + kept.scan_purge_row_s * self.purging
         own_s = _fixed_s(costs) + sum(kept.scan_group_s + rows * row_s for rows in trace.rows)
         recall_byte_s = kept.recall_byte_s if slots == 1 else kept.recall_ahead_byte_s
@@ -292,11 +287,11 @@ class CachedCase(Case):
         per_read = replace(costs, dispatch_s=costs.dispatch_s / max(map(len, spans)))
 
         def seconds(device: Device, slots: int) -> float:
-            window = replace(self.window, slots=slots)
-            return simulate(device, reads, window=window, costs=per_read).finished_s
+            return simulate(
+                device, reads, window=replace(self.window, slots=slots), costs=per_read
+            ).finished_s
 
-        slots = self.window.slots
-        kept = self.cache_costs
+        slots, kept = self.window.slots, self.cache_costs
         copy_byte_s = kept.copy_byte_s + kept.copy_s * len(reads.spans) / reads.data_bytes
         copied = 1 / (1 / self.device.bandwidth_bytes_per_s + copy_byte_s)
         plain_s = seconds(self.device, max(1, slots // 2) if self.remote else slots)
@@ -314,18 +309,11 @@ class CachedCase(Case):
             ranges = [(0, ends[-1])]
         select = f"SELECT {self.recipe.source.every_column} FROM {{table}} WHERE file_row_number"
         first, *more = (f"{select} BETWEEN {start} AND {end - 1}" for start, end in ranges)
-        footer = Query(
-            sql="SELECT count(*) FROM {table}", path=store.location(self.recipe), remote=self.remote
-        )
-        return replace(
-            footer,
-            sql=first,
-            more=tuple(more),
-            setup=(
-                footer.texts(emulated=True)[0],
-            ),  # its metadata stays in memory, so that no run pays for it
-            before=() if self.run > 1 else _EMPTY,
-        )
+        count = "SELECT count(*) FROM {table}"
+        footer = Query(sql=count, path=store.location(self.recipe), remote=self.remote)
+        setup = tuple(footer.texts(emulated=True))  # its metadata stays in memory, so that no run pays for it
+        before = () if self.run > 1 else _EMPTY
+        return replace(footer, sql=first, more=tuple(more), setup=setup, before=before)
 
     def settings(self, folder: str) -> dict[str, Setting]:
         """Return DuckDB's settings, with a folder for evicted blocks.
@@ -385,14 +373,8 @@ def _groups(recipe: Recipe) -> Sequence[RowGroup]:
 
 
 def _case(
-    recipe: Recipe,
-    *,
-    memory: float = 0.0,
-    spills: bool = False,
-    run: int = 2,
-    scan: bool = False,
-    depth: int = 1,
-) -> CachedCase:
+    recipe: Recipe, *, memory: float = 0.0, spills: bool = False, run: int = 2, scan: bool = False, depth: int = 1
+) -> CachedCase:  # fmt: skip
     """Return queries of row groups, or a scan, with memory for such a share of all of them, or for three."""
     groups = _groups(recipe)
     return CachedCase(
@@ -432,9 +414,8 @@ def _costs(seen: Sequence[float]) -> CacheCosts:
 
     sizes = np.array([np.mean([group.size_bytes for group in _groups(recipe)]) for recipe in RECIPES])
     seconds = np.median(np.reshape(seen, (-1, len(CELLS) * len(RECIPES) + 1)), axis=0)
-    memory, full, first, again, spilled, written, scan, tight, fetched, recalled, ahead = seconds[
-        :-1
-    ].reshape(len(CELLS), -1)
+    cells = seconds[:-1].reshape(len(CELLS), -1)
+    memory, full, first, again, spilled, written, scan, tight, fetched, recalled, ahead = cells
     every = (*RECIPES, SHORT_GROUPS)
     rows = np.array([float(recipe.effective_row_group_rows) for recipe in every])
     ample = np.array([_case(recipe, memory=AMPLE).purging for recipe in every])
@@ -479,7 +460,7 @@ CACHE = Calibration(
     typical=CacheCosts,
     turns=5,
 )
-"""Queries of one row group, timed from memory, from a device and from the spill folder; a turn takes three seconds."""
+"""Queries of one row group, timed from memory, from a device and from the spill folder."""
 
 
 # -- from settings to a case -----------------------------------------------------------------------------
