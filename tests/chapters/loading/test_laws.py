@@ -60,8 +60,8 @@ def test_more_writers_never_do_less_and_never_more_than_the_bounds(few: int, man
 
 def test_a_round_of_two_writers_is_what_mean_value_analysis_says() -> None:
     """Alone each takes 1 + 2 + 3 s; of two, each finds a station as often taken as the other one is there."""
-    assert laws.cycle_s(1, (1.0, 2.0), 3.0) == pytest.approx(6)
-    assert laws.cycle_s(2, (1.0, 2.0), 3.0) == pytest.approx(3 + 1 * (1 + 1 / 6) + 2 * (1 + 2 / 6))
+    assert laws.cycle_s(1, ((1.0, 1), (2.0, 1)), 3.0) == pytest.approx(6)
+    assert laws.cycle_s(2, ((1.0, 1), (2.0, 1)), 3.0) == pytest.approx(3 + 1 * (1 + 1 / 6) + 2 * (1 + 2 / 6))
 
 
 def test_each_writer_that_makes_one_batch_passes_the_slowest_station_after_the_others() -> None:
@@ -71,6 +71,18 @@ def test_each_writer_that_makes_one_batch_passes_the_slowest_station_after_the_o
     assert seconds == pytest.approx(
         alone_s + laws.batch_service_s(SLOW, 6_500) + 7 * 0.5 * alone_s + 8 * 1e-4, rel=1e-3
     )
+
+
+def test_nobody_waits_for_a_channel_while_there_is_one_for_each_writer() -> None:
+    far = SLOW.but(latency_s=0.02, channels=4)
+
+    def load_s(writers: int, channels: int) -> float:
+        device = far.but(channels=channels)
+        return laws.load_s(device, COSTS, writers=writers, commit_rows=100, batches=64)
+
+    assert load_s(4, 4) == pytest.approx(load_s(4, 1_000))
+    safe_s = laws.batch_service_s(far, 1_300)
+    assert 64 * safe_s / 4 < load_s(5, 4) == pytest.approx(64 * safe_s / 4, rel=0.05)
 
 
 def test_a_shared_commit_is_cheaper_for_each_row() -> None:

@@ -218,7 +218,7 @@ class CachedCase(Case):
         """Return the share of the items from the device for which others have to go: in a first run, not all."""
         if self.run > 1:
             return 1.0
-        return max(0.0, 1.0 - self.trace.capacity_bytes / (self.shares()[2] * self.trace.wanted.sum()))
+        return max(0.0, 1.0 - self.trace.capacity_bytes / self.shares()[2] / float(self.trace.wanted.sum()))
 
     def access_s(self) -> Access:
         """Return what a query of one row group takes."""

@@ -49,36 +49,39 @@ def load_s(device: Device, costs: LoadCosts, *, writers: int, commit_rows: int, 
 
     .. math:: \frac{B - N}{N} \, t + f
 
-    where the first N batches, all begun at once, are safe after f: they pass the slowest station one after the other.
+    where the first N batches, all begun at once, are safe after f: they pass the slowest station one after the other,
+    as many abreast as it serves at a time.
     """
     size_bytes, writers = commit_rows * costs.bytes_per_row, min(writers, batches)
     alone_s, wait_s = costs.batch_s + commit_rows * costs.row_s, batch_service_s(device, size_bytes)
-    stations_s = (
-        alone_s * costs.together,
-        wait_s / device.channels,
-        size_bytes / device.bandwidth_bytes_per_s,
-    )
-    rest_s = alone_s + wait_s + costs.wake_s * waking(wait_s) - sum(stations_s)
-    first_s = (writers - 1) * max(stations_s) + sum(stations_s) + rest_s + writers * costs.writer_s
-    return (batches - writers) / writers * cycle_s(writers, stations_s, rest_s) + first_s
+    link_s = size_bytes / device.bandwidth_bytes_per_s
+    stations = ((alone_s * costs.together, 1), (wait_s, device.channels), (link_s, 1))
+    each_s = alone_s + wait_s + costs.wake_s * waking(wait_s)  # the link's part is in the wait already
+    last_s = max(max(0, writers - abreast) * serves_s / abreast for serves_s, abreast in stations)
+    first_s = last_s + each_s + writers * costs.writer_s
+    rest_s = each_s - sum(serves_s for serves_s, _ in stations)
+    return (batches - writers) / writers * cycle_s(writers, stations, rest_s) + first_s
 
 
-def cycle_s(writers: int, stations_s: Sequence[float], rest_s: float) -> float:
+def cycle_s(writers: int, stations: Sequence[tuple[float, int]], rest_s: float) -> float:
     r"""Return the seconds after which each of so many writers comes round.
 
-    At each station a batch is served in its time (`stations_s`) after those that stand there; the rest of a round
-    (`rest_s`) waits for nobody. The n-th writer finds each station as n - 1 have it among themselves:
+    Each of the `stations` serves a batch in s, and C of them at a time; one that finds fewer there need not wait, and
+    another one waits for a C-th of s behind each of the others. The rest of a round (`rest_s`) waits for nobody. The
+    n-th writer finds each station as n - 1 have it among themselves:
 
-    .. math:: t_n = r + \sum_k s_k \, (1 + q_k), \quad q_k = (n - 1) \, \frac{s_k \, (1 + q_k')}{t_{n-1}}
+    .. math:: t_n = r + \sum_k s_k \left(1 + \frac{\max(0, q_k - C_k + 1)}{C_k}\right), \quad
+              q_k = (n - 1) \, \frac{s_k \, (1 + \ldots)}{t_{n-1}}
 
-    Source: M. Reiser and S. S. Lavenberg, Mean-value analysis of closed multichain queueing networks, 1980. Of C
-    channels one serves in a C-th of the time and the rest is a delay (A. Seidmann and others, 1987).
+    Source: M. Reiser and S. S. Lavenberg, Mean-value analysis of closed multichain queueing networks, 1980; several
+    served at a time as if each batch took as long as any other, which it does.
     """
-    waiting = np.zeros(len(stations_s))
+    serves_s, abreast = np.array(stations, float).T
+    there = np.zeros(len(stations))
     for n in range(1, writers + 1):
-        there_s = np.array(stations_s) * (1 + waiting)
+        there_s = serves_s * (1 + np.maximum(0.0, there - abreast + 1) / abreast)
         round_s = rest_s + float(there_s.sum())
-        waiting = n * there_s / round_s
+        there = n * there_s / round_s
     return round_s
 
 
