@@ -138,11 +138,11 @@ def test_a_worker_on_every_core_shares_it_with_whoever_reads(
     assert took_s[1] - took_s[0] == pytest.approx(more_s, abs=1e-12)
 
 
-def test_every_second_of_the_reads_that_are_asked_for_at_once_jumps() -> None:
-    """On one channel with a head: five slots ask at once, and two of their reads have not come in file order."""
+@pytest.mark.parametrize(("slots", "jumps"), [(1, 0), (2, 0), (3, 1), (5, 2), (8, 4), (16, 9), (64, 41)])
+def test_of_the_reads_that_are_asked_for_at_once_more_jump_the_more_there_are(slots: int, jumps: int) -> None:
+    """On one channel with a head, which moves once to the file."""
     arm = Device(name="arm", latency_s=0.0, seek_s=0.01, bandwidth_bytes_per_s=1e15)
-    assert scan(arm, [9] * 20, slots=5) == pytest.approx(0.03)
-    assert scan(arm, [9] * 20, slots=1) == pytest.approx(0.01)
+    assert scan(arm, [9] * 100, slots=slots) == pytest.approx(0.01 * (1 + jumps))
 
 
 def test_a_late_read_is_its_workers_and_keeps_the_window_shut() -> None:

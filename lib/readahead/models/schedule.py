@@ -42,9 +42,9 @@ from readahead.models.queue import (
 )
 from readahead.models.reads import Reads
 
-SWAPPED = 2
-"""When a scan begins, all slots ask at once and not quite in order: every second of those reads jumps (seeks in traces
-of 3 to 32 slots on one channel)."""
+IN_ORDER, SWAPPED = 2, 3
+"""When a scan begins, all slots ask at once and not quite in order: beyond the first two all but every third of those
+reads jump (seeks in traces of 3 to 64 slots on one channel; from run to run half as many or twice)."""
 IN_TURN = 8
 """So few threads are woken in turn, and their reads are answered in file order."""
 STRIDE = 0.618034
@@ -294,7 +294,7 @@ def _scan(
             hand_s = 0.0 if asks else costs.read_s + costs.wake_s * waking(slots[slot, 0] - asked_s[slot])
             handed = spend(later(issue, load(slots, slot)), engine_s=hand_s)
             start = gate = later(handed, spend(gate, engine_s=costs.dispatch_s))
-            if 0 < at < slot_count and at % SWAPPED == 0:
+            if IN_ORDER <= at < slot_count and at % SWAPPED > 0:
                 device.heads[:] = -1
             due, moves = book(device, start, spans[at, 0], spans[at, 1])
             put(slots, slot, due)
