@@ -44,7 +44,7 @@ from readahead.models.reads import Reads
 
 IN_ORDER, SWAPPED = 2, 3
 """When a scan begins, all slots ask at once and not quite in order: beyond the first two all but every third of those
-reads jump (seeks in traces of 3 to 64 slots on one channel; from run to run half as many or twice)."""
+reads jump (mean of traces of 2 to 32 slots on one channel; in single runs none of them to all)."""
 IN_TURN = 8
 """So few threads are woken in turn, and their reads are answered in file order."""
 STRIDE = 0.618034
