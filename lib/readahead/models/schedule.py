@@ -169,7 +169,17 @@ def simulate(
     reads_s, groups_s = np.empty((len(reads.spans), 2)), np.empty((len(reads.rows), 2))
     opened_s, path, seeks, decoding_s = _scan(
         state,
-        (reads.footer, reads.spans, reads.ends, reads.rows, reads.probes, reads.late, reads_s, groups_s),
+        (
+            reads.footer,
+            reads.spans,
+            reads.ends,
+            reads.counts,
+            reads.rows,
+            reads.probes,
+            reads.late,
+            reads_s,
+            groups_s,
+        ),
         (window.slots, window.depth, window.threads, window.sharing),
         _Costs(*map(float, _numbers(costs))),
         reads.keys,
@@ -251,13 +261,13 @@ def _scan(
     device: DeviceState, reads: Any, window: tuple[int, int, int, float], costs: Any, keys: int
 ) -> tuple[float, Moment, int, Floats]:
     """Return when it was open, the end, the seeks since and the seconds of decoding; fill `reads_s` and `groups_s`."""
-    footer, spans, ends, rows, probes, late, reads_s, groups_s = reads
+    footer, spans, ends, counts, rows, probes, late, reads_s, groups_s = reads
     early, (slot_count, depth, threads, sharing) = ends - late if len(late) else ends, window
     opened_s = _open(device, footer, len(rows), costs, keys)
     issue = end = Moment(opened_s, 0.0, 0.0, 0.0, 0.0, 0.0)
     slots, slot_order = _rows(slot_count, issue), queue_of(slot_count)
     asked_s, waited_s, has_late = np.full(slot_count, opened_s), 0.0, len(late) > 0
-    work_s, shared_s = _work_s(ends, rows, costs, keys), sharing * costs.shared_read_s * _counts(ends)
+    work_s, shared_s = _work_s(counts, rows, costs, keys), sharing * costs.shared_read_s * counts
     workers, worker_order = _rows(threads, issue), queue_of(threads)
     places, place_order, there = _rows(depth, issue), queue_of(depth), _rows(len(rows), issue)
     gate = spend(issue, engine_s=-costs.dispatch_s)
@@ -329,17 +339,9 @@ def answer_order(count: int) -> Ints:
 
 
 @compiled
-def _counts(ends: Ints) -> Ints:
-    """Return the reads of each row group."""
-    counts = ends.copy()
-    counts[1:] -= ends[:-1]
-    return counts
-
-
-@compiled
-def _work_s(ends: Ints, rows: Ints, costs: Any, keys: int) -> Floats:
-    """Return the processor's seconds for each row group, read or passed over."""
-    work_s, counts = np.empty(len(rows)), _counts(ends)
+def _work_s(counts: Ints, rows: Ints, costs: Any, keys: int) -> Floats:
+    """Return the processor's seconds for each row group, passed over where it has no reads."""
+    work_s = np.empty(len(rows))
     for group in range(len(rows)):
         decoding_s = decode_s(rows[group], costs.group_s, costs.row_s, costs.large_row_s)
         work_s[group] = (decoding_s if counts[group] else costs.skip_group_s) + keys * costs.prune_key_s

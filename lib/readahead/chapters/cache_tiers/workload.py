@@ -68,7 +68,8 @@ class AccessTrace:
     def spare_bytes(self) -> float:
         """Return what the cache leaves free once all that is asked for, and what a scan takes, are in it."""
         asked_bytes = sum(self.sizes[item] for item in set(self.asked))
-        return max(0.0, self.capacity_bytes - asked_bytes - self.taken_bytes * (self.skew is None))
+        taken_bytes = self.taken_bytes if self.skew is None else 0
+        return max(0.0, self.capacity_bytes - asked_bytes - taken_bytes)
 
     @property
     def taken_bytes(self) -> int:
@@ -287,9 +288,8 @@ class CachedCase(Case):
         per_read = replace(costs, dispatch_s=costs.dispatch_s / max(map(len, spans)))
 
         def seconds(device: Device, slots: int) -> float:
-            return simulate(
-                device, reads, window=replace(self.window, slots=slots), costs=per_read
-            ).finished_s
+            window = replace(self.window, slots=slots)
+            return simulate(device, reads, window=window, costs=per_read).finished_s
 
         slots, kept = self.window.slots, self.cache_costs
         copy_byte_s = kept.copy_byte_s + kept.copy_s * len(reads.spans) / reads.data_bytes
