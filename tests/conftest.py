@@ -32,7 +32,7 @@ def _own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 
 
 _COSTS, _KEEP, _TRY = Calibration.costs, Calibration.keep, Calibration._try
-_TRIES, _NAPS = calibrate.MOST_TRIES, calibrate.MOST_NAPS
+_MODULE = {name: getattr(calibrate, name) for name in ("MOST_TRIES", "MOST_NAPS", "control_s", "strayed")}
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -40,9 +40,11 @@ def _calibrated_in_one_try() -> None:
     """Beside other tests no machine is quiet.
 
     Each run of a calibration is made once, without waiting, and taken for a steady one; models take what is typical.
+    What is measured counts as undisturbed.
     """
     Calibration.costs = lambda self: self.typical()  # type: ignore[method-assign]
     calibrate.MOST_TRIES, calibrate.MOST_NAPS = 1, 0
+    calibrate.control_s, calibrate.strayed = lambda: 1.0, lambda _: 0.0
     Calibration._try = lambda self, turns, again, naps: _TRY(self, 1, again, naps)  # type: ignore[method-assign]
     Calibration.keep = lambda self, costs, *_: _KEEP(self, costs)  # type: ignore[method-assign]
 
@@ -57,8 +59,8 @@ def _cold_engines() -> None:
 def calibrated_as_ever(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let a calibration know again when it was disturbed, and models take its costs."""
     monkeypatch.setattr(Calibration, "costs", _COSTS)
-    monkeypatch.setattr(calibrate, "MOST_TRIES", _TRIES)
-    monkeypatch.setattr(calibrate, "MOST_NAPS", _NAPS)
+    for name, value in _MODULE.items():
+        monkeypatch.setattr(calibrate, name, value)
     monkeypatch.setattr(Calibration, "_try", _TRY)
     monkeypatch.setattr(Calibration, "keep", _KEEP)
 

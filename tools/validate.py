@@ -30,7 +30,7 @@ from readahead.experiments.table_experiment import DEVICE_KNOBS, TableExperiment
 from readahead.measure import calibrate
 from readahead.measure.calibrate import control_s
 from readahead.measure.case import Case
-from readahead.measure.sample import Sample
+from readahead.measure.sample import FEW, Sample
 from readahead.models.estimate import Estimate
 from readahead.running import Event, listening, quietly, tell
 from tools import draws
@@ -40,6 +40,9 @@ TABLES = {"comments_narrow": ("tiny", "small"), "comments": ("tiny",), "lineitem
 ROW_GROUPS = (*(2_048 * 2**n for n in range(10)), 122_880)
 LONGEST_S = 1.2
 """Settings predicted to take longer than this a run are drawn again, so that it ends."""
+SHORT_S, MOST_TIMES = 0.2, 4
+"""Settings predicted to take less than this a run are repeated more often, up to so many times: a core that is slow for
+a moment, as one is that shares its core with another machine, then spoils few of the repeats."""
 DEVICE_BOUND = 3.0
 """A run counts as device-bound when its I/O takes more than this many times its decoding."""
 LEVELS = ("n", "median", "p90", "worst")
@@ -160,7 +163,7 @@ class EveryKnob(TableExperiment):
 EVERY_KNOB = EveryKnob(topic="every knob", title="Every knob", knobs=())
 
 
-def validated(asked: Experiment, *, seed: int, configs: int, repeats: int = 3) -> Iterator[Row]:
+def validated(asked: Experiment, *, seed: int, configs: int, repeats: int = FEW) -> Iterator[Row]:
     """Calibrate the engine on this machine, then yield one row a setting. Raises `Cancelled` when asked to stop."""
     asked.calibrate()
     rng, done = random.Random(seed), 0
@@ -180,11 +183,12 @@ def _described(asked: Experiment, settings: Settings) -> str:
 
 def _measured(source: Experiment, settings: Settings, repeats: int) -> Row:
     """Measure one setting, again while the machine strays; the steadiest try counts."""
+    times = min(MOST_TIMES, math.ceil(SHORT_S / source.model(settings).seconds))
 
     def attempt(_before: int) -> tuple[float, Sample]:
         around = [calibrate.quiet_s(iter(range(calibrate.MOST_NAPS)), control_s)]
         with quietly():
-            sample = source.measure(settings, repeats=repeats)
+            sample = source.measure(settings, repeats=repeats * times)
         around.append(control_s())
         return max(map(calibrate.strayed, around)), sample
 
@@ -269,7 +273,9 @@ def report(rows: Sequence[Row]) -> dict[str, Any]:
 @click.option(
     "--configs", default=24, show_default=True, type=click.IntRange(1, 10_000), help="How many settings."
 )
-@click.option("--repeats", default=3, show_default=True, type=click.IntRange(1, 100), help="Runs of each.")
+@click.option(
+    "--repeats", default=FEW, show_default=True, type=click.IntRange(1, 100), help="Runs of each, at least."
+)
 @click.option(
     "--json", "json_path", type=click.Path(dir_okay=False, path_type=Path), help="Write all figures here too."
 )

@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 from toybox import CHAPTER, study
 
 from readahead.experiments.claim import AGREES, DIFFERS, NOISY, Claim, Reason
+from readahead.measure import calibrate
 from readahead.measure.sample import Value, exactly
 
 
@@ -116,6 +117,22 @@ def test_the_toy_claims_on_a_quiet_a_noisy_and_a_hasty_study() -> None:
     assert (found.verdict, found.reasons) == (DIFFERS, ("The farmer rests at each bucket.",))
     assert fits.on(study(wobble=0.6, repeats=9)).verdict == NOISY
     assert rope.on(study(repeats=2)).verdict == NOISY
+
+
+def test_what_differs_beside_other_work_is_too_noisy_to_say(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The control runs are given: before and after the one sample, and after it was measured anew."""
+    fits, controls = CHAPTER.claim("model_fits"), iter([1.5, 1.4, 1.5, 1.0, 1.0, 1.0])
+    monkeypatch.setattr(calibrate, "control_s", lambda: next(controls))
+    monkeypatch.setattr(calibrate, "strayed", lambda took_s: took_s - 1.0)
+    toy = study()
+    for _ in range(2):
+        found = fits.on(toy)  # the second time of the sample that was kept
+        assert found.verdict == NOISY and found.says.startswith("Too noisy to say. ")
+        assert "45 %" in found.reasons[0] and "Close other programs" in found.reasons[0]
+    toy.forget()
+    assert fits.on(toy).verdict == NOISY
+    toy.forget()
+    assert fits.on(toy).verdict == DIFFERS and not [*controls]
 
 
 def test_a_count_of_nothing_is_told_and_not_raised() -> None:

@@ -199,7 +199,9 @@ def test_a_machine_without_proc_and_affinity_has_a_card(monkeypatch: pytest.Monk
     assert name and sample.this_machine.__wrapped__().cores >= 1
 
 
-def test_where_no_core_can_be_chosen_the_control_run_is_made_on_any(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_where_no_core_can_be_chosen_the_control_run_is_made_on_any(
+    calibrated_as_ever: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
     ours = os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else set()
     assert calibrate.control_s() > 0
     assert not ours or os.sched_getaffinity(0) == ours

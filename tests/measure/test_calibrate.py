@@ -160,7 +160,14 @@ def test_what_was_kept_while_the_machine_stood_still_is_flagged_and_not_calibrat
 
 @pytest.mark.parametrize(
     "damage",
-    [{"holds_for": None}, {"least_s": "x"}, {"before_s": 0}, {"since_s": None}, {"boot_s": []}],
+    [
+        {"holds_for": None},
+        {"took_s": ["x"]},
+        {"took_s": [0]},
+        {"took_s": {}},
+        {"last_s": None},
+        {"boot_s": []},
+    ],
     ids=str,
 )
 @pytest.mark.usefixtures("_own_costs")
@@ -171,18 +178,33 @@ def test_a_damaged_control_run_counts_as_none(damage: dict[str, object]) -> None
     for facts in ({**told, **damage}, {name: value for name, value in told.items() if name not in damage}):
         path.write_text(json.dumps(facts), encoding="utf-8")
         assert calibrate.usual_s(3.0) == 3.0
-    assert calibrate.usual_s(2.0) == 2.0 == calibrate.usual_s(4.0)
+    assert (calibrate.usual_s(2.0), calibrate.usual_s(4.0)) == (2.0, 3.0)
 
 
 @pytest.mark.usefixtures("_own_costs")
-def test_what_the_machine_took_long_ago_is_no_measure(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_usual_lasts_through_a_busy_minute_and_not_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
     clock = SimpleNamespace(time=lambda: 0.0)
     monkeypatch.setattr(calibrate, "time", clock)
-    usual = []
-    for now_s, took_s in [(1e6, 1.0), (1e6 + 200, 2.0), (1e6 + 400, 1.5), (1e6 + 650, 1.6), (1e6 + 800, 1.7)]:
-        clock.time = lambda now_s=now_s: now_s
-        usual.append(calibrate.usual_s(took_s))
-    assert usual == [1.0, 1.0, 1.0, 1.0, 1.5]
+
+    def usual(*took_s: float) -> list[float]:
+        told = []
+        for one_s in took_s:
+            before_s = clock.time()
+            clock.time = lambda now_s=before_s + 1.0: now_s
+            told.append(calibrate.usual_s(one_s))
+        return told
+
+    assert set(usual(*[1.0] * 70)) == {1.0}
+    assert set(usual(0.9, *[2.0] * 60)) == {1.0}  # a quick moment is not usual, nor is a busy minute
+    assert usual(*[2.0] * 540)[-1] == 2.0  # nor what was long ago
+
+
+@pytest.mark.usefixtures("_own_costs")
+def test_of_each_second_one_control_run_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(calibrate, "time", SimpleNamespace(time=lambda: 1e6))
+    for took_s in (1.0, 1.1, 1.2, 1.3):
+        assert calibrate.usual_s(took_s) == 1.0
+    assert json.loads(toll().path.with_name("control.json").read_text(encoding="utf-8"))["took_s"] == [1.0]
 
 
 @pytest.mark.usefixtures("_own_costs")

@@ -9,6 +9,7 @@ import threading
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from readahead.__main__ import run
@@ -98,7 +99,9 @@ def test_what_is_counted_differently_is_named() -> None:
     assert replace(near, profiled={"row_groups": 110}).differences == ["row groups: model 100, profile 110"]
 
 
-def test_a_setting_is_measured_again_while_the_machine_strays(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_setting_is_measured_again_while_the_machine_strays(
+    calibrated_as_ever: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The control runs are given; what is measured between them is real. A machine is waited for, but not for ever."""
     controls = iter([*[1.5] * 7, 1.3, 1.0, 1.2, 1.0, 1.02])
     monkeypatch.setattr(validate, "control_s", lambda: next(controls))
@@ -127,5 +130,5 @@ def test_every_chapter_can_be_drawn_from_and_modeled(topic: str) -> None:
 
 def test_a_chapter_is_held_to_its_own_knobs() -> None:
     (row,) = validate.validated(chapter("fragments").experiment, seed=4, configs=1, repeats=1)
-    assert row.modeled_s > 0 and row.measured_s == row.seconds[0]
+    assert row.modeled_s > 0 and row.measured_s == np.median(row.seconds)
     assert row.modeled["reads"] == row.traced["reads"]

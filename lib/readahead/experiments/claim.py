@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from readahead import units
+from readahead.measure.calibrate import STRAYED
 from readahead.measure.sample import FEW, Sample, Value, value
 
 AGREES, DIFFERS, NOISY = "agrees", "differs", "too noisy to say"
@@ -70,12 +71,24 @@ class Claim:
     reasons: tuple[Reason, ...] = ()
 
     def on(self, study: Any) -> Finding:
-        """Test the claim on a study, measuring what was not measured yet."""
-        left, right = (
-            side(study) if callable(side) else study.measured.seconds(**side)
-            for side in (self.left, self.right)
+        """Test the claim on a study, measuring what was not measured yet.
+
+        Nothing differs that was measured beside other work: with a core taken, two workers are no faster than one.
+        """
+        with study.noting() as noted:
+            left, right = (
+                side(study) if callable(side) else study.measured.seconds(**side)
+                for side in (self.left, self.right)
+            )
+        found = self.test(left, right, study)
+        if found.verdict != DIFFERS or (strayed := study.strayed(noted)) <= STRAYED:
+            return found
+        busy = (
+            f"Something else kept this machine busy: a control run, always the same, strayed by"
+            f" {units.text(strayed, '1', 2)}. Close other programs and measure again."
         )
-        return self.test(left, right, study)
+        says = found.says.replace(DIFFERS.capitalize(), NOISY.capitalize(), 1)
+        return Finding(verdict=NOISY, says=says, reasons=(busy,))
 
     def test(self, left: Value | Sample | float, right: Value | Sample | float, study: Any = None) -> Finding:
         """Test the claim on two values; a `Sample` counts as its seconds."""

@@ -22,10 +22,13 @@ from dataclasses import dataclass, field
 from types import CodeType
 from typing import Any
 
+import numpy as np
+
 from readahead.errors import BadValue, require_repeats
 from readahead.experiments.experiment import Experiment, Settings
 from readahead.experiments.figure import Line, Traces, curve, dots
 from readahead.experiments.run import Run
+from readahead.measure import calibrate
 from readahead.measure.sample import FEW, Sample, Value, exactly, value
 from readahead.models.estimate import Estimate
 from readahead.published import Figure, Ratio
@@ -182,6 +185,8 @@ class Study:
         self.model = Source(self, lambda **changes: experiment.predicted(self.settings(**changes)))
         self.measured = Source(self, lambda **changes: value(self.sample(**changes)))
         self._samples: dict[str, Sample] = {}
+        self._controls_s: dict[str, tuple[float, float]] = {}
+        """The control runs before and after each sample."""
         self._lock = threading.RLock()
         self._noted: list[dict[str, dict[str, Any]]] = []
 
@@ -210,7 +215,9 @@ class Study:
             for noted in self._noted:
                 noted[key] = settings
             if key not in self._samples:
+                before_s = calibrate.control_s()
                 self._samples[key] = self.experiment.measure(settings, repeats=repeats)
+                self._controls_s[key] = (before_s, calibrate.control_s())
             return self._samples[key]
 
     @contextmanager
@@ -222,6 +229,11 @@ class Study:
             yield noted
         finally:
             self._noted.remove(noted)
+
+    def strayed(self, noted: Mapping[str, Mapping[str, Any]]) -> float:
+        """Return how far the control runs beside the noted samples lie from the usual, as a share: their median."""
+        took_s = [one_s for key in noted for one_s in self._controls_s.get(key, ())]
+        return float(np.median([*map(calibrate.strayed, took_s)])) if took_s else 0.0
 
     def runs(self, noted: Mapping[str, Mapping[str, Any]]) -> list[Run]:
         """Return the runs that were noted, as far as they are still kept."""

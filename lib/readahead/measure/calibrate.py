@@ -11,8 +11,8 @@ from __future__ import annotations
 import contextlib
 import functools
 import json
-import math
 import os
+import statistics
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -53,10 +53,10 @@ _DAMAGED = (OSError, ValueError, KeyError, TypeError, RecursionError)
 
 STRAYED, MOST_TRIES = 0.10, 3
 """How far a control run may lie from the usual, and how often something is measured at most until it does not."""
-NAP_S, MOST_NAPS = 0.05, 40
+NAP_S, MOST_NAPS = 0.05, 10
 """How long one sleeps until one looks again whether the machine is quiet, and how often in one calibration, at most."""
-LATELY_S = 300.0
-"""How long the least of the control runs counts, at the least."""
+LATELY = 600
+"""How many control runs are kept, one of each second."""
 CONTROL_CORES = 8
 """So many cores tell how the machine is."""
 BOOT_S = 60.0
@@ -89,7 +89,7 @@ def _sum_s() -> float:
     took_s = []
     for _ in range(3):
         start_s = time.perf_counter()
-        sum(number * number % 7 for number in range(40_000))
+        sum(number * number % 7 for number in range(20_000))
         took_s.append(time.perf_counter() - start_s)
     return float(np.median(took_s))
 
@@ -111,25 +111,25 @@ def strayed(took_s: float) -> float:
 
 
 def usual_s(seen_s: float) -> float:
-    """Return the least that a control run took of late, `seen_s` among them, and keep it.
+    """Return what a control run took of late, `seen_s` among them: the median. Keep `seen_s` too.
 
-    That is in these five minutes and in the last five in which any was made, since this machine was started: its pace
-    may change for good, as when it is warm or runs on its battery.
+    Not the least, for a machine that shares its cores may be quickest for a moment only. One control run a second is
+    kept, of the last seconds in which any was made since this machine was started: its pace may change for good, as
+    when it is warm or runs on its battery.
     """
     path, now_s = paths.cache_dir() / "control.json", time.time()
-    since_s, before_s, least_s = now_s, seen_s, math.inf
+    last_s, took_s = 0.0, list[float]()
     with contextlib.suppress(*_DAMAGED):  # none yet, or damaged: this one is the first
         told = _unwritten.get(path) or paths.read_json(path)
-        for name, high in (("since_s", 1e11), ("before_s", 10), ("least_s", 10)):
-            require_range(name, told[name], low=1e-9, high=high)
+        for one_s in (told["last_s"], *told["took_s"]):
+            require_range("control run", one_s, low=1e-9, high=1e11)
         if told["holds_for"] == _machine() and _since_boot(told):
-            since_s, before_s, least_s = told["since_s"], told["before_s"], told["least_s"]
-    if not 0 <= now_s - since_s < LATELY_S:
-        since_s, before_s, least_s = now_s, least_s, math.inf
-    if seen_s < least_s:
-        lately = {"since_s": since_s, "before_s": before_s, "least_s": seen_s}
+            last_s, took_s = told["last_s"], [*told["took_s"]]
+    took_s = [*took_s[-LATELY:], seen_s]
+    if not 0 <= now_s - last_s < 1:
+        lately = {"last_s": now_s, "took_s": took_s}
         _write(path, {"holds_for": _machine(), "boot_s": psutil.boot_time(), **lately})
-    return min(before_s, least_s, seen_s)
+    return statistics.median_low(took_s)
 
 
 def until_steady(attempt: Callable[[int], TriedT]) -> list[TriedT]:
