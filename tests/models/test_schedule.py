@@ -232,6 +232,38 @@ def test_bloom_filters_are_asked_one_after_the_other_whatever_is_in_flight() -> 
     assert none.finished_s == pytest.approx(together.finished_s, rel=1e-12)
 
 
+def probed(spans: list[list[tuple[int, int]]]) -> Reads:
+    """Return the reads of row groups of one row, each with a Bloom filter of a byte to ask first."""
+    reads = Reads.of([], spans, [1] * len(spans))
+    return replace(reads, probes=spans_of([(10**6 + n, 1) for n in range(len(spans))]))
+
+
+def test_a_bloom_filter_is_asked_before_the_reads_that_have_no_slot_yet() -> None:
+    device = Device(name="d", latency_s=0.01, bandwidth_bytes_per_s=1e12, channels=1)
+    reads = probed([[(n, 1) for n in range(4)], [(9, 1)]])
+    seen = simulate(device, reads, window=Window(slots=2, depth=2, threads=1), costs=FREE)
+    # filter, two reads, filter, the other two, and the other group's
+    assert seen.reads_s[:, 1] == pytest.approx([0.02, 0.03, 0.05, 0.06, 0.07])
+
+
+@pytest.mark.parametrize(("threads", "finished_s"), [(1, 0.147), (2, 0.115)])
+def test_who_asks_a_bloom_filter_is_a_worker_and_decodes_first_what_is_there(
+    threads: int, finished_s: float
+) -> None:
+    """In ms: a filter takes 10, a read 11, decoding 4.
+
+    One worker asks at 0, 10 and 20, at 34 after a group, at 52 after two, and then after each one, at 66 and so on up
+    to 122; the last group is there at 143. Of two workers one decodes meanwhile.
+    """
+    device = Device(
+        name="d", latency_s=0.01, bandwidth_bytes_per_s=1e15, channel_bandwidth_bytes_per_s=1e9, channels=64
+    )
+    reads = probed([[(n * 10**6, 10**6)] for n in range(10)])
+    window = Window(slots=10, depth=10, threads=threads)
+    seen = simulate(device, reads, window=window, costs=replace(FREE, group_s=0.004))
+    assert seen.finished_s == pytest.approx(finished_s, rel=1e-6)
+
+
 def test_the_timeline_counts_what_was_read() -> None:
     reads = Reads.of([(900, 100)], [[(0, 10), (50, 20)], []], [5, 5])
     timeline = simulate(FLASH, reads, window=Window(slots=2, depth=2, threads=1), costs=FREE)

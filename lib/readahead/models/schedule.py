@@ -2,9 +2,10 @@
 
 Graham's list scheduling (1966) with a window, as DuckDB 2.0 scans: a few slots read, a row group is decoded by one
 worker when all of it is there, and only `read_ahead_depth` groups are under way, counted in file order with those that
-a filter rules out; a group leaves when it is decoded. A group whose Bloom filter has to be asked first is held up:
-the thread that passes the reads out fetches the filter itself, and waits for it. And where filters are read first, the
-worker that decodes fetches the other columns itself, if a row has passed, and waits for them.
+a filter rules out; a group leaves when it is decoded. A group whose Bloom filter has to be asked first is held up: a
+worker that has nothing to decode fetches the filter itself, waits for it, and passes the group's reads out, which come
+behind the next filter where no slot is free. And where filters are read first, the worker that decodes fetches the
+other columns itself, if a row has passed, and waits for them.
 """
 
 from __future__ import annotations
@@ -32,6 +33,7 @@ from readahead.models.queue import (
     book_at,
     compiled,
     front,
+    inlined,
     later,
     load,
     put,
@@ -45,6 +47,8 @@ from readahead.models.reads import Reads
 IN_ORDER, SWAPPED = 2, 3
 """When a scan begins, all slots ask at once and not quite in order: beyond the first two all but every third of those
 reads jump (mean of traces of 2 to 32 slots on one channel; in single runs none of them to all)."""
+MOMENT = 2
+"""Two things are the same moment, and either may be first, if no more than so many `Costs.read_s` lie between them."""
 IN_TURN = 8
 """So few threads are woken in turn, and their reads are answered in file order."""
 STRIDE = 0.618034
@@ -265,56 +269,88 @@ def _scan(
     early, (slot_count, depth, threads, sharing) = ends - late if len(late) else ends, window
     opened_s = _open(device, footer, len(rows), costs, keys)
     issue = end = Moment(opened_s, 0.0, 0.0, 0.0, 0.0, 0.0)
-    slots, slot_order = _rows(slot_count, issue), queue_of(slot_count)
-    asked_s, waited_s, has_late = np.full(slot_count, opened_s), 0.0, len(late) > 0
+    has_late, has_probes, waited_s = len(late) > 0, len(probes) > 0, 0.0
+    ordered = has_late or has_probes
     work_s, shared_s = _work_s(counts, rows, costs, keys), sharing * costs.shared_read_s * counts
     workers, worker_order = _rows(threads, issue), queue_of(threads)
     places, place_order, there = _rows(depth, issue), queue_of(depth), _rows(len(rows), issue)
-    gate = spend(issue, engine_s=-costs.dispatch_s)
-    last, seeks, group = len(rows), 0, 0
-    full, whose = _at_once(ends, min(depth, last), 0 if has_late or len(probes) else slot_count)
+    last, seeks, group, passed = len(rows), 0, 0, 0
+    full, whose = _at_once(ends, min(depth, last), 0 if ordered else slot_count)
+    slots = (_rows(slot_count, issue), queue_of(slot_count), np.full(slot_count, opened_s))
+    asked, gate = _rows(last, issue), _rows(1, spend(issue, engine_s=-costs.dispatch_s))
+    of = np.repeat(np.arange(last), np.diff(np.append(0, ends)))
+    hands = (device, costs, (spans, of, ends, early, whose), slots, gate, asked, there, reads_s)
     for step in range(last + depth):
         while group < min(step, last) and step >= full:  # what was passed out is decoded
+            # a worker decodes what is there before it asks a filter; what comes that very moment, every other time
+            until_s = issue.time_s if has_probes and step < group + depth else math.inf
+            if passed < ends[group]:
+                passed, seeks = _pass_out(hands, passed, ends[group], until_s, seeks)
+            if passed < ends[group] or there[group, 0] > until_s - group % 2 * MOMENT * costs.read_s:
+                break
             worker = front(worker_order)
             begun = done = later(load(workers, worker), load(there, group))
             waited_s = begun.time_s - workers[worker, 0]
-            if has_late and step < group + depth - (waited_s == 0.0):
+            if has_late and not has_probes and step < group + depth - (waited_s == 0.0):
                 break  # its worker would ask for late reads only when others, not yet passed out, have been asked for
-            done, moves = _read_late(device, done, costs, spans, early[group], ends[group], reads_s)
-            seeks += moves
+            done, seeks = _read_late(device, done, costs, spans, (early[group], ends[group]), reads_s, seeks)
             done = spend(done, cpu_s=work_s[group] + (0.0 if waited_s else shared_s[group]))
             groups_s[group, 0], groups_s[group, 1] = begun.time_s, done.time_s
             put(workers, worker, done)
             requeue(worker_order, workers)
-            put(places, group % depth if has_late else front(place_order), done)
+            put(places, group % depth if ordered else front(place_order), done)
             requeue(place_order, places)
             end, group = later(end, done), group + 1
         if step >= last:
             continue
         # it waits for a place in the window
-        issue = later(issue, load(places, step % depth if has_late else front(place_order)))
-        asks = len(probes) > 0 and probes[step, 1] > 0
-        if asks:
-            issue, moves = _waited(device, issue, costs.wake_s, probes[step, 0], probes[step, 1])
-            seeks += moves
+        issue = later(issue, load(places, step % depth if ordered else front(place_order)))
+        if has_probes and probes[step, 1] > 0:
+            worker = front(worker_order)
+            issue = later(issue, load(workers, worker))
+            before = ends[step - 1] if step else 0
+            passed, seeks = _pass_out(hands, passed, before, issue.time_s, seeks)
+            issue, seeks = _waited(device, issue, costs, probes[step, 0], probes[step, 1], seeks)
+            put(workers, worker, issue)
+            requeue(worker_order, workers)
+        put(asked, step, issue)
         put(there, step, later(load(there, step), issue))
-        for at in range(ends[step - 1] if step else 0, early[step]):
-            slot = front(slot_order)
-            # while a read is handed over, the next filter is already asked for: that much is hidden
-            hand_s = 0.0 if asks else costs.read_s + costs.wake_s * waking(slots[slot, 0] - asked_s[slot])
-            handed = spend(later(issue, load(slots, slot)), engine_s=hand_s)
-            start = gate = later(handed, spend(gate, engine_s=costs.dispatch_s))
-            if IN_ORDER <= at < slot_count and at % SWAPPED > 0:
-                device.heads[:] = -1
-            due, moves = book(device, start, spans[at, 0], spans[at, 1])
-            put(slots, slot, due)
-            requeue(slot_order, slots)
-            read = whose[at] if at < len(whose) else at
-            its = int(np.searchsorted(ends, read, side="right")) if at < len(whose) else step
-            put(there, its, later(load(there, its), due))
-            asked_s[slot], reads_s[read, 0], reads_s[read, 1] = start.time_s, start.time_s, due.time_s
-            seeks += moves
+        if not has_probes:
+            passed, seeks = _pass_out(hands, passed, ends[step], math.inf, seeks)
     return opened_s, spend(end, engine_s=costs.wake_s * waking(waited_s)), seeks, work_s
+
+
+@inlined
+def _pass_out(hands: Any, at: int, end: int, until_s: float, seeks: int) -> tuple[int, int]:
+    """Pass out the reads from `at` to `end`, none after `until_s`; return the next one, and the seeks so far.
+
+    They are passed out in order, each to a free slot; what filters have to show to be needed is left out.
+    """
+    device, costs, (spans, of, ends, early, whose), (free, order, since_s), gate, asked, there, reads_s = (
+        hands
+    )
+    while at < end:
+        group = of[at]
+        if at >= early[group]:
+            at = ends[group]
+            continue
+        slot = front(order)
+        hand_s = costs.read_s + costs.wake_s * waking(free[slot, 0] - since_s[slot])
+        handed = spend(later(load(asked, group), load(free, slot)), engine_s=hand_s)
+        start = later(handed, spend(load(gate, 0), engine_s=costs.dispatch_s))
+        if start.time_s > until_s:
+            break
+        put(gate, 0, start)
+        if IN_ORDER <= at < len(since_s) and at % SWAPPED > 0:
+            device.heads[:] = -1
+        due, moves = book(device, start, spans[at, 0], spans[at, 1])
+        put(free, slot, due)
+        requeue(order, free)
+        read = whose[at] if at < len(whose) else at
+        put(there, of[read], later(load(there, of[read]), due))
+        since_s[slot], reads_s[read, 0], reads_s[read, 1] = start.time_s, start.time_s, due.time_s
+        at, seeks = at + 1, seeks + moves
+    return at, seeks
 
 
 @compiled
@@ -349,20 +385,28 @@ def _work_s(counts: Ints, rows: Ints, costs: Any, keys: int) -> Floats:
 
 
 @compiled
-def _waited(device: DeviceState, now: Moment, wake_s: float, offset: int, size: int) -> tuple[Moment, int]:
-    """Let a thread read and wait; return when it goes on, and the seeks."""
-    due, seeks = book(device, now, offset, size)
-    return spend(due, engine_s=OWN_WAKE * wake_s * waking(due.time_s - now.time_s)), seeks
+def _waited(
+    device: DeviceState, now: Moment, costs: Any, offset: int, size: int, seeks: int
+) -> tuple[Moment, int]:
+    """Let a thread read and wait; return when it goes on, and the seeks so far."""
+    due, moves = book(device, now, offset, size)
+    woken_s = OWN_WAKE * costs.wake_s * waking(due.time_s - now.time_s)
+    return spend(due, engine_s=costs.read_s + woken_s), seeks + moves
 
 
 @compiled
 def _read_late(
-    device: DeviceState, now: Moment, costs: Any, spans: Ints, first: int, end: int, reads_s: Floats
+    device: DeviceState,
+    now: Moment,
+    costs: Any,
+    spans: Ints,
+    part: tuple[int, int],
+    reads_s: Floats,
+    seeks: int,
 ) -> tuple[Moment, int]:
     """Let a worker read what its filters have shown to be needed, one read after the other."""
-    seeks = 0
-    for at in range(first, end):
-        due, moves = _waited(device, now, costs.wake_s, spans[at, 0], spans[at, 1])
-        reads_s[at, 0], reads_s[at, 1] = now.time_s, due.time_s
-        now, seeks = due, seeks + moves
+    for at in range(part[0], part[1]):
+        asked_s = now.time_s
+        now, seeks = _waited(device, now, costs, spans[at, 0], spans[at, 1], seeks)
+        reads_s[at, 0], reads_s[at, 1] = asked_s, now.time_s
     return now, seeks
