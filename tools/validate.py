@@ -1,7 +1,7 @@
 """`make validate`, the model against measurements: settings are drawn at random, the model answers, DuckDB is measured.
 
 Before and after each setting a control run, the same sum on every core, tells how steady the machine is: a setting
-waits a few seconds for a quiet machine, and is measured again if the control run strayed beside it. Errors are summed
+waits half a second for a quiet machine, and is measured again if the control run strayed beside it. Errors are summed
 up for all settings, and for those that the device bounds.
 """
 
@@ -40,6 +40,9 @@ TABLES = {"comments_narrow": ("tiny", "small"), "comments": ("tiny",), "lineitem
 ROW_GROUPS = (*(2_048 * 2**n for n in range(10)), 122_880)
 LONGEST_S = 1.2
 """Settings predicted to take longer than this a run are drawn again, so that it ends."""
+EVERY, TURNS = 5, 4
+"""The engine is calibrated anew before every fifth setting, in so many turns: a machine that shares its cores drifts
+from minute to minute, and what is validated is the model, not how old its costs are."""
 SHORT_S, MOST_TIMES = 0.2, 4
 """Settings predicted to take less than this a run are repeated more often, up to so many times: a core that is slow for
 a moment, as one is that shares its core with another machine, then spoils few of the repeats."""
@@ -111,10 +114,10 @@ class Row:
 class EveryKnob(TableExperiment):
     """Scans and lookups with every knob over its whole range, on a log scale."""
 
-    def calibrate(self, settings: Settings | None = None) -> None:
+    def calibrate(self, settings: Settings | None = None, turns: int = 0) -> None:
         """Calibrate the engine for each table."""
         for table in TABLES:
-            calibrate.engine(table).run(5)
+            calibrate.engine(table).run(turns)
 
     def draw(self, rng: random.Random) -> dict[str, Any]:
         """Draw the settings of one case."""
@@ -164,10 +167,12 @@ EVERY_KNOB = EveryKnob(topic="every knob", title="Every knob", knobs=())
 
 
 def validated(asked: Experiment, *, seed: int, configs: int, repeats: int = FEW) -> Iterator[Row]:
-    """Calibrate the engine on this machine, then yield one row a setting. Raises `Cancelled` when asked to stop."""
-    asked.calibrate()
-    rng, done = random.Random(seed), 0
+    """Yield one row a setting, the engine calibrated on this machine. Raises `Cancelled` when asked to stop."""
+    rng, done, calibrated = random.Random(seed), 0, -1
     while done < configs:
+        if calibrated < done // EVERY:
+            asked.calibrate(turns=TURNS)
+            calibrated = done // EVERY
         settings = asked.draw(rng) if isinstance(asked, EveryKnob) else draws.draw(asked, rng)
         if asked.model(settings).seconds > LONGEST_S:
             continue

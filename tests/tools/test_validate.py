@@ -109,7 +109,7 @@ def test_a_setting_is_measured_again_while_the_machine_strays(
     monkeypatch.setattr(calibrate, "MOST_NAPS", 6)
     monkeypatch.setattr(calibrate, "NAP_S", 0.0)
     monkeypatch.setattr(calibrate, "MOST_TRIES", 3)
-    monkeypatch.setattr(type(EVERY_KNOB), "calibrate", lambda _: None)
+    monkeypatch.setattr(type(EVERY_KNOB), "calibrate", lambda _, **__: None)
     [row] = validate.validated(EVERY_KNOB, seed=3, configs=1, repeats=1)
     assert (row.tries, row.strayed, [*controls]) == (3, pytest.approx(0.02), [])
     assert validate.report([row])["repeated"] == 1

@@ -147,17 +147,18 @@ class Experiment(ABC):
         """Return what the model at these settings takes from this machine."""
         return ()
 
-    def calibrate(self, settings: Settings | None = None) -> None:
+    def calibrate(self, settings: Settings | None = None, turns: int = 0) -> None:
         """Calibrate anew what the model takes from this machine, at these settings or the usual. Raises `Cancelled`.
 
-        Of the knob `calibrated_each` every choice is calibrated.
+        All runs are made in so many turns, 0 for as many as is usual. Of the knob `calibrated_each` every choice is
+        calibrated.
         """
         asked = settings or self.settings()
         each = self.knob(self.calibrated_each).choices if self.calibrated_each else ()
         turned = [asked, *({**asked, self.calibrated_each: choice} for choice in each)]
         found = {one.name: one for now in turned for one in self.calibrations(now)}
         for one in found.values():
-            one.run()
+            one.run(turns)
 
     def doubts(self, settings: Settings) -> tuple[str, ...]:
         """Return why the model may be off because of its calibration, and what to do; nothing if it is steady."""

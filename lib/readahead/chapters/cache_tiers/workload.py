@@ -120,8 +120,7 @@ class CacheCosts:
     """Decoding a row of the wanted columns."""
     purge_row_s: float = 140e-9
     """What such a row takes more while the cache fills all of its memory: DuckDB 2.0 gives freed memory back to the
-    system whenever there is no more room for it beside what is in use, and then takes it again, page by page (seen in
-    a debugger: `BufferPool::EvictBlocks`, `BlockAllocator::TryFlushDeallocated`)."""
+    system where no room for it is left, and takes it again page by page (`BlockAllocator::TryFlushDeallocated`)."""
     read_s: float = 800e-6
     read_byte_s: float = 0.5e-9
     """What a read adds to the device's own time: threads sleep and are woken, and each byte is copied twice."""
@@ -138,9 +137,10 @@ class CacheCosts:
     """Decoding a row group from memory, in a scan."""
     scan_row_s: float = 90e-9
     """The same for each of its rows."""
+    scan_fetch_s: float = 30e-6
+    """What of a row group's time another thread takes meanwhile, where it may fetch ahead."""
     scan_purge_row_s: float = 40e-9
-    """What such a row takes more while the cache fills all of its memory, as in a query of one row group; a scan uses
-    most of its memory again."""
+    """What such a row takes more while the cache fills all of its memory; a scan uses most of its memory again."""
     copy_s: float = 300e-6
     copy_byte_s: float = 1e-9
     """What a scan takes more for each read and each byte that it puts into the cache: one read after the other."""
@@ -242,8 +242,7 @@ class CachedCase(Case):
     def _queries(self) -> Mapping[str, float]:
         """Return the terms of queries, each of which asks for one row group and waits for all of it."""
         access = self.access_s()
-        memory, spilled, missed = self.shares()
-        count = len(self.trace.asked)
+        (memory, spilled, missed), count = self.shares(), len(self.trace.asked)
         terms_s = {name: count * missed * took_s for name, took_s in access.device_s.items()}
         terms_s["cpu"] += count * (access.own_s + memory * access.memory_s)
         terms_s["disk"] += count * spilled * access.disk_s
@@ -255,9 +254,10 @@ class CachedCase(Case):
         From the spill folder blocks come while others are decoded, if more than one may be under way.
         """
         trace, slots, kept = self.trace, self.window.slots, self.cache_costs
-        _, spilled, missed = self.shares()
+        memory, spilled, missed = self.shares()
         row_s = kept.scan_row_s + kept.scan_purge_row_s * self.purging
-        own_s = _fixed_s(costs) + sum(kept.scan_group_s + rows * row_s for rows in trace.rows)
+        group_s = kept.scan_group_s - (slots > 1) * memory * kept.scan_fetch_s
+        own_s = _fixed_s(costs) + sum(group_s + rows * row_s for rows in trace.rows)
         recall_byte_s = kept.recall_byte_s if slots == 1 else kept.recall_ahead_byte_s
         disk_s = spilled * sum(trace.sizes) * recall_byte_s
         io_s, copy_s, waits_s, moves_s = 0.0, 0.0, 1.0, 1.0
@@ -358,12 +358,11 @@ FULL, TIGHT, AMPLE = 1.01, 1.1, 3.0
 CELLS: tuple[dict[str, Any], ...] = (
     {"memory": AMPLE}, {"memory": FULL}, {"memory": AMPLE, "run": 1}, {}, {"spills": True},
     {"spills": True, "run": 1},
-    {"memory": AMPLE, "scan": True}, {"memory": TIGHT, "scan": True}, {"run": 1, "scan": True},
-    {"spills": True, "scan": True}, {"spills": True, "scan": True, "depth": 4},
+    {"memory": AMPLE, "scan": True}, {"memory": AMPLE, "scan": True, "depth": 4}, {"memory": TIGHT, "scan": True},
+    {"run": 1, "scan": True}, {"spills": True, "scan": True}, {"spills": True, "scan": True, "depth": 4},
 )  # fmt: skip
-"""Queries from memory, from memory of which nothing is free, first fetched, fetched again, from the spill folder, first
-fetched while what was there is written to it; then a scan from memory, from memory of which little is free, first
-fetched, and from the spill folder, one after the other or read ahead."""
+"""Queries from memory, from full memory, first fetched, fetched again, from the spill folder, first fetched while it is
+written to; scans from memory, read ahead, from nearly full memory, first fetched, from the spill folder, read ahead."""
 PROBE = Device(name="probe", latency_s=0.003, bandwidth_bytes_per_s=1e12, channels=64)
 """A device that makes the engine wait: what has waited runs slower than what never did."""
 
@@ -415,7 +414,7 @@ def _costs(seen: Sequence[float]) -> CacheCosts:
     sizes = np.array([np.mean([group.size_bytes for group in _groups(recipe)]) for recipe in RECIPES])
     seconds = np.median(np.reshape(seen, (-1, len(CELLS) * len(RECIPES) + 1)), axis=0)
     cells = seconds[:-1].reshape(len(CELLS), -1)
-    memory, full, first, again, spilled, written, scan, tight, fetched, recalled, ahead = cells
+    memory, full, first, again, spilled, written, scan, beside, tight, fetched, recalled, ahead = cells
     every = (*RECIPES, SHORT_GROUPS)
     rows = np.array([float(recipe.effective_row_group_rows) for recipe in every])
     ample = np.array([_case(recipe, memory=AMPLE).purging for recipe in every])
@@ -433,6 +432,7 @@ def _costs(seen: Sequence[float]) -> CacheCosts:
     known = calibrate.engine("comments").costs()
     decoding = scan - _fixed_s(known) / QUERIES - (ample * rows)[:-1] * scan_purged_s
     costs["scan_group_s"], costs["scan_row_s"] = line(list(zip(rows[:-1], decoding, strict=True)))
+    costs["scan_fetch_s"] = max(0.0, np.median(scan - beside))
     plain = [_case(recipe, run=1, scan=True).missed_scan_s(known)[0] / QUERIES for recipe in RECIPES]
     for name, took in {
         "read": first - memory - PROBE.latency_s,

@@ -160,9 +160,9 @@ class ScaleOut(TableExperiment):
             machine=this_machine(),
         )
 
-    def calibrate(self, settings: Settings | None = None) -> None:
+    def calibrate(self, settings: Settings | None = None, turns: int = 0) -> None:
         """Calibrate the engine, and the cluster's empty rounds."""
-        super().calibrate(settings)
+        super().calibrate(settings, turns)
         cluster.cluster(LOCAL).open()
 
     # -- knobs ---------------------------------------------------------------------------------------
