@@ -31,7 +31,7 @@ def _own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
         del os.environ["READAHEAD_CACHE"]
 
 
-_COSTS, _KEEP, _TRY = Calibration.costs, Calibration.keep, Calibration._try
+_COSTS, _KEEP, _RUN = Calibration.costs, Calibration.keep, Calibration.run
 _MODULE = {name: getattr(calibrate, name) for name in ("MOST_TRIES", "MOST_NAPS", "control_s", "strayed")}
 
 
@@ -45,7 +45,7 @@ def _calibrated_in_one_try() -> None:
     Calibration.costs = lambda self: self.typical()  # type: ignore[method-assign]
     calibrate.MOST_TRIES, calibrate.MOST_NAPS = 1, 0
     calibrate.control_s, calibrate.strayed = lambda: 1.0, lambda _: 0.0
-    Calibration._try = lambda self, turns, again, naps: _TRY(self, 1, again, naps)  # type: ignore[method-assign]
+    Calibration.run = lambda self, turns=0: _RUN(self, 1)  # type: ignore[method-assign]
     Calibration.keep = lambda self, costs, *_: _KEEP(self, costs)  # type: ignore[method-assign]
 
 
@@ -61,7 +61,7 @@ def calibrated_as_ever(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Calibration, "costs", _COSTS)
     for name, value in _MODULE.items():
         monkeypatch.setattr(calibrate, name, value)
-    monkeypatch.setattr(Calibration, "_try", _TRY)
+    monkeypatch.setattr(Calibration, "run", _RUN)
     monkeypatch.setattr(Calibration, "keep", _KEEP)
 
 

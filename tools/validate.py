@@ -32,7 +32,7 @@ from readahead.measure.calibrate import control_s
 from readahead.measure.case import Case
 from readahead.measure.sample import FEW, Sample
 from readahead.models.estimate import Estimate
-from readahead.running import Event, listening, quietly, tell
+from readahead.running import Event, listening, tell
 from tools import draws
 
 TABLES = {"comments_narrow": ("tiny", "small"), "comments": ("tiny",), "lineitem": ("tiny",)}
@@ -190,15 +190,10 @@ def _measured(source: Experiment, settings: Settings, repeats: int) -> Row:
     """Measure one setting, again while the machine strays; the steadiest try counts."""
     times = min(MOST_TIMES, math.ceil(SHORT_S / source.model(settings).seconds))
 
-    def attempt(_before: int) -> tuple[float, Sample]:
-        around = [calibrate.quiet_s(iter(range(calibrate.MOST_NAPS)), control_s)]
-        with quietly():
-            sample = source.measure(settings, repeats=repeats * times)
-        around.append(control_s())
-        return max(map(calibrate.strayed, around)), sample
+    def run() -> Sample:
+        return source.measure(settings, repeats=repeats * times)
 
-    found = calibrate.until_steady(attempt)
-    strayed, sample = found[0]
+    strayed, tries, sample = calibrate.steadiest(run, iter(range(calibrate.MOST_NAPS)), control_s)
     estimate = source.model(settings)  # the file is built now, so the model knows its exact reads
     predicted = source.predicted(settings)
     profile, reads = sample.profile, sample.reads
@@ -224,7 +219,7 @@ def _measured(source: Experiment, settings: Settings, repeats: int) -> Row:
         modeled_low_s=predicted.low,
         modeled_high_s=predicted.high,
         strayed=strayed,
-        tries=len(found),
+        tries=tries,
     )
 
 

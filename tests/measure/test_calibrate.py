@@ -103,34 +103,43 @@ def test_costs_hold_for_this_machine_only() -> None:
     assert toll().kept() is None
 
 
-def busy(control_s: float, tries: int = 3) -> list[float]:
-    """Return the control runs of so many tries on a machine that is busy, with the naps that are taken meanwhile."""
-    return [1.0, *[control_s] * (tries * 2 * 6 + calibrate.MOST_NAPS)]
+def busy(control_s: float) -> list[float]:
+    """Return the control runs of all tries on a machine that is busy, with the naps that are taken meanwhile."""
+    return [1.0, *[control_s] * (2 * 6 * calibrate.MOST_TRIES + calibrate.MOST_NAPS)]
 
 
 @pytest.mark.parametrize(
-    ("controls", "tries", "strayed"),
+    ("controls", "made", "strayed"),
     [
-        ((1.0, 1.02, 0.97, 1.0), 1, 1 / 0.97 - 1),
-        ((1.0, 1.3, 1.3, 1.3), 1, 0.0),
-        (busy(1.3, tries=1), 2, 0.0),
-        (busy(1.3, tries=2), 3, 0.0),
-        (busy(1.2), 3, 0.2),
+        ((1.0, 1.02, 0.97, 1.0), "ababab", 0.0),
+        ((1.0, 1.0, 1.3, 1.3, 1.3), "ababab", 0.0),
+        ((1.0, 1.3), "aababab", 0.0),
+        ((1.0, 1.3, 1.0, 1.0, 1.0, 1.3, 1.0, 1.3), "aabbbabab", 0.0),
+        ((1.0, 1.3, 1.0, 1.2, 1.0, 1.4), "aaababab", 0.0),
+        (busy(1.2), "aaabbb" * 3, 0.2),
     ],
-    ids=["quiet", "waited for", "again", "twice again", "never quiet"],
+    ids=["quiet", "waited for", "again", "both again", "one never quiet", "never quiet"],
 )
 @pytest.mark.usefixtures("_own_costs")
 def test_what_was_disturbed_is_measured_again_and_never_silently_kept(
-    controls: Sequence[float], tries: int, strayed: float
+    controls: Sequence[float], made: str, strayed: float
 ) -> None:
     runs: list[str] = []
     toll(runs, controls=controls).run()
-    assert runs == ["a", "b"] * 3 * tries
+    assert "".join(runs) == made
     assert toll().strayed == pytest.approx(strayed)
     assert bool(toll().doubt) == (strayed > 0.1)
     assert not toll().doubt or ("20 %" in toll().doubt and "lesson.calibrate()" in toll().doubt)
     toll().run()
     assert not toll().doubt
+
+
+@pytest.mark.usefixtures("_own_costs")
+def test_of_several_tries_the_steadiest_counts() -> None:
+    controls, found = iter([1.0, 1.3, 1.0, 1.2, 1.0, 1.4]), iter("abc")
+    calibrate.usual_s(1.0)
+    off, tries, told = calibrate.steadiest(lambda: next(found), iter(()), lambda: next(controls))
+    assert (off, tries, told) == (pytest.approx(0.2), 3, "b")
 
 
 @pytest.mark.usefixtures("_own_costs")

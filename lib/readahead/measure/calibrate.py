@@ -44,7 +44,7 @@ MEMORY = Device(name="memory", latency_s=1e-6, bandwidth_bytes_per_s=1e10, chann
 """What a warm file is read from."""
 
 CostsT = TypeVar("CostsT")
-TriedT = TypeVar("TriedT", bound=tuple[Any, ...])
+RanT = TypeVar("RanT")
 _unwritten: dict[Path, dict[str, Any]] = {}
 """Costs whose folder can only be read, as one that a class shares: they are kept until this kernel ends."""
 
@@ -94,15 +94,24 @@ def _sum_s() -> float:
     return float(np.median(took_s))
 
 
-def quiet_s(naps: Iterator[int], control: Callable[[], float]) -> float:
-    """Wait until the machine is quiet, while there are naps to take; return the seconds of the control run then.
+def steadiest(
+    run: Callable[[], RanT], naps: Iterator[int], control: Callable[[], float]
+) -> tuple[float, int, RanT]:
+    """Make a run, again while the machine strays; return (how far it strayed, as a share, tries, what the run found).
 
-    Raises `Cancelled` when asked to stop.
+    It waits for a quiet machine first, while there are naps to take. The control runs before and after it tell how the
+    machine was; of `MOST_TRIES` at most the steadiest counts. Raises `Cancelled` when asked to stop.
     """
-    while strayed(took_s := control()) > STRAYED and next(naps, None) is not None:
-        check()
-        time.sleep(NAP_S)
-    return took_s
+    tries: list[tuple[float, RanT]] = []
+    while not tries or (min(tries, key=itemgetter(0))[0] > STRAYED and len(tries) < MOST_TRIES):
+        while (before := strayed(control())) > STRAYED and next(naps, None) is not None:
+            check()
+            time.sleep(NAP_S)
+        with quietly():
+            found = run()
+        tries.append((max(before, strayed(control())), found))
+    off, found = min(tries, key=itemgetter(0))
+    return off, len(tries), found
 
 
 def strayed(took_s: float) -> float:
@@ -130,17 +139,6 @@ def usual_s(seen_s: float) -> float:
         lately = {"last_s": now_s, "took_s": took_s}
         _write(path, {"holds_for": _machine(), "boot_s": psutil.boot_time(), **lately})
     return statistics.median_low(took_s)
-
-
-def until_steady(attempt: Callable[[int], TriedT]) -> list[TriedT]:
-    """Try something, again while the machine strays, and return what came of each attempt, the steadiest first.
-
-    An attempt is told how many there were before, and returns first how far the control run strayed, as a share.
-    """
-    tries: list[TriedT] = []
-    while not tries or (min(tries, key=itemgetter(0))[0] > STRAYED and len(tries) < MOST_TRIES):
-        tries.append(attempt(len(tries)))
-    return sorted(tries, key=itemgetter(0))
 
 
 _TYPICAL = ContextVar("typical", default=False)
@@ -185,32 +183,21 @@ class Calibration(Generic[CostsT]):
     def run(self, turns: int = 0) -> CostsT:
         """Make the runs, keep the costs and return them. Raises `Cancelled`; what was kept before then stays.
 
-        Each run waits for a quiet machine, but not for ever. If half of the control runs before and after them stray
-        nevertheless all is measured again, and the steadiest try counts; how far the machine strayed in it and how its
-        runs scatter is kept with the costs.
+        Each run waits for a quiet machine, but not for ever, and is made again if the machine strayed beside it; how
+        far it strayed beside half of them nevertheless, and how they scatter, is kept with the costs.
         """
-        naps = iter(range(MOST_NAPS))
-        tries = until_steady(lambda before: self._try(turns or self.turns, "again, " if before else "", naps))
-        strayed, scatter, costs = tries[0]
-        self.keep(costs, strayed, scatter)
-        return costs
-
-    def _try(self, turns: int, again: str, naps: Iterator[int]) -> tuple[float, float, CostsT]:
-        """Return how far the control run strayed and how the runs scatter, as shares, and the costs."""
-        runs = [*self.cases()] * turns
-        seen, controls = list[Any](), list[float]()
+        turns = turns or self.turns
+        runs, naps = [*self.cases()] * turns, iter(range(MOST_NAPS))
+        seen, offs = list[Any](), list[float]()
         for number, one in enumerate(runs):
-            tell(number, len(runs), f"calibrating {again}on this machine: {self.name}")
-            controls.append(quiet_s(naps, self.control))
-            with quietly():
-                seen.append(one())
-            controls.append(self.control())
-        costs = self.read_off(seen)
+            tell(number, len(runs), f"calibrating on this machine: {self.name}")
+            off, _, found = steadiest(one, naps, self.control)
+            seen.append(found)
+            offs.append(off)
         tell(len(runs), len(runs), "done")
-        if not runs:
-            return 0.0, 0.0, costs
-        usual = usual_s(min(controls))
-        return float(np.median(np.abs(np.array(controls) / usual - 1))), _scatter(seen, turns), costs
+        costs = self.read_off(seen)
+        self.keep(costs, float(np.median(offs or [0.0])), _scatter(seen, turns) if runs else 0.0)
+        return costs
 
     @paths.asked_once
     def costs(self) -> CostsT:
@@ -499,7 +486,7 @@ QUICK = PROBE.but(latency_s=0.00025)
 """So quick that with eight reads in flight it is the engine that is waited for."""
 SHARED = QUICK.but(name="shared")
 """The same, read by a machine whose cores all decode."""
-SLOW = PROBE.but(latency_s=0.01)
+SLOW = PROBE.but(latency_s=0.004)
 """So slow that a core falls asleep meanwhile."""
 
 
