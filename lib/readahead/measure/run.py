@@ -132,8 +132,8 @@ def quoted(path: Path | str, *, emulated: bool = False) -> str:
 def profile(connection: duckdb.DuckDBPyConnection) -> dict[str, Any]:
     """Return DuckDB's own account of its last query by name: an independent check of our trace.
 
-    Row groups are those of the Parquet files, if any were read, and not of small tables in memory beside them. An
-    operator is (name, seconds of all threads, rows it passed on), the topmost first.
+    Row groups, and the rows that scans passed on, are those of the Parquet files, if any were read, and not of small
+    tables in memory beside them. An operator is (name, seconds of all threads, rows it passed on), the topmost first.
     """
     told = json.loads(connection.get_profiling_information(format="json"))
     nodes = list(_nodes(told.get("operator", [])))
@@ -149,6 +149,7 @@ def profile(connection: duckdb.DuckDBPyConnection) -> dict[str, Any]:
         "bytes_read": int(told.get("io", {}).get("total_bytes_read", 0)),
         "row_groups": sum(int(node.get("row_groups_scanned", 0)) for node in scans),
         "row_groups_total": sum(int(node["total_row_groups_to_scan"]) for node in scans),
+        "rows": sum(int(node.get("intermediate_rows", 0)) for node in scans),
         "cpu_s": sum(seconds for _, seconds, _ in operators),
         "operators": tuple(operators),
     }

@@ -101,6 +101,12 @@ def test_a_join_that_wants_few_keys_asks_every_bloom_filter(study: Study) -> Non
         ("Q3.4", BY_YEAR, 16_384, 8),  # the Bloom filter is asked of row groups that the date rules out, too
         ("Q2.2", GENERATED, 2_048, 2),  # no keys one by one: all columns at once, whatever passes
         ("Q3.2", BY_DATE, 2_048, 64),
+        (
+            "Q3.3",
+            GENERATED,
+            16_384,
+            8,
+        ),  # the filter of many keys lets a row through that none of them matches
     ],
 )
 def test_what_is_read_is_what_was_told(study: Study, flight: str, load: str, rows: int, depth: int) -> None:
