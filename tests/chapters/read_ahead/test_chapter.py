@@ -98,7 +98,6 @@ def test_ten_rows_wait_for_what_is_in_flight_when_they_are_there(study: Study, d
         {"queue_depth": 128, "read_ahead": ALONE},
         switched(ON),
         switched(OFF, NATIVE),
-        {"query": LIMIT, "queue_depth": 16},
         holed(1 * KiB),
         holed(1 * MiB),
     ],
@@ -109,6 +108,15 @@ def test_duckdb_sends_the_very_reads_that_were_planned(study: Study, changes: di
     case = EXPERIMENT.case(study.settings(**changes))
     assert sorted((read.offset, read.size_bytes) for read in sample.reads) == sorted(case.scan().listed)
     assert sample.max_in_flight <= case.window.slots
+
+
+def test_for_ten_rows_duckdb_sends_nothing_that_was_not_planned(study: Study) -> None:
+    changes = {"query": LIMIT, "queue_depth": 16}
+    case = EXPERIMENT.case(study.settings(**changes))
+    told, footer = case.scan(), len(case.plan().footer)
+    sent = [(read.offset, read.size_bytes) for read in study.sample(**changes).reads]
+    # on a busy machine the query ends before more than its first row group is asked for
+    assert told.listed[: footer + 1] == sent[: footer + 1] and set(sent) <= set(told.listed)
 
 
 @pytest.mark.parametrize("changes", [switched(OFF), switched(ON, NATIVE)], ids=["pages", "blocks"])
