@@ -64,13 +64,19 @@ def test_axe_finds_nothing_serious_in_what_any_chapter_asks_and_shows(
 ) -> None:
     running.begin("all.ipynb", all_chapters())
     with open_notebook("all.ipynb") as guest:
-        guest.run_all()
         page = guest.page
         panels = page.locator(".readahead-panel > .readahead-sliders")
         wrong = page.locator('[data-mime-type="application/vnd.jupyter.stderr"], [data-mime-type$="error"]')
-        guest.wait_until(lambda: panels.count() == len(CONTENTS) or wrong.count(), 180)
-        guest.wait_for_kernel(180)
+        # with more to do than cores Lab now and then shows a widget before its model is there, and leaves it so
+        lost = page.get_by_text("Error displaying widget: model not found")
+        for _ in range(3):
+            guest.run_all()
+            guest.wait_until(lambda: panels.count() + lost.count() == len(CONTENTS) or wrong.count(), 180)
+            guest.wait_for_kernel(180)
+            if not lost.count():
+                break
         assert wrong.all_inner_texts() == []
+        guest.wait_until(lambda: panels.count() == len(CONTENTS))
 
         page.locator('input[aria-label^="Slide from"]').first.press("ArrowRight")
         guess = page.locator('input[placeholder="a number and its unit"]').first
