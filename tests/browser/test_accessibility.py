@@ -69,9 +69,11 @@ def test_axe_finds_nothing_serious_in_what_any_chapter_asks_and_shows(
         wrong = page.locator('[data-mime-type="application/vnd.jupyter.stderr"], [data-mime-type$="error"]')
         # with more to do than cores Lab now and then shows a widget before its model is there, and leaves it so
         lost = page.get_by_text("Error displaying widget: model not found")
+        running_cells = page.locator(".jp-InputPrompt", has_text="*")
         for _ in range(3):
             guest.run_all()
-            guest.wait_until(lambda: panels.count() + lost.count() == len(CONTENTS) or wrong.count(), 180)
+            guest.wait_until(running_cells.count)
+            guest.wait_until(lambda: not running_cells.count(), 180)
             guest.wait_for_kernel(180)
             if not lost.count():
                 break
