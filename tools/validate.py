@@ -1,8 +1,8 @@
 """`make validate`, the model against measurements: settings are drawn at random, the model answers, DuckDB is measured.
 
-Before and after each setting a control run, the same sum on every core, tells how steady the machine is: a setting
-waits half a second for a quiet machine, and is measured again if the control run strayed beside it. Errors are summed
-up for all settings, and for those that the device bounds.
+Before and after each run a control run, the same sum on every core, tells how steady the machine is. A run waits for a
+quiet machine, and one beside which the control run strayed does not count; a setting is measured again if too few are
+left. Errors are summed up for all settings, and for those that the device bounds.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import random
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -46,12 +47,14 @@ from minute to minute, and what is validated is the model, not how old its costs
 SHORT_S, MOST_TIMES = 0.2, 4
 """Settings predicted to take less than this a run are repeated more often, up to so many times: a core that is slow for
 a moment, as one is that shares its core with another machine, then spoils few of the repeats."""
+PATIENCE = 100
+"""How many naps a setting takes at most while it waits for a quiet machine."""
 DEVICE_BOUND = 3.0
 """A run counts as device-bound when its I/O takes more than this many times its decoding."""
 LEVELS = ("n", "median", "p90", "worst")
 COUNTS = {"counted alike": "alike", "in the model's band": "in_band", "repeated": "repeated"}
 """Settings where model, trace and profile count alike; where the measured time lies in the model's own band; and where
-the control run strayed, so that it was measured again."""
+the control run strayed beside most runs, so that it was measured again."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,8 +64,11 @@ class Row:
     case: str
     modeled_s: float
     measured_s: float
+    """The median of the runs that count."""
     seconds: tuple[float, ...]
-    """Every repeat, raw."""
+    """Every run, raw, the steadiest first."""
+    steady: int
+    """So many of them count."""
     device_bound: bool
     modeled: Mapping[str, float]
     """reads, bytes_read and row_groups that the model expects, as far as it says."""
@@ -76,7 +82,7 @@ class Row:
     modeled_high_s: float = math.inf
     """The model's own band."""
     strayed: float = 0.0
-    """How far the control run lay from the usual, as a share, before or after it, where it lay farther."""
+    """How far a control run beside a run that counts lay from the usual at most, as a share."""
     tries: int = 1
 
     @property
@@ -186,14 +192,36 @@ def _described(asked: Experiment, settings: Settings) -> str:
     return asked.describe(settings) if isinstance(asked, EveryKnob) else draws.describe(asked, settings)
 
 
-def _measured(source: Experiment, settings: Settings, repeats: int) -> Row:
-    """Measure one setting, again while the machine strays; the steadiest try counts."""
+def _runs(
+    source: Experiment, settings: Settings, repeats: int
+) -> tuple[int, list[tuple[float, float]], Sample]:
+    """Measure one setting, again while the machine strays; return (tries, (strayed, seconds) of each run, a sample)."""
     times = min(MOST_TIMES, math.ceil(SHORT_S / source.model(settings).seconds))
+    naps, runs, beside = iter(range(PATIENCE)), list[tuple[float, float]](), list[tuple[float, float]]()
 
-    def run() -> Sample:
-        return source.measure(settings, repeats=repeats * times)
+    def look(event: Event) -> None:
+        """Note how far the machine strays after a run, and before the next, which it waits for."""
+        _progress(event)
+        after = calibrate.strayed(control_s())
+        wait = after > calibrate.STRAYED and event.done < event.total
+        beside.append((after, calibrate.awaited(naps, control_s) if wait else after))
 
-    strayed, tries, sample = calibrate.steadiest(run, iter(range(calibrate.MOST_NAPS)), control_s)
+    tries, wanted = 0, repeats
+    while tries < calibrate.MOST_TRIES and sum(off <= calibrate.STRAYED for off, _ in runs) < wanted:
+        with listening(look):
+            sample = source.measure(settings, repeats=repeats * times)
+        last = beside[-len(sample.seconds) - 1 :]  # of the runs, not of what was built for them
+        offs = [max(before, after) for (_, before), (after, _) in pairwise(last)]
+        runs += zip(offs, sample.seconds, strict=True)
+        tries, wanted = tries + 1, min(repeats, len(offs))
+    return tries, sorted(runs), sample
+
+
+def _measured(source: Experiment, settings: Settings, repeats: int) -> Row:
+    """Return one setting, measured: the runs count beside which the machine did not stray, or else the steadiest."""
+    tries, runs, sample = _runs(source, settings, repeats)
+    steady = max(min(repeats, len(runs)), sum(off <= calibrate.STRAYED for off, _ in runs))
+    offs, seconds = zip(*runs, strict=True)
     estimate = source.model(settings)  # the file is built now, so the model knows its exact reads
     predicted = source.predicted(settings)
     profile, reads = sample.profile, sample.reads
@@ -209,8 +237,9 @@ def _measured(source: Experiment, settings: Settings, repeats: int) -> Row:
     return Row(
         case=", ".join(filter(None, said)),
         modeled_s=estimate.seconds,
-        measured_s=sample.median_s,
-        seconds=sample.seconds,
+        measured_s=float(np.median(seconds[:steady])),
+        seconds=seconds,
+        steady=steady,
         device_bound=device_bound(estimate),
         modeled=modeled,
         traced={"reads": len(reads), "bytes_read": sum(read.size_bytes for read in reads)} if reads else {},
@@ -218,7 +247,7 @@ def _measured(source: Experiment, settings: Settings, repeats: int) -> Row:
         band=band,
         modeled_low_s=predicted.low,
         modeled_high_s=predicted.high,
-        strayed=strayed,
+        strayed=offs[steady - 1],
         tries=tries,
     )
 
@@ -259,6 +288,8 @@ def report(rows: Sequence[Row]) -> dict[str, Any]:
         "device_bound": summary([row for row in rows if row.device_bound]),
         "machine": steadiness(rows),
         "repeated": sum(row.tries > 1 for row in rows),
+        "runs": sum(len(row.seconds) for row in rows),
+        "steady": sum(row.steady for row in rows),
         "alike": sum(not row.differences for row in rows),
         "in_band": sum(row.in_band for row in rows),
         "rows": [
@@ -349,6 +380,7 @@ def table(found: Mapping[str, Mapping[str, Any]]) -> str:
             )
         every = told["all"]["n"]
         line |= {head: f"{told[key]} of {every}" for head, key in COUNTS.items()}
+        line["runs that count"] = f"{told['steady']} of {told['runs']}"
         lines.append(line)
     return str(pd.DataFrame(lines).to_string(index=False))
 

@@ -40,8 +40,11 @@ _now: contextvars.ContextVar[Listening] = contextvars.ContextVar("readahead_list
 
 @contextmanager
 def listening(on_event: OnEvent | None = None, stop: threading.Event | None = None) -> Iterator[None]:
-    """While the block runs, in this thread, send its events to `on_event`, and end it when `stop` is set."""
-    token = _now.set((on_event, stop))
+    """While the block runs, in this thread, send its events to `on_event`, and end it when `stop` is set.
+
+    What stopped it before does so still, where no other `stop` is given.
+    """
+    token = _now.set((on_event, stop or _now.get()[1]))
     try:
         yield
     finally:
@@ -51,8 +54,7 @@ def listening(on_event: OnEvent | None = None, stop: threading.Event | None = No
 @contextmanager
 def quietly() -> Iterator[None]:
     """While the block runs, tell nobody: it is one step of work that is told of already. It can still be stopped."""
-    _, stop = _now.get()
-    with listening(None, stop):
+    with listening():
         yield
 
 

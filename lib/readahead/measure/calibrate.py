@@ -12,7 +12,6 @@ import contextlib
 import functools
 import json
 import os
-import statistics
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -54,7 +53,7 @@ _DAMAGED = (OSError, ValueError, KeyError, TypeError, RecursionError)
 STRAYED, MOST_TRIES = 0.10, 3
 """How far a control run may lie from the usual, and how often something is measured at most until it does not."""
 NAP_S, MOST_NAPS = 0.05, 10
-"""How long one sleeps until one looks again whether the machine is quiet, and how often in one calibration, at most."""
+"""How long one sleeps until one looks again whether the machine is quiet, and how often in one turn, at most."""
 LATELY = 600
 """How many control runs are kept, one of each second."""
 CONTROL_CORES = 8
@@ -104,14 +103,20 @@ def steadiest(
     """
     tries: list[tuple[float, RanT]] = []
     while not tries or (min(tries, key=itemgetter(0))[0] > STRAYED and len(tries) < MOST_TRIES):
-        while (before := strayed(control())) > STRAYED and next(naps, None) is not None:
-            check()
-            time.sleep(NAP_S)
+        before = awaited(naps, control)
         with quietly():
             found = run()
         tries.append((max(before, strayed(control())), found))
     off, found = min(tries, key=itemgetter(0))
     return off, len(tries), found
+
+
+def awaited(naps: Iterator[int], control: Callable[[], float]) -> float:
+    """Wait for a quiet machine while there are naps to take; return how far it strays then. Raises `Cancelled`."""
+    while (off := strayed(control())) > STRAYED and next(naps, None) is not None:
+        check()
+        time.sleep(NAP_S)
+    return off
 
 
 def strayed(took_s: float) -> float:
@@ -120,11 +125,11 @@ def strayed(took_s: float) -> float:
 
 
 def usual_s(seen_s: float) -> float:
-    """Return what a control run took of late, `seen_s` among them: the median. Keep `seen_s` too.
+    """Return what a control run took of late, `seen_s` among them: the lower quartile. Keep `seen_s` too.
 
-    Not the least, for a machine that shares its cores may be quickest for a moment only. One control run a second is
-    kept, of the last seconds in which any was made since this machine was started: its pace may change for good, as
-    when it is warm or runs on its battery.
+    Not the least, for a machine may be quickest for a moment only; nor the median, for one that shares its cores with
+    others is slowed down for half of its time and more. One control run a second is kept, of the last seconds in which
+    any was made since this machine was started: its pace may change for good, as when it is warm.
     """
     path, now_s = paths.cache_dir() / "control.json", time.time()
     last_s, took_s = 0.0, list[float]()
@@ -138,7 +143,7 @@ def usual_s(seen_s: float) -> float:
     if not 0 <= now_s - last_s < 1:
         lately = {"last_s": now_s, "took_s": took_s}
         _write(path, {"holds_for": _machine(), "boot_s": psutil.boot_time(), **lately})
-    return statistics.median_low(took_s)
+    return sorted(took_s)[(len(took_s) - 1) // 4]
 
 
 _TYPICAL = ContextVar("typical", default=False)
@@ -187,7 +192,7 @@ class Calibration(Generic[CostsT]):
         far it strayed beside half of them nevertheless, and how they scatter, is kept with the costs.
         """
         turns = turns or self.turns
-        runs, naps = [*self.cases()] * turns, iter(range(MOST_NAPS))
+        runs, naps = [*self.cases()] * turns, iter(range(MOST_NAPS * turns))
         seen, offs = list[Any](), list[float]()
         for number, one in enumerate(runs):
             tell(number, len(runs), f"calibrating on this machine: {self.name}")
