@@ -32,7 +32,8 @@ def _own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 
 
 _COSTS, _KEEP, _RUN = Calibration.costs, Calibration.keep, Calibration.run
-_MODULE = {name: getattr(calibrate, name) for name in ("MOST_TRIES", "MOST_NAPS", "control_s", "strayed")}
+_NAMES = ("MOST_TRIES", "MOST_NAPS", "TURN_NAPS", "control_s", "strayed")
+_MODULE = {name: getattr(calibrate, name) for name in _NAMES}
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -43,7 +44,7 @@ def _calibrated_in_one_try() -> None:
     What is measured counts as undisturbed.
     """
     Calibration.costs = lambda self: self.typical()  # type: ignore[method-assign]
-    calibrate.MOST_TRIES, calibrate.MOST_NAPS = 1, 0
+    calibrate.MOST_TRIES, calibrate.MOST_NAPS, calibrate.TURN_NAPS = 1, 0, 0
     calibrate.control_s, calibrate.strayed = lambda: 1.0, lambda _: 0.0
     Calibration.run = lambda self, turns=0: _RUN(self, 1)  # type: ignore[method-assign]
     Calibration.keep = lambda self, costs, *_: _KEEP(self, costs)  # type: ignore[method-assign]

@@ -41,8 +41,8 @@ TABLES = {"comments_narrow": ("tiny", "small"), "comments": ("tiny",), "lineitem
 ROW_GROUPS = (*(2_048 * 2**n for n in range(10)), 122_880)
 LONGEST_S = 1.2
 """Settings predicted to take longer than this a run are drawn again, so that it ends."""
-EVERY, TURNS = 5, 4
-"""The engine is calibrated anew before every fifth setting, in so many turns: a machine that shares its cores drifts
+EVERY, TURNS = 10, 5
+"""The engine is calibrated anew before every tenth setting, in so many turns: a machine that shares its cores drifts
 from minute to minute, and what is validated is the model, not how old its costs are."""
 SHORT_S, MOST_TIMES = 0.2, 4
 """Settings predicted to take less than this a run are repeated more often, up to so many times: a core that is slow for

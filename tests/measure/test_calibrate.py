@@ -105,7 +105,7 @@ def test_costs_hold_for_this_machine_only() -> None:
 
 def busy(control_s: float) -> list[float]:
     """Return the control runs of all tries on a machine that is busy, with the naps that are taken meanwhile."""
-    return [1.0, *[control_s] * (2 * 6 * calibrate.MOST_TRIES + 3 * calibrate.MOST_NAPS)]
+    return [1.0, *[control_s] * (2 * 6 * calibrate.MOST_TRIES + 3 * calibrate.TURN_NAPS)]
 
 
 @pytest.mark.parametrize(

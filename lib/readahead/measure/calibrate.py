@@ -52,8 +52,9 @@ _DAMAGED = (OSError, ValueError, KeyError, TypeError, RecursionError)
 
 STRAYED, MOST_TRIES = 0.10, 3
 """How far a control run may lie from the usual, and how often something is measured at most until it does not."""
-NAP_S, MOST_NAPS = 0.05, 10
-"""How long one sleeps until one looks again whether the machine is quiet, and how often in one turn, at most."""
+NAP_S, MOST_NAPS, TURN_NAPS = 0.05, 10, 40
+"""How long one sleeps until one looks again whether the machine is quiet, and how often at most in a first calibration,
+which a learner waits for, and in each of several turns."""
 LATELY = 600
 """How many control runs are kept, one of each second."""
 CONTROL_CORES = 8
@@ -192,7 +193,7 @@ class Calibration(Generic[CostsT]):
         far it strayed beside half of them nevertheless, and how they scatter, is kept with the costs.
         """
         turns = turns or self.turns
-        runs, naps = [*self.cases()] * turns, iter(range(MOST_NAPS * turns))
+        runs, naps = [*self.cases()] * turns, iter(range(MOST_NAPS if turns == 1 else TURN_NAPS * turns))
         seen, offs = list[Any](), list[float]()
         for number, one in enumerate(runs):
             tell(number, len(runs), f"calibrating on this machine: {self.name}")

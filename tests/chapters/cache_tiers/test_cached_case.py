@@ -165,3 +165,19 @@ def test_a_scan_that_is_read_ahead_hides_some_of_what_comes_back_from_the_folder
         asked = replace(case, trace=scan, remote=True, run=2, engine=engine, cache_costs=costs)
         terms.append(asked.estimate(Costs()).terms_s["disk"] / sum(scan.sizes))
     assert terms == pytest.approx([3e-9, 1e-9])
+
+
+def test_a_scan_that_is_fetched_copies_each_byte_and_drops_others_once_memory_is_full(
+    case: CachedCase,
+) -> None:
+    """One read at a time: what a byte costs more is told for all of them, and for those that drive others out."""
+    costs = CacheCosts(copy_byte_s=1e-9, copy_evict_byte_s=2e-9)
+    for share, run, dropping in ((AMPLE, 1, 0.0), (0.5, 1, 0.5), (0.5, 2, 1.0)):
+        scan = replace(case.trace, skew=None, queries=0, memory_share=share)
+        asked = replace(case, trace=scan, run=run, engine=replace(case.engine, queue_depth=1))
+        assert asked.evicting == pytest.approx(dropping)
+        dear, free = (
+            replace(asked, cache_costs=told).missed_scan_s(Costs())[1]
+            for told in (costs, CacheCosts(copy_byte_s=0.0, copy_evict_byte_s=0.0))
+        )
+        assert dear - free == pytest.approx(sum(scan.sizes) * (1e-9 + dropping * 2e-9), rel=0.02)

@@ -141,9 +141,10 @@ class CacheCosts:
     """What of a row group's time another thread takes meanwhile, where it may fetch ahead."""
     scan_purge_row_s: float = 40e-9
     """What such a row takes more while the cache fills all of its memory; a scan uses most of its memory again."""
-    copy_s: float = 300e-6
     copy_byte_s: float = 1e-9
-    """What a scan takes more for each read and each byte that it puts into the cache: one read after the other."""
+    """What a scan takes more for each byte that it puts into the cache: one read after the other."""
+    copy_evict_byte_s: float = 2e-9
+    """What it takes beyond that where others are dropped for it."""
     recall_byte_s: float = 3e-9
     """What a scan takes for each byte that comes back from the spill file."""
     recall_ahead_byte_s: float = 1e-9
@@ -292,7 +293,7 @@ class CachedCase(Case):
             return simulate(device, reads, window=window, costs=per_read).finished_s
 
         slots, kept = self.window.slots, self.cache_costs
-        copy_byte_s = kept.copy_byte_s + kept.copy_s * len(reads.spans) / reads.data_bytes
+        copy_byte_s = kept.copy_byte_s + self.evicting * kept.copy_evict_byte_s
         copied = 1 / (1 / self.device.bandwidth_bytes_per_s + copy_byte_s)
         plain_s = seconds(self.device, max(1, slots // 2) if self.remote else slots)
         return plain_s, max(plain_s, seconds(self.device.but(bandwidth_bytes_per_s=copied), slots))
@@ -359,12 +360,16 @@ CELLS: tuple[dict[str, Any], ...] = (
     {"memory": AMPLE}, {"memory": FULL}, {"memory": AMPLE, "run": 1}, {}, {"spills": True},
     {"spills": True, "run": 1},
     {"memory": AMPLE, "scan": True}, {"memory": AMPLE, "scan": True, "depth": 4}, {"memory": TIGHT, "scan": True},
-    {"run": 1, "scan": True}, {"spills": True, "scan": True}, {"spills": True, "scan": True, "depth": 4},
+    {"run": 1, "scan": True}, {"memory": AMPLE, "run": 1, "scan": True},
+    {"spills": True, "scan": True}, {"spills": True, "scan": True, "depth": 4},
 )  # fmt: skip
 """Queries from memory, from full memory, first fetched, fetched again, from the spill folder, first fetched while it is
-written to; scans from memory, read ahead, from nearly full memory, first fetched, from the spill folder, read ahead."""
+written to; scans from memory, read ahead, from nearly full memory, first fetched, fetched into free memory, from the
+spill folder, read ahead."""
 PROBE = Device(name="probe", latency_s=0.003, bandwidth_bytes_per_s=1e12, channels=64)
 """A device that makes the engine wait: what has waited runs slower than what never did."""
+SCANNED = PROBE.but(latency_s=300e-6)
+"""A device that a scan waits for hardly longer than it decodes, so that what it copies besides is seen."""
 
 
 def _groups(recipe: Recipe) -> Sequence[RowGroup]:
@@ -378,7 +383,7 @@ def _case(
     groups = _groups(recipe)
     return CachedCase(
         recipe=recipe,
-        device=PROBE,
+        device=SCANNED if scan else PROBE,
         engine=EngineSettings(threads=1, queue_depth=depth, column_gap_bytes=1 * MiB),
         trace=AccessTrace(
             rows=tuple(group.rows for group in groups),
@@ -414,7 +419,7 @@ def _costs(seen: Sequence[float]) -> CacheCosts:
     sizes = np.array([np.mean([group.size_bytes for group in _groups(recipe)]) for recipe in RECIPES])
     seconds = np.median(np.reshape(seen, (-1, len(CELLS) * len(RECIPES) + 1)), axis=0)
     cells = seconds[:-1].reshape(len(CELLS), -1)
-    memory, full, first, again, spilled, written, scan, beside, tight, fetched, recalled, ahead = cells
+    memory, full, first, again, spilled, written, scan, beside, tight, fetched, free, recalled, ahead = cells
     every = (*RECIPES, SHORT_GROUPS)
     rows = np.array([float(recipe.effective_row_group_rows) for recipe in every])
     ample = np.array([_case(recipe, memory=AMPLE).purging for recipe in every])
@@ -433,16 +438,19 @@ def _costs(seen: Sequence[float]) -> CacheCosts:
     decoding = scan - _fixed_s(known) / QUERIES - (ample * rows)[:-1] * scan_purged_s
     costs["scan_group_s"], costs["scan_row_s"] = line(list(zip(rows[:-1], decoding, strict=True)))
     costs["scan_fetch_s"] = max(0.0, np.median(scan - beside))
-    plain = [_case(recipe, run=1, scan=True).missed_scan_s(known)[0] / QUERIES for recipe in RECIPES]
+    misses = [_case(recipe, run=1, scan=True) for recipe in RECIPES]
+    plain = [case.missed_scan_s(known)[0] / QUERIES for case in misses]
     for name, took in {
         "read": first - memory - PROBE.latency_s,
         "evict": again - first,
         "spill": spilled - memory,
         "write": written - first,
-        "copy": fetched - plain,
     }.items():
         costs[f"{name}_s"], costs[f"{name}_byte_s"] = line(list(zip(sizes, took, strict=True)))
     in_full_s = scan + (1 - ample[:-1]) * rows[:-1] * scan_purged_s
+    evicting = [case.evicting for case in misses]
+    for name, took in {"copy": free - plain, "copy_evict": (fetched - free) / evicting}.items():
+        costs[f"{name}_byte_s"] = max(0.0, np.mean(took / sizes))
     for name, took in {"recall": recalled - in_full_s, "recall_ahead": ahead - in_full_s}.items():
         costs[f"{name}_byte_s"] = max(0.0, np.min(took / sizes))  # of two, for what disturbs only adds
     purged = {"purge_row_s": purged_s, "scan_purge_row_s": scan_purged_s}
