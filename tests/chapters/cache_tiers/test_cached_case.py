@@ -181,3 +181,16 @@ def test_a_scan_that_is_fetched_copies_each_byte_and_drops_others_once_memory_is
             for told in (costs, CacheCosts(copy_byte_s=0.0, copy_evict_byte_s=0.0))
         )
         assert dear - free == pytest.approx(sum(scan.sizes) * (1e-9 + dropping * 2e-9), rel=0.02)
+
+
+def test_of_two_threads_that_share_a_scan_each_has_half_of_it_at_least(case: CachedCase) -> None:
+    """What the second thread takes is calibrated on other row groups: of short ones it cannot be more than all."""
+    scan = replace(case.trace, skew=None, queries=0, memory_share=AMPLE, ahead=4)
+    asked = replace(case, trace=scan, run=2, engine=replace(case.engine, queue_depth=4))
+    told = [
+        replace(asked, cache_costs=CacheCosts(scan_fetch_s=hidden_s)).estimate(Costs()).seconds
+        for hidden_s in (0.0, 1e-6, 1.0)
+    ]
+    fixed_s = Costs().plan_s + Costs().open_s + Costs().close_s
+    assert told[0] - told[1] == pytest.approx(len(scan.sizes) * 1e-6)
+    assert told[2] - fixed_s == pytest.approx((told[0] - fixed_s) / 2)

@@ -138,7 +138,7 @@ class CacheCosts:
     scan_row_s: float = 90e-9
     """The same for each of its rows."""
     scan_fetch_s: float = 30e-6
-    """What of a row group's time another thread takes meanwhile, where it may fetch ahead."""
+    """What of a row group's time another thread takes meanwhile, where it may fetch ahead: half of it at most."""
     scan_purge_row_s: float = 40e-9
     """What such a row takes more while the cache fills all of its memory; a scan uses most of its memory again."""
     copy_byte_s: float = 1e-9
@@ -257,8 +257,9 @@ class CachedCase(Case):
         trace, slots, kept = self.trace, self.window.slots, self.cache_costs
         memory, spilled, missed = self.shares()
         row_s = kept.scan_row_s + kept.scan_purge_row_s * self.purging
-        group_s = kept.scan_group_s - (slots > 1) * memory * kept.scan_fetch_s
-        own_s = _fixed_s(costs) + sum(group_s + rows * row_s for rows in trace.rows)
+        hidden_s = (slots > 1) * memory * kept.scan_fetch_s
+        groups_s = [kept.scan_group_s + rows * row_s for rows in trace.rows]
+        own_s = _fixed_s(costs) + sum(max(took_s / 2, took_s - hidden_s) for took_s in groups_s)
         recall_byte_s = kept.recall_byte_s if slots == 1 else kept.recall_ahead_byte_s
         disk_s = spilled * sum(trace.sizes) * recall_byte_s
         io_s, copy_s, waits_s, moves_s = 0.0, 0.0, 1.0, 1.0
@@ -448,11 +449,13 @@ def _costs(seen: Sequence[float]) -> CacheCosts:
     }.items():
         costs[f"{name}_s"], costs[f"{name}_byte_s"] = line(list(zip(sizes, took, strict=True)))
     in_full_s = scan + (1 - ample[:-1]) * rows[:-1] * scan_purged_s
-    evicting = [case.evicting for case in misses]
-    for name, took in {"copy": free - plain, "copy_evict": (fetched - free) / evicting}.items():
+    for name, took in {
+        "copy": free - plain,
+        "copy_evict": (fetched - free) / [case.evicting for case in misses],
+        "recall": recalled - in_full_s,
+        "recall_ahead": ahead - in_full_s,
+    }.items():
         costs[f"{name}_byte_s"] = max(0.0, np.mean(took / sizes))
-    for name, took in {"recall": recalled - in_full_s, "recall_ahead": ahead - in_full_s}.items():
-        costs[f"{name}_byte_s"] = max(0.0, np.min(took / sizes))  # of two, for what disturbs only adds
     purged = {"purge_row_s": purged_s, "scan_purge_row_s": scan_purged_s}
     return CacheCosts(**purged, **{name: float(cost) for name, cost in costs.items()})
 
