@@ -115,8 +115,9 @@ def test_for_ten_rows_duckdb_sends_nothing_that_was_not_planned(study: Study) ->
     case = EXPERIMENT.case(study.settings(**changes))
     told, footer = case.scan(), len(case.plan().footer)
     sent = [(read.offset, read.size_bytes) for read in study.sample(**changes).reads]
-    # on a busy machine the query ends before more than its first row group is asked for
-    assert told.listed[: footer + 1] == sent[: footer + 1] and set(sent) <= set(told.listed)
+    assert told.listed[:footer] == sent[:footer]
+    # two threads ask for the row groups, either may be first, and the query ends when it has ten rows
+    assert len(sent) > footer and set(sent) <= set(told.listed)
 
 
 @pytest.mark.parametrize("changes", [switched(OFF), switched(ON, NATIVE)], ids=["pages", "blocks"])
