@@ -89,13 +89,13 @@ def test_it_can_be_stopped_and_leaves_nothing(way: str) -> None:
 
     def listen(event: Event) -> None:
         heard.append(event)
-        if len(heard) == 4:
+        if len(heard) == 2:
             stop.set()
 
-    slow = QUICK.but(latency_s=0.05, channels=1)
+    slow = QUICK.but(latency_s=0.002, channels=1)
     with pytest.raises(Cancelled), listening(listen, stop):
         inspect(slow, way=way, queue_depth=2, repeats=3)
-    assert len(heard) < 20
+    assert len(heard) == 2  # in the midst of the second run
     assert leftovers() == []
     assert not [t for t in threading.enumerate() if t.name.startswith("readahead-reader")]
 

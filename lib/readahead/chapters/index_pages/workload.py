@@ -33,7 +33,7 @@ from readahead.models.estimate import Estimate
 from readahead.models.reads import Ints, Reads, Span, native_reads, spans_of
 from readahead.models.schedule import Costs, Timeline, Window, simulate
 from readahead.models.table_layout import VECTOR_ROWS
-from readahead.running import carried, check, interrupts, tell, turns
+from readahead.running import carried, check, interrupts, turns
 from readahead.storage.emulated import EmulatedFile, EmulatedFileSystem
 from readahead.units import KiB
 
@@ -168,13 +168,11 @@ class Inspection:
 
     def _follow(self, file: EmulatedFile, page: int) -> int:
         """Follow the addresses from one upper page to the last, and return how many leaf pages they list."""
-        seen = leaves = 0
+        leaves = 0
         while page >= 0:
-            if seen % 64 == 0:  # an event for each page would be more than anybody can show
-                check()
-                tell(seen, self.index.upper_pages, "following the links")
+            check()
             read = self._page(file, page)
-            seen, leaves, page = seen + 1, leaves + int(read[COUNTED]), int(read[NEXT])
+            leaves, page = leaves + int(read[COUNTED]), int(read[NEXT])
         return leaves
 
     def _from_list(self, file: EmulatedFile, pool: ThreadPoolExecutor) -> list[np.ndarray]:
@@ -183,8 +181,6 @@ class Inspection:
         for page in pages_read(self.index, self.way)[1].tolist():
             wanted[self.index.block(page, self.read_bytes)].append(page)
         jobs = iter(sorted(wanted))
-        check()
-        tell(0, len(wanted), "reading by the map")
 
         def fetch() -> None:
             for offset, size in jobs:  # one list for all: taking the next one is a single step
