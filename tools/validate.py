@@ -50,7 +50,7 @@ a moment, as one is that shares its core with another machine, then spoils few o
 PATIENCE = 100
 """How many naps a setting takes at most while it waits for a quiet machine."""
 DEVICE_BOUND = 3.0
-"""A run counts as device-bound when its I/O takes more than this many times its decoding."""
+"""A run counts as device-bound when the device takes more than this many times what the engine, once open, takes."""
 LEVELS = ("n", "median", "p90", "worst")
 COUNTS = {"counted alike": "alike", "in the model's band": "in_band", "repeated": "repeated"}
 """Settings where model, trace and profile count alike; where the measured time lies in the model's own band; and where
@@ -254,9 +254,8 @@ def _measured(source: Experiment, settings: Settings, repeats: int) -> Row:
 
 def device_bound(estimate: Estimate) -> bool:
     """Return whether the device, not the engine, decides the time."""
-    terms = dict(estimate.terms_s)
-    cpu_s = terms.pop("cpu", 0.0) + estimate.overlapped_s.get("cpu", 0.0)
-    return sum(terms.values()) - terms.get("open", 0.0) > DEVICE_BOUND * cpu_s
+    own_s = estimate.engine_s - estimate.terms_s.get("open", 0.0) + estimate.overlapped_s.get("cpu", 0.0)
+    return estimate.seconds - estimate.engine_s > DEVICE_BOUND * own_s
 
 
 def summary(rows: Sequence[Row]) -> dict[str, float | int | None]:

@@ -29,8 +29,8 @@ class Estimate:
 
     @property
     def engine_s(self) -> float:
-        """Return the part of it that is the engine's own, and no device's."""
-        return float(sum(self.terms_s.get(name, 0.0) for name in ("open", "engine", "cpu")))
+        """Return the part of it that is the engine's own or the plain readers', and no device's."""
+        return float(sum(self.terms_s.get(name, 0.0) for name in ("open", "engine", "readers", "cpu")))
 
     @property
     def bottleneck(self) -> str:

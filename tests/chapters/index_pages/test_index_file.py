@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import threading
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -19,16 +20,20 @@ from readahead.chapters.index_pages.workload import (
     LIMITED,
     MAP,
     NEXT,
+    PROBES,
     SAMPLED,
     Inspection,
     PageIndex,
     layout,
     page_in,
+    reader_costs,
+    reads_of,
     write,
 )
 from readahead.devices import Device
 from readahead.errors import Cancelled, DataError
 from readahead.measure.sample import Sample
+from readahead.models.schedule import waking
 from readahead.running import Event, listening
 from readahead.units import KiB
 
@@ -100,6 +105,28 @@ def test_it_can_be_stopped_and_leaves_nothing(way: str) -> None:
     assert not [t for t in threading.enumerate() if t.name.startswith("readahead-reader")]
 
 
+def test_nothing_is_told_while_a_run_is_timed() -> None:
+    heard: list[str] = []
+    with listening(lambda event: heard.append(event.note)):
+        inspect(QUICK, way=DETAILED, queue_depth=4, repeats=2)
+    assert [note.split(":")[0] for note in heard] == ["run 1 of 2", "run 2 of 2", "done"]
+
+
+def test_the_probes_show_what_readers_take() -> None:
+    def seen(probe: Inspection, read_s: float, wake_s: float, turn_s: float) -> Sample:
+        linked, known = reads_of(probe.index, probe.way, probe.read_bytes)
+        slept_s = wake_s * waking(probe.device.latency_s)
+        alone = len(linked) * (probe.device.latency_s + read_s + slept_s)
+        reads = [None] * (len(linked) + len(known))
+        return SimpleNamespace(reads=reads, median_s=len(reads) * turn_s if len(known) else alone)
+
+    slow = [seen(probe, 90e-6, 50e-6, 80e-6) for probe in PROBES]
+    usual = [seen(probe, 20e-6, 40e-6, 50e-6) for probe in PROBES]
+    costs = reader_costs([*usual, *slow, *usual])
+    assert (costs.read_s, costs.wake_s, costs.dispatch_s) == pytest.approx((20e-6, 40e-6, 50e-6))
+    assert costs.plan_s == costs.open_s == costs.row_s == 0
+
+
 def test_a_folder_that_cannot_be_used_is_said_in_one_sentence(tmp_path, monkeypatch) -> None:
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("READAHEAD_CACHE", str(tmp_path / "file"))
@@ -130,12 +157,12 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> bytes:
 
 
 def test_the_links_lead_through_every_upper_page_and_count_every_leaf_once(data: bytes) -> None:
-    seen, below, page = [], 0, int(page_in(data, 0, 0)[NEXT])
+    seen, below, page = [], 0, page_in(data, 0, 0)[NEXT]
     while page >= 0:
         seen.append(page)
         read = page_in(data, 0, page)
-        below += int(read[COUNTED])
-        page = int(read[NEXT])
+        below += read[COUNTED]
+        page = read[NEXT]
     upper, leaves = layout(SMALL)
     assert seen == upper.tolist() and len(seen) == SMALL.upper_pages
     assert below == len(leaves) == SMALL.leaf_pages
@@ -153,7 +180,7 @@ def test_a_read_has_its_page_in_it_and_stays_in_the_file(data: bytes, read_bytes
     for page in (0, 1, SMALL.pages // 2, SMALL.pages - 1):
         offset, size = SMALL.block(page, read_bytes)
         assert offset % read_bytes == 0 and offset + size <= SMALL.pages * PAGE_BYTES
-        assert page_in(data[offset : offset + size], offset, page).size == PAGE_BYTES // 8
+        assert page_in(data[offset : offset + size], offset, page)[1] == page
 
 
 def test_another_page_and_a_short_file_are_noticed(data: bytes) -> None:

@@ -12,7 +12,7 @@ PAGE_SPACE_BYTES = 8_096
 """What a page of 8,192 bytes has room for, without its header."""
 READER_S, DISPATCH_S = 60e-6, 45e-6
 """What a plain reader takes from one page to asking for the next; and many readers from one read to the next, for they
-share one interpreter. As calibrated on a machine of 2 cores."""
+share one interpreter. As on a machine of 2 cores: the workload's model takes what is calibrated on this one."""
 
 
 # -- how many pages --------------------------------------------------------------------------------------

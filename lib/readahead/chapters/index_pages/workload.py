@@ -9,11 +9,14 @@ from __future__ import annotations
 
 import functools
 import random
+import struct
 import threading
 from collections import defaultdict
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -26,12 +29,13 @@ from readahead.experiments.experiment import Settings
 from readahead.experiments.knobs import experiment
 from readahead.experiments.steps import NO_COSTS
 from readahead.experiments.table_experiment import TableExperiment, once
+from readahead.measure.calibrate import Calibration
 from readahead.measure.case import Case
 from readahead.measure.run import Query, Stopwatch
 from readahead.measure.sample import Sample
 from readahead.models.estimate import Estimate
 from readahead.models.reads import Ints, Reads, Span, native_reads, spans_of
-from readahead.models.schedule import Costs, Timeline, Window, simulate
+from readahead.models.schedule import Costs, Timeline, Window, simulate, waking
 from readahead.models.table_layout import VECTOR_ROWS
 from readahead.running import carried, check, interrupts, turns
 from readahead.storage.emulated import EmulatedFile, EmulatedFileSystem
@@ -45,7 +49,8 @@ SAMPLE_EVERY, SAMPLE_FROM_PAGES = 100, 10_000
 """SAMPLED reads every hundredth leaf page of an index with at least so many, and else all of them (P. Randal)."""
 MAGIC = 0x52454144_50414745
 READER = replace(NO_COSTS, read_s=READER_S, dispatch_s=DISPATCH_S)
-"""What a plain reader takes: nothing but the time to ask."""
+"""What a plain reader takes before it is calibrated: nothing but the time to ask."""
+FRONT = struct.Struct("=4q")
 NEXT, COUNTED = 2, 3
 """What stands behind the magic and a page's own number: which page is next (in front the first; below 0 none), and how
 many leaf pages lie below, or bytes are in use."""
@@ -96,12 +101,15 @@ def write(index: PageIndex, path: Path) -> None:
     pages.tofile(path)
 
 
-def page_in(data: bytes, offset: int, page: int) -> np.ndarray:
-    """Return one page out of a read that began at `offset`. Raises `DataError` if it is not that page."""
+def page_in(data: bytes, offset: int, page: int) -> tuple[int, ...]:
+    """Return the numbers in front of one page, out of a read that began at `offset`.
+
+    Raises `DataError` if it is not that page.
+    """
     at = page * PAGE_BYTES - offset
     if 0 <= at <= len(data) - PAGE_BYTES:
-        numbers = np.frombuffer(data, np.int64, PAGE_BYTES // 8, at)
-        if (int(numbers[0]), int(numbers[1])) == (MAGIC, page):
+        numbers = FRONT.unpack_from(data, at)
+        if numbers[:NEXT] == (MAGIC, page):
             return numbers
     raise DataError(
         f"Page {page} is not among the {len(data)} bytes read at offset {offset}: the file is cut short or damaged."
@@ -128,7 +136,9 @@ class Inspection:
     def estimate(self) -> Estimate:
         """Return the schedule of the exact reads as named terms: the chain one by one, then the rest side by side."""
         linked, known = reads_of(self.index, self.way, self.read_bytes)
-        chain, rest = scheduled(self.device, linked, 1), scheduled(self.device, known, self.queue_depth)
+        costs = readers().costs()
+        chain = scheduled(self.device, linked, 1, costs)
+        rest = scheduled(self.device, known, self.queue_depth, costs)
         names = {"transfer": "transfer", "seek": "seek", "latency": "latency", "engine": "readers"}
         return Estimate(terms_s={said: chain.terms_s[n] + rest.terms_s[n] for n, said in names.items()})
 
@@ -154,14 +164,14 @@ class Inspection:
 
     def _inspect(self, file: EmulatedFile, pool: ThreadPoolExecutor) -> tuple[object, ...]:
         """Return the leaf pages counted, and the share in use of those that were read, if any was."""
-        first = int(self._page(file, 0)[NEXT])
+        first = self._page(file, 0)[NEXT]
         counted = 0 if self.way in (MAP, COUNT) else self._follow(file, first)
-        used = [int(page[COUNTED]) for page in self._from_list(file, pool)]
+        used = self._from_list(file, pool)
         if self.way in (LIMITED, MAP):
             return counted or sum(used), None
         return counted or len(used), float(np.mean(used)) / PAGE_BYTES
 
-    def _page(self, file: EmulatedFile, page: int) -> np.ndarray:
+    def _page(self, file: EmulatedFile, page: int) -> tuple[int, ...]:
         offset, size = self.index.block(page, self.read_bytes)
         file.seek(offset)
         return page_in(file.read(size), offset, page)
@@ -172,12 +182,15 @@ class Inspection:
         while page >= 0:
             check()
             read = self._page(file, page)
-            leaves, page = leaves + int(read[COUNTED]), int(read[NEXT])
+            leaves, page = leaves + read[COUNTED], read[NEXT]
         return leaves
 
-    def _from_list(self, file: EmulatedFile, pool: ThreadPoolExecutor) -> list[np.ndarray]:
-        """Read known pages in the order of the file, as many reads at once as there are threads."""
-        wanted, found = defaultdict[Span, list[int]](list), list[np.ndarray]()
+    def _from_list(self, file: EmulatedFile, pool: ThreadPoolExecutor) -> list[int]:
+        """Read known pages in the order of the file, as many reads at once as there are threads.
+
+        Returns what each of them counts.
+        """
+        wanted, found = defaultdict[Span, list[int]](list), list[int]()
         for page in pages_read(self.index, self.way)[1].tolist():
             wanted[self.index.block(page, self.read_bytes)].append(page)
         jobs = iter(sorted(wanted))
@@ -187,7 +200,7 @@ class Inspection:
                 check()
                 file.seek(offset)
                 data = file.read(size)
-                found.extend(page_in(data, offset, page) for page in wanted[offset, size])
+                found.extend(page_in(data, offset, page)[COUNTED] for page in wanted[offset, size])
 
         threads = min(len(wanted), self.queue_depth)
         for done in [pool.submit(carried(fetch)) for _ in range(threads)]:
@@ -213,13 +226,47 @@ def reads_of(index: PageIndex, way: str, read_bytes: int) -> tuple[Ints, Ints]:
     return spans_of(chain), spans_of(known)
 
 
-def scheduled(device: Device, spans: Ints, depth: int) -> Estimate:
+def scheduled(device: Device, spans: Ints, depth: int, costs: Costs = READER) -> Estimate:
     """Return the schedule of reads by plain readers, `depth` of them under way at a time, on the device's own queue."""
     count = len(spans)
     window = Window(slots=depth, depth=1 if depth == 1 else max(1, count), threads=1)
     nothing = np.zeros(count, np.int64)  # no rows are decoded
     reads = Reads(footer=spans_of([]), spans=spans, ends=np.arange(1, count + 1), rows=nothing)
-    return simulate(device, reads, window=window, costs=READER).estimate
+    return simulate(device, reads, window=window, costs=costs).estimate
+
+
+# -- what a reader takes on this machine -----------------------------------------------------------------
+NEAR = Device(name="near", latency_s=0.5e-3, bandwidth_bytes_per_s=1e11, channels=64)
+FAR = NEAR.but(latency_s=5e-3)
+PROBES = (
+    Inspection(index=PageIndex(leaf_pages=1_024, fanout=16), device=NEAR, way=LIMITED),
+    Inspection(index=PageIndex(leaf_pages=1_024, fanout=64), device=FAR, way=LIMITED),
+    Inspection(index=PageIndex(leaf_pages=1_024, fanout=64), device=NEAR, way=COUNT, queue_depth=32),
+)
+"""Reads one by one show the reader's own time, longer ones what waking takes, and many at once how they take turns."""
+
+
+@functools.cache
+def readers() -> Calibration[Costs]:
+    """Return the calibration of plain readers."""
+    return Calibration(
+        name="index-readers",
+        kind=Costs,
+        cases=lambda: [probe.measure for probe in PROBES],
+        read_off=reader_costs,
+        typical=lambda: READER,
+    )
+
+
+def reader_costs(samples: Sequence[Sample]) -> Costs:
+    """Return what the `PROBES` show, turn after turn."""
+    near_s, far_s, turn_s = (
+        float(np.median([one.median_s / len(one.reads) for one in samples[at :: len(PROBES)]]))
+        for at in range(len(PROBES))
+    )
+    read_s = max(0.0, near_s - NEAR.latency_s)
+    wake_s = max(0.0, far_s - FAR.latency_s - read_s) / waking(FAR.latency_s)
+    return replace(NO_COSTS, read_s=read_s, wake_s=wake_s, dispatch_s=turn_s)
 
 
 # -- a part of a table -----------------------------------------------------------------------------------
@@ -360,6 +407,10 @@ class IndexPages(TableExperiment):
             sample_share=settings["sample_share"],
         )
 
+    def calibrations(self, settings: Settings) -> Sequence[Calibration[Any]]:
+        """Return the calibration of plain readers, or of the engine."""
+        return (readers(),) if settings["way"] in INDEX_WAYS else super().calibrations(settings)
+
     # -- the sources ---------------------------------------------------------------------------------
     def model(self, settings: Settings) -> Estimate:
         """Return the schedule of the exact reads as named terms."""
@@ -378,6 +429,7 @@ class IndexPages(TableExperiment):
     def measure(self, settings: Settings, repeats: int = 3) -> Sample:
         """Let plain readers inspect the index, or DuckDB the table, on the emulated device."""
         if settings["way"] in INDEX_WAYS:
+            readers().ensure()
             return self.inspection(settings).measure(repeats=repeats)
         return super().measure(settings, repeats)
 
