@@ -238,6 +238,17 @@ def probed(spans: list[list[tuple[int, int]]]) -> Reads:
     return replace(reads, probes=spans_of([(10**6 + n, 1) for n in range(len(spans))]))
 
 
+def test_the_last_read_that_a_filter_let_through_waits_until_its_worker_has_decoded() -> None:
+    device = Device(name="d", latency_s=0.01, bandwidth_bytes_per_s=1e12, channels=64)
+    reads = probed([[(100 * n, 1), (100 * n + 1, 1)] for n in range(4)])
+    slow = replace(FREE, group_s=0.004)
+    seen = simulate(device, reads, window=Window(slots=8, depth=8, threads=1), costs=slow)
+    starts = seen.reads_s[:, 0].reshape(4, 2)
+    # a filter takes 10 ms, a row group's reads 10 ms more: then it is decoded, before the next filter is asked
+    assert starts[:, 0] == pytest.approx([0.010, 0.020, 0.034, 0.048])
+    assert starts[:, 1] == pytest.approx([0.010, 0.024, 0.038, 0.052])
+
+
 def test_a_bloom_filter_is_asked_before_the_reads_that_have_no_slot_yet() -> None:
     device = Device(name="d", latency_s=0.01, bandwidth_bytes_per_s=1e12, channels=1)
     reads = probed([[(n, 1) for n in range(4)], [(9, 1)]])

@@ -216,6 +216,13 @@ def requeue(order: Ints, moments: Floats) -> None:
     order[at], order[-1] = mover, first
 
 
+@inlined
+def occupy(order: Ints, moments: Floats, until: Moment) -> None:
+    """Keep the front of a queue busy until a moment, later than its own."""
+    put(moments, front(order), until)
+    requeue(order, moments)
+
+
 @compiled
 def _before(one: int, other: int, moments: Floats) -> bool:
     return bool(moments[one, 0] < moments[other, 0] or (moments[one, 0] == moments[other, 0] and one < other))
@@ -238,8 +245,7 @@ def book(device: DeviceState, now: Moment, offset: int, size_bytes: int) -> tupl
     crossed = spend(later(load(device.link, 0), there), transfer_s=size_bytes * device.link_byte_s)
     due = later(spend(there, transfer_s=size_bytes * device.byte_s), crossed)
     put(device.link, 0, crossed)
-    put(device.free, channel, due)
-    requeue(device.order, device.free)
+    occupy(device.order, device.free, due)
     return due, seeks
 
 

@@ -36,6 +36,7 @@ from readahead.models.queue import (
     inlined,
     later,
     load,
+    occupy,
     put,
     queue_of,
     requeue,
@@ -274,12 +275,13 @@ def _scan(
     work_s, shared_s = _work_s(counts, rows, costs, keys), sharing * costs.shared_read_s * counts
     workers, worker_order = _rows(threads, issue), queue_of(threads)
     places, place_order, there = _rows(depth, issue), queue_of(depth), _rows(len(rows), issue)
-    last, seeks, group, passed = len(rows), 0, 0, 0
+    last, seeks, group, passed, asker, filtered = len(rows), 0, 0, 0, -1, 0
     full, whose = _at_once(ends, min(depth, last), 0 if ordered else slot_count)
     slots = (_rows(slot_count, issue), queue_of(slot_count), np.full(slot_count, opened_s))
-    asked, gate = _rows(last, issue), _rows(1, spend(issue, engine_s=-costs.dispatch_s))
+    asked, moved_on = _rows(last, issue), _rows(last, issue)
+    gate = _rows(1, spend(issue, engine_s=-costs.dispatch_s))
     of = np.repeat(np.arange(last), np.diff(np.append(0, ends)))
-    hands = (device, costs, (spans, of, ends, early, whose), slots, gate, asked, there, reads_s)
+    hands = (device, costs, (spans, of, ends, early, whose), slots, gate, (asked, moved_on), there, reads_s)
     for step in range(last + depth):
         while group < min(step, last) and step >= full:  # what was passed out is decoded
             # a worker decodes what is there before it asks a filter; what comes that very moment, every other time
@@ -296,8 +298,9 @@ def _scan(
             done, seeks = _read_late(device, done, costs, spans, (early[group], ends[group]), reads_s, seeks)
             done = spend(done, cpu_s=work_s[group] + (0.0 if waited_s else shared_s[group]))
             groups_s[group, 0], groups_s[group, 1] = begun.time_s, done.time_s
-            put(workers, worker, done)
-            requeue(worker_order, workers)
+            if worker == asker and begun.time_s <= issue.time_s:
+                put(moved_on, filtered, done)  # what it does before it asks the next filter
+            occupy(worker_order, workers, done)
             put(places, group % depth if ordered else front(place_order), done)
             requeue(place_order, places)
             end, group = later(end, done), group + 1
@@ -306,13 +309,11 @@ def _scan(
         # it waits for a place in the window
         issue = later(issue, load(places, step % depth if ordered else front(place_order)))
         if has_probes and probes[step, 1] > 0:
-            worker = front(worker_order)
-            issue = later(issue, load(workers, worker))
-            before = ends[step - 1] if step else 0
-            passed, seeks = _pass_out(hands, passed, before, issue.time_s, seeks)
+            asker, filtered = front(worker_order), step
+            issue = later(issue, load(workers, asker))
+            passed, seeks = _pass_out(hands, passed, ends[step - 1] if step else 0, issue.time_s, seeks)
             issue, seeks = _waited(device, issue, costs, probes[step, 0], probes[step, 1], seeks)
-            put(workers, worker, issue)
-            requeue(worker_order, workers)
+            occupy(worker_order, workers, issue)
         put(asked, step, issue)
         put(there, step, later(load(there, step), issue))
         if not has_probes:
@@ -324,11 +325,12 @@ def _scan(
 def _pass_out(hands: Any, at: int, end: int, until_s: float, seeks: int) -> tuple[int, int]:
     """Pass out the reads from `at` to `end`, none after `until_s`; return the next one, and the seeks so far.
 
-    They are passed out in order, each to a free slot; what filters have to show to be needed is left out.
+    They are passed out in order, each to a free slot; what filters have to show to be needed is left out. The last read
+    of a row group that a Bloom filter let through waits for the worker who asked the filter: in traces it follows the
+    request for the next filter, also where that worker decoded in between, and the reads before it do not.
     """
-    device, costs, (spans, of, ends, early, whose), (free, order, since_s), gate, asked, there, reads_s = (
-        hands
-    )
+    device, costs, (spans, of, ends, early, whose), (free, order, since_s), gate, when, there, reads_s = hands
+    asked, moved_on = when
     while at < end:
         group = of[at]
         if at >= early[group]:
@@ -336,7 +338,10 @@ def _pass_out(hands: Any, at: int, end: int, until_s: float, seeks: int) -> tupl
             continue
         slot = front(order)
         hand_s = costs.read_s + costs.wake_s * waking(free[slot, 0] - since_s[slot])
-        handed = spend(later(load(asked, group), load(free, slot)), engine_s=hand_s)
+        ready = load(asked, group)
+        if at == early[group] - 1:
+            ready = later(ready, load(moved_on, group))
+        handed = spend(later(ready, load(free, slot)), engine_s=hand_s)
         start = later(handed, spend(load(gate, 0), engine_s=costs.dispatch_s))
         if start.time_s > until_s:
             break
@@ -344,8 +349,7 @@ def _pass_out(hands: Any, at: int, end: int, until_s: float, seeks: int) -> tupl
         if IN_ORDER <= at < len(since_s) and at % SWAPPED > 0:
             device.heads[:] = -1
         due, moves = book(device, start, spans[at, 0], spans[at, 1])
-        put(free, slot, due)
-        requeue(order, free)
+        occupy(order, free, due)
         read = whose[at] if at < len(whose) else at
         put(there, of[read], later(load(there, of[read]), due))
         since_s[slot], reads_s[read, 0], reads_s[read, 1] = start.time_s, start.time_s, due.time_s
