@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from types import SimpleNamespace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from readahead import published
 from readahead.chapters.fragments import laws
-from readahead.chapters.fragments.workload import Readers
+from readahead.chapters.fragments.workload import ALONE, CROWD, ReaderCosts, Readers, reader_costs
 from readahead.devices import Device, device
 from readahead.units import KiB, MiB
 
@@ -72,3 +75,24 @@ def test_the_laws_of_readers_are_what_the_queue_says() -> None:
     assert laws.turns_cost(**numbers) == pytest.approx(eight / one)
     assert laws.heads_gain(heads=8, **numbers) < 8
     assert laws.heads_gain(heads=8, **{**numbers, "seek_s": 0.0}) == pytest.approx(8)
+
+
+def test_readers_wait_for_the_interpreter_where_the_device_is_quicker() -> None:
+    quick = Device(name="quick", latency_s=1e-4, bandwidth_bytes_per_s=1e12, channels=64)
+    eight = Readers(device=quick, readers=8, costs=ReaderCosts(turn_s=50e-6, read_s=0.0))
+    assert eight.seconds == pytest.approx(128 * 50e-6, rel=0.02)
+    slow = replace(eight, device=quick.but(latency_s=0.1))
+    assert slow.seconds == pytest.approx(16 * 0.1, rel=0.01)
+    terms_s = eight.estimate().terms_s
+    assert sum(terms_s.values()) == pytest.approx(eight.seconds)
+    assert terms_s["readers"] > terms_s["latency"] > terms_s["transfer"]
+
+
+def test_what_readers_take_is_read_off_one_alone_and_a_crowd() -> None:
+    def seen(turn_s: float, read_s: float) -> list[SimpleNamespace]:
+        alone = ALONE.seconds + ALONE.counts["reads"] * read_s
+        return [SimpleNamespace(median_s=took_s) for took_s in (alone, CROWD.counts["reads"] * turn_s)]
+
+    costs = reader_costs([*seen(60e-6, 12e-6), *seen(90e-6, 40e-6), *seen(60e-6, 12e-6)])
+    assert (costs.turn_s, costs.read_s) == pytest.approx((60e-6, 12e-6))
+    assert reader_costs(seen(60e-6, -1e-6)).read_s == 0

@@ -13,12 +13,15 @@ from readahead import paths
 from readahead.chapters.lookups.workload import (
     FEW,
     LARGE_BLOCK,
+    LARGE_GROUP,
     MANY,
     SMALL_BLOCK,
+    SMALL_GROUP,
     Lookup,
     LookupCosts,
     _here_costs,
     _lookup_costs,
+    _range,
     lookup_calibration,
 )
 from readahead.datasets import expected, inspect, store
@@ -81,7 +84,9 @@ def test_positions_are_the_engines_own(recipe: Recipe) -> None:
     assert (places == keys) == (recipe is RECIPE)
 
 
-TAKES = LookupCosts(probe_s=1.2e-3, row_s=9e-6, block_s=30e-6, block_byte_s=0.4e-9)
+TAKES = LookupCosts(
+    probe_s=1.2e-3, scan_s=0.7e-3, scan_group_s=4e-6, row_s=9e-6, block_s=30e-6, block_byte_s=0.4e-9
+)
 BASE = Costs()
 
 
@@ -120,6 +125,13 @@ def test_what_lookups_take_is_read_off_few_and_many_rows_in_small_and_large_bloc
                 seconds=seconds, cpu_s=(0.0,), reads=tuple(reads), bytes_read=0, where="a clock of ours"
             )
             trials.append(Trial(case=case, sample=sample))
+    for rows in (LARGE_GROUP, SMALL_GROUP):  # a range of keys: nothing but its first read counts
+        case = _range(RECIPE.table, rows)
+        begun_s = TAKES.scan_s + case.recipe.row_groups * TAKES.scan_group_s
+        asked_s = BASE.plan_s + case.keys * BASE.plan_key_s + begun_s
+        read = Read(offset=0, size_bytes=1, thread=0, submitted_s=asked_s, due_s=1.0, done_s=1.0)
+        sample = Sample(seconds=(1.0,), cpu_s=(0.0,), reads=(read,), bytes_read=1, where="a clock of ours")
+        trials.append(Trial(case=case, sample=sample))
     (tmp_path / "datasets").symlink_to(paths.cache_dir() / "datasets")
     monkeypatch.setenv("READAHEAD_CACHE", str(tmp_path))  # where nothing was calibrated yet
     if here:

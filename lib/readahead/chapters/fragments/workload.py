@@ -5,14 +5,22 @@ Plain readers are threads, each reading its own part of the file in a row, with 
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
+import numpy as np
+
+from readahead.datasets.recipe import Recipe
 from readahead.devices import Device
 from readahead.experiments.experiment import Settings
 from readahead.experiments.knobs import experiment
 from readahead.experiments.table_experiment import TableExperiment
+from readahead.measure.calibrate import PROBE, QUICK, Calibration
+from readahead.measure.case import Case
 from readahead.measure.run import Stopwatch
 from readahead.measure.sample import Sample
 from readahead.models.estimate import Estimate
@@ -27,11 +35,25 @@ REQUEST_BYTES, SHARED_BYTES = 128 * KiB, 16 * MiB
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ReaderCosts:
+    """What plain readers take, in seconds; usual ones before calibration."""
+
+    turn_s: float = 65e-6
+    """Of the Python interpreter for each read, while the device works on it; no other reader can go on meanwhile."""
+    read_s: float = 15e-6
+    """From the arrival of a read to the reader's next request."""
+
+
+FREE = ReaderCosts(turn_s=0.0, read_s=0.0)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Readers:
     """So many readers of one file on a device, one request of each under way."""
 
     device: Device
     readers: int
+    costs: ReaderCosts = FREE
     request_bytes: int = REQUEST_BYTES
     total_bytes: int = SHARED_BYTES
 
@@ -53,11 +75,13 @@ class Readers:
 
         The requests of all readers meet at the device in turns, so on one head every one of them finds it elsewhere.
         """
-        queue, ready_s = DeviceQueue(self.device), [0.0] * self.readers
+        queue, ready_s, free_s = DeviceQueue(self.device), [0.0] * self.readers, 0.0
         for request in range(len(self.part(0))):
             for reader in sorted(range(self.readers), key=ready_s.__getitem__):
-                offset = self.part(reader)[request]
-                ready_s[reader], _ = queue.book(ready_s[reader], offset, self.request_bytes)
+                asked_s, offset = max(ready_s[reader], free_s), self.part(reader)[request]
+                due_s, _ = queue.book(asked_s, offset, self.request_bytes)
+                free_s = asked_s + self.costs.turn_s
+                ready_s[reader] = max(due_s, free_s) + self.costs.read_s
         return max(ready_s)
 
     def estimate(self) -> Estimate:
@@ -65,8 +89,14 @@ class Readers:
         side_by_side = min(self.device.channels, self.readers)
         transfer_s = self.total_bytes / (side_by_side * self.device.channel_bandwidth_bytes_per_s)
         latency_s = self.total_bytes / self.request_bytes / side_by_side * self.device.latency_s
-        seek_s = max(0.0, self.seconds - transfer_s - latency_s)
-        return Estimate(terms_s={"seek": seek_s, "latency": latency_s, "transfer": transfer_s})
+        device_s = replace(self, costs=FREE).seconds
+        terms_s = {
+            "seek": max(0.0, device_s - transfer_s - latency_s),
+            "latency": latency_s,
+            "transfer": transfer_s,
+            "readers": max(0.0, self.seconds - device_s),
+        }
+        return Estimate(terms_s=terms_s)
 
     def measure(self, path: Path, *, repeats: int = 3) -> Sample:
         """Measure how long threads take for the first bytes of a file. Raises `Cancelled` when asked to stop."""
@@ -86,6 +116,31 @@ class Readers:
         return watch.sample()
 
 
+ALONE = Readers(device=PROBE, readers=1, total_bytes=4 * MiB)
+CROWD = Readers(device=QUICK, readers=8)
+"""One reader has the interpreter for itself; eight on so quick a device wait for each other alone."""
+
+
+@functools.cache
+def reader_calibration() -> Calibration[ReaderCosts]:
+    """Return the calibration of plain readers."""
+
+    def cases() -> list[Callable[[], Sample]]:
+        path = Case(recipe=Recipe(table="comments_narrow", size="small"), device=QUICK).build()
+        return [functools.partial(readers.measure, path) for readers in (ALONE, CROWD)]
+
+    return Calibration(
+        name="file-readers", kind=ReaderCosts, cases=cases, read_off=reader_costs, typical=ReaderCosts
+    )
+
+
+def reader_costs(samples: Sequence[Sample]) -> ReaderCosts:
+    """Return what readers `ALONE` and in a `CROWD` show, turn after turn."""
+    alone_s, crowd_s = (float(np.median([one.median_s for one in samples[at::2]])) for at in (0, 1))
+    alone, crowd = ALONE.counts["reads"], CROWD.counts["reads"]
+    return ReaderCosts(turn_s=crowd_s / crowd, read_s=max(0.0, alone_s - ALONE.seconds) / alone)
+
+
 class Fragments(TableExperiment):
     """A scan by DuckDB, or plain readers on one head or with a head each."""
 
@@ -96,7 +151,11 @@ class Fragments(TableExperiment):
         if heads > 1:
             rate, part_bytes = device.channel_bandwidth_bytes_per_s, SHARED_BYTES // count
             device = device.but(channels=heads, stripe_bytes=part_bytes, bandwidth_bytes_per_s=rate * heads)
-        return Readers(device=device, readers=count)
+        return Readers(device=device, readers=count, costs=reader_calibration().costs())
+
+    def calibrations(self, settings: Settings) -> Sequence[Calibration[Any]]:
+        """Return the calibrations of the engine and of the plain readers."""
+        return (*super().calibrations(settings), reader_calibration())
 
     def model(self, settings: Settings) -> Estimate:
         """Return the scan's estimate, or that of the plain readers."""

@@ -116,6 +116,10 @@ class LookupCosts:
 
     probe_s: float = 0.9e-3
     """Making ready to look into an index and putting it away."""
+    scan_s: float = 0.5e-3
+    """Making ready to scan without the index."""
+    scan_group_s: float = 6e-6
+    """The same, for each row group of the file: whether it may hold what is asked for."""
     row_s: float = 8e-6
     """Picking one row out of the blocks of its columns."""
     block_s: float = 28e-6
@@ -124,19 +128,24 @@ class LookupCosts:
     """The same, for each byte of the block: it is checked."""
 
 
-FEW, MANY, SMALL_BLOCK, LARGE_BLOCK = 1, 100, 16 * KiB, 256 * KiB
+FEW, MANY, RANGE, SMALL_BLOCK, LARGE_BLOCK = 1, 100, 2, 16 * KiB, 256 * KiB
+SMALL_GROUP, LARGE_GROUP = 2_048, 122_880
 _QUICK = Device(name="probe", latency_s=2e-4, bandwidth_bytes_per_s=1e10, channels=64)
+_DISK = _QUICK.but(latency_s=2e-3)
 
 
 @functools.cache
 def lookup_calibration(table: str, where: str) -> Calibration[LookupCosts]:
     """Return what lookups through an index show: of few and many rows, in small and in large blocks.
 
+    A range of keys, for which the index is not asked, shows how a scan begins, in small and in large row groups.
     On this machine's own disk a block is handed over without an emulated device in between; the rest is as on it.
     """
     here = where != EMULATED
     asked = itertools.product((FEW, MANY), (SMALL_BLOCK, LARGE_BLOCK))
     cases = [_lookup(table, keys, block_bytes) for keys, block_bytes in asked]
+    if not here:
+        cases += [_range(table, rows) for rows in (SMALL_GROUP, LARGE_GROUP)]
     return Calibration(
         name=f"{table}-lookups{'-here' if here else ''}",
         kind=LookupCosts,
@@ -152,6 +161,12 @@ def _lookup(table: str, keys: int, block_bytes: int) -> Lookup:
     engine = EngineSettings(queue_depth=1, more=_by_index(MANY))
     recipe = replace(recipe, block_bytes=block_bytes)
     return Lookup(recipe=recipe, device=_QUICK, engine=engine, keys=keys, step_rows=MANY)
+
+
+def _range(table: str, group_rows: int) -> Lookup:
+    known = _lookup(table, RANGE, SMALL_BLOCK)
+    recipe = replace(known.recipe, row_group_rows=group_rows)
+    return replace(known, recipe=recipe, device=_DISK, asked=NEIGHBOURS)
 
 
 def _by_index(rows: int) -> dict[str, Setting]:
@@ -170,22 +185,36 @@ def _beyond_s(base: Costs, one: Trial) -> float:
 
 
 def _lookup_costs(table: str, trials: Sequence[Trial]) -> LookupCosts:
-    """Read the price of a block off the pauses between two reads, and those of an index and a row off what is left."""
+    """Read the price of a block off the pauses between two reads, and those of an index and a row off what is left.
+
+    That of a scan is what passes before its first read.
+    """
+    ranges, walks = ([t for t in trials if (t.case.keys == RANGE) == found] for found in (True, False))
 
     def pause_s(block: int) -> float:
-        seen = [t.sample.reads for t in trials if t.case.recipe.block_bytes == block]
+        seen = [t.sample.reads for t in walks if t.case.recipe.block_bytes == block]
         return float(np.median([b.submitted_s - a.done_s for reads in seen for a, b in pairwise(reads)]))
 
     base = calibrate.engine(table).costs()
     pauses = {block: pause_s(block) for block in (SMALL_BLOCK, LARGE_BLOCK)}
     block_s, block_byte_s = line([(float(block), seconds) for block, seconds in pauses.items()])
     left = []
-    for one in trials:
+    for one in walks:
         waited_s = sum(read.done_s - read.submitted_s for read in one.sample.reads)
         paused_s = len(one.sample.reads) * pauses[one.case.recipe.block_bytes]
         left.append((float(one.case.keys), _beyond_s(base, one) - waited_s - paused_s))
     probe_s, row_s = line(left)
-    return LookupCosts(probe_s=probe_s, row_s=row_s, block_s=block_s, block_byte_s=block_byte_s)
+    planned_s = base.plan_s + RANGE * base.plan_key_s
+    begun = [(float(t.case.recipe.row_groups), t.sample.reads[0].submitted_s - planned_s) for t in ranges]
+    scan_s, scan_group_s = line(begun)
+    return LookupCosts(
+        probe_s=probe_s,
+        scan_s=scan_s,
+        scan_group_s=scan_group_s,
+        row_s=row_s,
+        block_s=block_s,
+        block_byte_s=block_byte_s,
+    )
 
 
 def _here_costs(table: str, trials: Sequence[Trial]) -> LookupCosts:
@@ -239,9 +268,10 @@ class Lookups(TableExperiment):
         if case.recipe.format == "parquet":
             return costs
         own = self._lookup(settings).costs()
+        begin_s = own.probe_s if case.walks else own.scan_s + case.recipe.row_groups * own.scan_group_s
         return replace(
             costs,
-            plan_s=costs.plan_s + (own.probe_s if case.walks else 0.0),
+            plan_s=costs.plan_s + begin_s,
             open_s=0.0,
             open_group_s=0.0,
             read_s=own.block_s + own.block_byte_s * case.recipe.block_bytes,
