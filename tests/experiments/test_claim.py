@@ -135,6 +135,19 @@ def test_what_differs_beside_other_work_is_too_noisy_to_say(monkeypatch: pytest.
     assert fits.on(toy).verdict == DIFFERS and not [*controls]
 
 
+def test_what_differs_while_other_programs_take_a_core_is_too_noisy_to_say(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A control run that drives them to another core is as quick as ever."""
+    fits, shares = CHAPTER.claim("model_fits"), iter([0.5, 0.05])
+    monkeypatch.setattr(calibrate.Others, "share", lambda self: next(shares))
+    toy = study()
+    found = fits.on(toy)
+    assert found.verdict == NOISY and "50 %" in found.reasons[0]
+    toy.forget()
+    assert fits.on(toy).verdict == DIFFERS
+
+
 def test_a_count_of_nothing_is_told_and_not_raised() -> None:
     none = claim("within", 1.0, 0.1).test(exactly(0.0), exactly(147.0))
     assert none.verdict == DIFFERS and "This: 0" in none.says and none.reasons

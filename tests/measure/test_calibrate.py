@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from types import SimpleNamespace
+from typing import NamedTuple
 
 import pytest
 
@@ -425,3 +426,25 @@ def test_it_can_be_cancelled() -> None:
     stop.set()
     with pytest.raises(Cancelled), listening(stop=stop):
         engine("comments_narrow").run()
+
+
+class Times(NamedTuple):
+    """Seconds of all cores since a machine was started."""
+
+    user: float
+    system: float
+    idle: float
+    iowait: float
+    guest: float
+
+
+@pytest.mark.usefixtures("calibrated_as_ever")
+def test_what_other_programs_take_is_all_that_is_taken_but_our_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two cores for ten seconds: three on our own, four of others, a guest among them, who is told twice."""
+    before, after = Times(5.0, 1.0, 90.0, 1.0, 0.0), Times(10.0, 3.0, 101.0, 3.0, 1.0)
+    times, clock, own = iter([before, after]), iter([100.0, 110.0]), iter([2.0, 5.0])
+    monkeypatch.setattr(calibrate.psutil, "cpu_times", lambda: next(times))
+    monkeypatch.setattr(calibrate.os, "cpu_count", lambda: 2)
+    clocks = SimpleNamespace(perf_counter=lambda: next(clock), process_time=lambda: next(own))
+    monkeypatch.setattr(calibrate, "time", clocks)
+    assert calibrate.Others().share() == pytest.approx(0.2)

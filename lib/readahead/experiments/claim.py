@@ -81,11 +81,11 @@ class Claim:
                 for side in (self.left, self.right)
             )
         found = self.test(left, right, study)
-        if found.verdict != DIFFERS or (strayed := study.strayed(noted)) <= STRAYED:
+        if found.verdict != DIFFERS or (disturbed := study.disturbed(noted)) <= STRAYED:
             return found
         busy = (
-            f"Something else kept this machine busy: a control run, always the same, strayed by"
-            f" {units.text(strayed, '1', 2)}. Close other programs and measure again."
+            f"Something else kept this machine busy: it took {units.text(disturbed, '1', 2)} of the processor's time,"
+            " or slowed a control run, always the same, as much. Close other programs and measure again."
         )
         says = found.says.replace(DIFFERS.capitalize(), NOISY.capitalize(), 1)
         return Finding(verdict=NOISY, says=says, reasons=(busy,))

@@ -185,8 +185,8 @@ class Study:
         self.model = Source(self, lambda **changes: experiment.predicted(self.settings(**changes)))
         self.measured = Source(self, lambda **changes: value(self.sample(**changes)))
         self._samples: dict[str, Sample] = {}
-        self._controls_s: dict[str, tuple[float, float]] = {}
-        """The control runs before and after each sample."""
+        self._disturbed: dict[str, tuple[float, ...]] = {}
+        """How far the control runs before and after each sample strayed, and what other programs took, as shares."""
         self._lock = threading.RLock()
         self._noted: list[dict[str, dict[str, Any]]] = []
 
@@ -215,9 +215,11 @@ class Study:
             for noted in self._noted:
                 noted[key] = settings
             if key not in self._samples:
-                before_s = calibrate.control_s()
+                before = calibrate.strayed(calibrate.control_s())
+                others = calibrate.Others()
                 self._samples[key] = self.experiment.measure(settings, repeats=repeats)
-                self._controls_s[key] = (before_s, calibrate.control_s())
+                taken = others.share()
+                self._disturbed[key] = (before, calibrate.strayed(calibrate.control_s()), taken)
             return self._samples[key]
 
     @contextmanager
@@ -230,10 +232,16 @@ class Study:
         finally:
             self._noted.remove(noted)
 
-    def strayed(self, noted: Mapping[str, Mapping[str, Any]]) -> float:
-        """Return how far the control runs beside the noted samples lie from the usual, as a share: their median."""
-        took_s = [one_s for key in noted for one_s in self._controls_s.get(key, ())]
-        return float(np.median([*map(calibrate.strayed, took_s)])) if took_s else 0.0
+    def disturbed(self, noted: Mapping[str, Mapping[str, Any]]) -> float:
+        """Return how far control runs beside the noted samples strayed, or what other programs took if that is more.
+
+        Both are shares, and medians over the samples.
+        """
+        found = [self._disturbed[key] for key in noted if key in self._disturbed]
+        if not found:
+            return 0.0
+        controls, taken = [off for *offs, _ in found for off in offs], [share for *_, share in found]
+        return float(max(np.median(controls), np.median(taken)))
 
     def runs(self, noted: Mapping[str, Mapping[str, Any]]) -> list[Run]:
         """Return the runs that were noted, as far as they are still kept."""

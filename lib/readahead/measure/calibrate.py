@@ -84,6 +84,23 @@ def control_s() -> float:
     return float(np.mean(took_s))
 
 
+class Others:
+    """What other programs take of this machine's cores from now on; a control run on a core drives them to another."""
+
+    def __init__(self) -> None:
+        self._cores, self._begun = os.cpu_count() or 1, self._now()
+
+    def _now(self) -> tuple[float, float, float]:
+        times = psutil.cpu_times()
+        rest_s = sum(getattr(times, name, 0.0) for name in ("idle", "iowait", "guest", "guest_nice"))
+        return time.perf_counter(), sum(times) - rest_s, time.process_time()
+
+    def share(self) -> float:
+        """Return it as a share of all cores; what a hypervisor gave to other machines counts too."""
+        elapsed_s, all_s, own_s = (now - then for now, then in zip(self._now(), self._begun, strict=True))
+        return min(1.0, max(0.0, all_s - own_s) / (elapsed_s * self._cores))
+
+
 def _sum_s() -> float:
     """Return the median seconds of three sums: a single one is now and then a tenth quicker than the usual."""
     took_s = []
