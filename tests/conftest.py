@@ -34,7 +34,7 @@ def _own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 _COSTS, _KEEP, _RUN = Calibration.costs, Calibration.keep, Calibration.run
 _NAMES = ("MOST_TRIES", "MOST_NAPS", "TURN_NAPS", "control_s", "strayed")
 _MODULE = {name: getattr(calibrate, name) for name in _NAMES}
-_SHARE = calibrate.Others.share
+_SHARE = calibrate.OtherPrograms.share
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -47,7 +47,7 @@ def _calibrated_in_one_try() -> None:
     Calibration.costs = lambda self: self.typical()  # type: ignore[method-assign]
     calibrate.MOST_TRIES, calibrate.MOST_NAPS, calibrate.TURN_NAPS = 1, 0, 0
     calibrate.control_s, calibrate.strayed = lambda: 1.0, lambda _: 0.0
-    calibrate.Others.share = lambda self: 0.0  # type: ignore[method-assign]
+    calibrate.OtherPrograms.share = lambda self: 0.0  # type: ignore[method-assign]
     Calibration.run = lambda self, turns=0: _RUN(self, 1)  # type: ignore[method-assign]
     Calibration.keep = lambda self, costs, *_: _KEEP(self, costs)  # type: ignore[method-assign]
 
@@ -64,7 +64,7 @@ def calibrated_as_ever(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Calibration, "costs", _COSTS)
     for name, value in _MODULE.items():
         monkeypatch.setattr(calibrate, name, value)
-    monkeypatch.setattr(calibrate.Others, "share", _SHARE)
+    monkeypatch.setattr(calibrate.OtherPrograms, "share", _SHARE)
     monkeypatch.setattr(Calibration, "run", _RUN)
     monkeypatch.setattr(Calibration, "keep", _KEEP)
 

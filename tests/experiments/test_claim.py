@@ -140,7 +140,7 @@ def test_what_differs_while_other_programs_take_a_core_is_too_noisy_to_say(
 ) -> None:
     """A control run that drives them to another core is as quick as ever."""
     fits, shares = CHAPTER.claim("model_fits"), iter([0.5, 0.05])
-    monkeypatch.setattr(calibrate.Others, "share", lambda self: next(shares))
+    monkeypatch.setattr(calibrate.OtherPrograms, "share", lambda self: next(shares))
     toy = study()
     found = fits.on(toy)
     assert found.verdict == NOISY and "50 %" in found.reasons[0]

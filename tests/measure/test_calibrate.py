@@ -447,4 +447,4 @@ def test_what_other_programs_take_is_all_that_is_taken_but_our_own(monkeypatch: 
     monkeypatch.setattr(calibrate.os, "cpu_count", lambda: 2)
     clocks = SimpleNamespace(perf_counter=lambda: next(clock), process_time=lambda: next(own))
     monkeypatch.setattr(calibrate, "time", clocks)
-    assert calibrate.Others().share() == pytest.approx(0.2)
+    assert calibrate.OtherPrograms().share() == pytest.approx(0.2)

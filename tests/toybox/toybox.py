@@ -30,7 +30,7 @@ RATE = 1e8
 SLOWER_HERE = 1.2
 """The toy's engine is this much slower than its model."""
 calibrate.strayed = lambda took_s: 0.0  # what it takes is written here, however busy the machine is
-calibrate.Others.share = lambda self: 0.0
+calibrate.OtherPrograms.share = lambda self: 0.0
 
 
 class Well(Experiment):

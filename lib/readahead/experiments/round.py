@@ -185,8 +185,10 @@ class Study:
         self.model = Source(self, lambda **changes: experiment.predicted(self.settings(**changes)))
         self.measured = Source(self, lambda **changes: value(self.sample(**changes)))
         self._samples: dict[str, Sample] = {}
-        self._disturbed: dict[str, tuple[float, ...]] = {}
-        """How far the control runs before and after each sample strayed, and what other programs took, as shares."""
+        self._controls_s: dict[str, tuple[float, float]] = {}
+        """The control runs before and after each sample."""
+        self._taken: dict[str, float] = {}
+        """What other programs took of the cores meanwhile, as a share."""
         self._lock = threading.RLock()
         self._noted: list[dict[str, dict[str, Any]]] = []
 
@@ -215,11 +217,10 @@ class Study:
             for noted in self._noted:
                 noted[key] = settings
             if key not in self._samples:
-                before = calibrate.strayed(calibrate.control_s())
-                others = calibrate.Others()
+                before_s, others = calibrate.control_s(), calibrate.OtherPrograms()
                 self._samples[key] = self.experiment.measure(settings, repeats=repeats)
-                taken = others.share()
-                self._disturbed[key] = (before, calibrate.strayed(calibrate.control_s()), taken)
+                self._taken[key] = others.share()
+                self._controls_s[key] = (before_s, calibrate.control_s())
             return self._samples[key]
 
     @contextmanager
@@ -237,11 +238,9 @@ class Study:
 
         Both are shares, and medians over the samples.
         """
-        found = [self._disturbed[key] for key in noted if key in self._disturbed]
-        if not found:
-            return 0.0
-        controls, taken = [off for *offs, _ in found for off in offs], [share for *_, share in found]
-        return float(max(np.median(controls), np.median(taken)))
+        took_s = [one_s for key in noted for one_s in self._controls_s.get(key, ())]
+        taken = [self._taken[key] for key in noted if key in self._taken]
+        return max(float(np.median(shares or [0.0])) for shares in ([*map(calibrate.strayed, took_s)], taken))
 
     def runs(self, noted: Mapping[str, Mapping[str, Any]]) -> list[Run]:
         """Return the runs that were noted, as far as they are still kept."""

@@ -84,7 +84,7 @@ def control_s() -> float:
     return float(np.mean(took_s))
 
 
-class Others:
+class OtherPrograms:
     """What other programs take of this machine's cores from now on; a control run on a core drives them to another."""
 
     def __init__(self) -> None:

@@ -11,7 +11,13 @@ from hypothesis import strategies as st
 
 from readahead import published
 from readahead.chapters.fragments import laws
-from readahead.chapters.fragments.workload import ALONE, CROWD, ReaderCosts, Readers, reader_costs
+from readahead.chapters.fragments.workload import (
+    EIGHT_READERS,
+    ONE_READER,
+    ReaderCosts,
+    Readers,
+    reader_costs,
+)
 from readahead.devices import Device, device
 from readahead.units import KiB, MiB
 
@@ -90,8 +96,10 @@ def test_readers_wait_for_the_interpreter_where_the_device_is_quicker() -> None:
 
 def test_what_readers_take_is_read_off_one_alone_and_a_crowd() -> None:
     def seen(turn_s: float, read_s: float) -> list[SimpleNamespace]:
-        alone = ALONE.seconds + ALONE.counts["reads"] * read_s
-        return [SimpleNamespace(median_s=took_s) for took_s in (alone, CROWD.counts["reads"] * turn_s)]
+        alone = ONE_READER.seconds + ONE_READER.counts["reads"] * read_s
+        return [
+            SimpleNamespace(median_s=took_s) for took_s in (alone, EIGHT_READERS.counts["reads"] * turn_s)
+        ]
 
     costs = reader_costs([*seen(60e-6, 12e-6), *seen(90e-6, 40e-6), *seen(60e-6, 12e-6)])
     assert (costs.turn_s, costs.read_s) == pytest.approx((60e-6, 12e-6))

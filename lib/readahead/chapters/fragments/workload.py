@@ -116,8 +116,8 @@ class Readers:
         return watch.sample()
 
 
-ALONE = Readers(device=PROBE, readers=1, total_bytes=4 * MiB)
-CROWD = Readers(device=QUICK, readers=8)
+ONE_READER = Readers(device=PROBE, readers=1, total_bytes=4 * MiB)
+EIGHT_READERS = Readers(device=QUICK, readers=8)
 """One reader has the interpreter for itself; eight on so quick a device wait for each other alone."""
 
 
@@ -127,7 +127,7 @@ def reader_calibration() -> Calibration[ReaderCosts]:
 
     def cases() -> list[Callable[[], Sample]]:
         path = Case(recipe=Recipe(table="comments_narrow", size="small"), device=QUICK).build()
-        return [functools.partial(readers.measure, path) for readers in (ALONE, CROWD)]
+        return [functools.partial(readers.measure, path) for readers in (ONE_READER, EIGHT_READERS)]
 
     return Calibration(
         name="file-readers", kind=ReaderCosts, cases=cases, read_off=reader_costs, typical=ReaderCosts
@@ -135,10 +135,10 @@ def reader_calibration() -> Calibration[ReaderCosts]:
 
 
 def reader_costs(samples: Sequence[Sample]) -> ReaderCosts:
-    """Return what readers `ALONE` and in a `CROWD` show, turn after turn."""
+    """Return what `ONE_READER` and `EIGHT_READERS` show, turn after turn."""
     alone_s, crowd_s = (float(np.median([one.median_s for one in samples[at::2]])) for at in (0, 1))
-    alone, crowd = ALONE.counts["reads"], CROWD.counts["reads"]
-    return ReaderCosts(turn_s=crowd_s / crowd, read_s=max(0.0, alone_s - ALONE.seconds) / alone)
+    alone, crowd = ONE_READER.counts["reads"], EIGHT_READERS.counts["reads"]
+    return ReaderCosts(turn_s=crowd_s / crowd, read_s=max(0.0, alone_s - ONE_READER.seconds) / alone)
 
 
 class Fragments(TableExperiment):
@@ -154,8 +154,8 @@ class Fragments(TableExperiment):
         return Readers(device=device, readers=count, costs=reader_calibration().costs())
 
     def calibrations(self, settings: Settings) -> Sequence[Calibration[Any]]:
-        """Return the calibrations of the engine and of the plain readers."""
-        return (*super().calibrations(settings), reader_calibration())
+        """Return the calibrations of whoever reads: of the engine, or of plain readers."""
+        return super().calibrations(settings) if settings["workload"] == SCAN else (reader_calibration(),)
 
     def model(self, settings: Settings) -> Estimate:
         """Return the scan's estimate, or that of the plain readers."""
@@ -178,4 +178,4 @@ class Fragments(TableExperiment):
         return super().work(settings) if settings["workload"] == SCAN else float(SHARED_BYTES)
 
 
-EXPERIMENT = experiment(Fragments, __file__, "Fragments: what a seek costs")
+EXPERIMENT = experiment(Fragments, __file__, "Fragments: what a seek costs", calibrated_each="workload")
