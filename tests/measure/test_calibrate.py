@@ -105,8 +105,8 @@ def test_costs_hold_for_this_machine_only() -> None:
 
 
 def busy(control_s: float) -> list[float]:
-    """Return the control runs of all tries on a machine that is busy, with the naps that are taken meanwhile."""
-    return [1.0, *[control_s] * (2 * 6 * calibrate.MOST_TRIES + 3 * calibrate.TURN_NAPS)]
+    """Return the control runs beside six runs on a machine that is busy, with the naps that are taken meanwhile."""
+    return [1.0, *[control_s] * (2 * 6 + 3 * calibrate.TURN_NAPS)]
 
 
 @pytest.mark.parametrize(
@@ -117,7 +117,7 @@ def busy(control_s: float) -> list[float]:
         ((1.0, 1.3), "aababab", 0.0),
         ((1.0, 1.3, 1.0, 1.0, 1.0, 1.3, 1.0, 1.3), "aabbbabab", 0.0),
         ((1.0, 1.3, 1.0, 1.2, 1.0, 1.4), "aaababab", 0.0),
-        (busy(1.2), "aaabbb" * 3, 0.2),
+        (busy(1.2), "aababab", 0.2),
     ],
     ids=["quiet", "waited for", "again", "both again", "one never quiet", "never quiet"],
 )
@@ -139,8 +139,21 @@ def test_what_was_disturbed_is_measured_again_and_never_silently_kept(
 def test_of_several_tries_the_steadiest_counts() -> None:
     controls, found = iter([1.0, 1.3, 1.0, 1.2, 1.0, 1.4]), iter("abc")
     calibrate.usual_s(1.0)
-    off, tries, told = calibrate.steadiest(lambda: next(found), iter(()), lambda: next(controls))
+    off, tries, told = calibrate.steadiest(lambda: next(found), iter(range(9)), lambda: next(controls))
     assert (off, tries, told) == (pytest.approx(0.2), 3, "b")
+
+
+@pytest.mark.usefixtures("_own_costs")
+def test_a_first_calibration_waits_and_makes_runs_again_so_often_in_all(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """It waits for one run, and makes that run again; then there is no patience left for the other."""
+    monkeypatch.setattr(calibrate, "MOST_NAPS", 2)
+    monkeypatch.setattr(calibrate, "NAP_S", 0.0)
+    calibrate.usual_s(1.0)
+    runs: list[str] = []
+    toll(runs, controls=[1.3, 1.0, 1.3, 1.0, 1.3, 1.3, 1.3]).ensure()
+    assert "".join(runs) == "aab" and toll().doubt
 
 
 @pytest.mark.usefixtures("_own_costs")

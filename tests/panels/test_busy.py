@@ -35,11 +35,11 @@ class Toll:
 
 @pytest.fixture
 def busy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, calibrated_as_ever: None) -> Calibration[Toll]:
-    """Give the toy a calibration whose control runs stray in every try, and calibrate it."""
+    """Give the toy a calibration whose control runs all stray, and calibrate it."""
     monkeypatch.setenv("READAHEAD_CACHE", str(tmp_path / "cache"))
     monkeypatch.setenv("READAHEAD_PROGRESS", str(tmp_path / "progress.json"))
     monkeypatch.setattr(calibrate, "NAP_S", 0.0)
-    straying = [1.4] * (3 * 2 * 3 + 3 * calibrate.TURN_NAPS)
+    straying = [1.4] * (2 * 3 + 3 * calibrate.TURN_NAPS)
     recorded = itertools.chain([1.0], straying, itertools.repeat(1.0))
     one = Calibration(
         name="toll",

@@ -53,8 +53,8 @@ _DAMAGED = (OSError, ValueError, KeyError, TypeError, RecursionError)
 STRAYED, MOST_TRIES = 0.10, 3
 """How far a control run may lie from the usual, and how often something is measured at most until it does not."""
 NAP_S, MOST_NAPS, TURN_NAPS = 0.05, 10, 40
-"""How long one sleeps until one looks again whether the machine is quiet, and how often at most in a first calibration,
-which a learner waits for, and in each of several turns."""
+"""How long one sleeps until one looks again whether the machine is quiet, and how often at most one sleeps or makes a
+run again: in a first calibration, which a learner waits for, and in each of several turns."""
 LATELY = 600
 """How many control runs are kept, one of each second."""
 CONTROL_CORES = 8
@@ -116,11 +116,16 @@ def steadiest(
 ) -> tuple[float, int, RanT]:
     """Make a run, again while the machine strays; return (how far it strayed, as a share, tries, what the run found).
 
-    It waits for a quiet machine first, while there are naps to take. The control runs before and after it tell how the
-    machine was; of `MOST_TRIES` at most the steadiest counts. Raises `Cancelled` when asked to stop.
+    It waits for a quiet machine first, while there are naps to take; to make a run again takes one too. The control
+    runs before and after it tell how the machine was; of `MOST_TRIES` at most the steadiest counts. Raises `Cancelled`
+    when asked to stop.
     """
     tries: list[tuple[float, RanT]] = []
-    while not tries or (min(tries, key=itemgetter(0))[0] > STRAYED and len(tries) < MOST_TRIES):
+    while not tries or (
+        min(tries, key=itemgetter(0))[0] > STRAYED
+        and len(tries) < MOST_TRIES
+        and next(naps, None) is not None
+    ):
         before = awaited(naps, control)
         with quietly():
             found = run()
