@@ -32,7 +32,7 @@ def _own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 
 
 _COSTS, _KEEP, _RUN = Calibration.costs, Calibration.keep, Calibration.run
-_NAMES = ("MOST_TRIES", "MOST_NAPS", "TURN_NAPS", "control_s", "strayed")
+_NAMES = ("REPEATS", "control_s", "strayed")
 _MODULE = {name: getattr(calibrate, name) for name in _NAMES}
 _SHARE = calibrate.OtherPrograms.share
 
@@ -41,12 +41,11 @@ _SHARE = calibrate.OtherPrograms.share
 def _calibrated_in_one_try() -> None:
     """Beside other tests no machine is quiet.
 
-    Each run of a calibration is made once, without waiting, and taken for a steady one; models take what is typical.
+    Each run of a calibration is made once, and taken for a steady one; models take what is typical.
     What is measured counts as undisturbed.
     """
     Calibration.costs = lambda self: self.typical()  # type: ignore[method-assign]
-    calibrate.MOST_TRIES, calibrate.MOST_NAPS, calibrate.TURN_NAPS = 1, 0, 0
-    calibrate.control_s, calibrate.strayed = lambda: 1.0, lambda _: 0.0
+    calibrate.REPEATS, calibrate.control_s, calibrate.strayed = 1, lambda: 1.0, lambda _: 0.0
     calibrate.OtherPrograms.share = lambda self: 0.0  # type: ignore[method-assign]
     Calibration.run = lambda self, turns=0: _RUN(self, 1)  # type: ignore[method-assign]
     Calibration.keep = lambda self, costs, *_: _KEEP(self, costs)  # type: ignore[method-assign]

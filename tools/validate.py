@@ -1,8 +1,9 @@
 """`make validate`, the model against measurements: settings are drawn at random, the model answers, DuckDB is measured.
 
-Before and after each run a control run, the same sum on every core, tells how steady the machine is. A run waits for a
-quiet machine, and one beside which the control run strayed does not count; a setting is measured again if too few are
-left. Errors are summed up for all settings, and for those that the device bounds.
+All settings are measured in several passes, and the engine is calibrated in each: both then see the same minutes of a
+machine that is quicker in one than in the other. Of a setting's runs those count that took least of the processor, for
+nobody slowed them down; control runs, the same sum on every core before and after, tell how steady the machine was.
+Errors are summed up for all settings, and for those that the device bounds.
 """
 
 from __future__ import annotations
@@ -12,11 +13,10 @@ import json
 import math
 import random
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import click
 import numpy as np
@@ -31,9 +31,9 @@ from readahead.experiments.table_experiment import DEVICE_KNOBS, TableExperiment
 from readahead.measure import calibrate
 from readahead.measure.calibrate import control_s
 from readahead.measure.case import Case
-from readahead.measure.sample import FEW, Sample
+from readahead.measure.sample import FEW, Sample, steady
 from readahead.models.estimate import Estimate
-from readahead.running import Event, listening, tell
+from readahead.running import Event, check, listening, tell
 from tools import draws
 
 TABLES = {"comments_narrow": ("tiny", "small"), "comments": ("tiny",), "lineitem": ("tiny",)}
@@ -41,20 +41,18 @@ TABLES = {"comments_narrow": ("tiny", "small"), "comments": ("tiny",), "lineitem
 ROW_GROUPS = (*(2_048 * 2**n for n in range(10)), 122_880)
 LONGEST_S = 1.2
 """Settings predicted to take longer than this a run are drawn again, so that it ends."""
-EVERY, TURNS = 10, 5
-"""The engine is calibrated anew before every tenth setting, in so many turns: a machine that shares its cores drifts
-from minute to minute, and what is validated is the model, not how old its costs are."""
-SHORT_S, MOST_TIMES = 0.2, 4
-"""Settings predicted to take less than this a run are repeated more often, up to so many times: a core that is slow for
-a moment, as one is that shares its core with another machine, then spoils few of the repeats."""
-PATIENCE = 100
-"""How many naps a setting takes at most while it waits for a quiet machine."""
+PASSES, TURNS = 3, 3
+"""How often all settings are measured, and how many turns the engine is calibrated in before each pass."""
+SHORT_S, MOST_TIMES = 0.1, 3
+"""Settings predicted to take less than this a run are repeated more often, up to so many times."""
+MOST_TRIES = 3
+"""How often a setting is measured at most in one pass, until the control run has not strayed beside it."""
 DEVICE_BOUND = 3.0
 """A run counts as device-bound when the device takes more than this many times what the engine, once open, takes."""
 LEVELS = ("n", "median", "p90", "worst")
 COUNTS = {"counted alike": "alike", "in the model's band": "in_band", "repeated": "repeated"}
 """Settings where model, trace and profile count alike; where the measured time lies in the model's own band; and where
-the control run strayed beside most runs, so that it was measured again."""
+the control run strayed, so that it was measured again."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,7 +66,7 @@ class Row:
     seconds: tuple[float, ...]
     """Every run, raw, the steadiest first."""
     steady: int
-    """So many of them count."""
+    """So many of them count: see `sample.steady`."""
     device_bound: bool
     modeled: Mapping[str, float]
     """reads, bytes_read and row_groups that the model expects, as far as it says."""
@@ -82,8 +80,9 @@ class Row:
     modeled_high_s: float = math.inf
     """The model's own band."""
     strayed: float = 0.0
-    """How far a control run beside a run that counts lay from the usual at most, as a share."""
-    tries: int = 1
+    """How far control runs beside it lay from the usual, in the median of its tries, as a share."""
+    tries: int = PASSES
+    """How often it was measured: in each pass, and again where the control run strayed."""
 
     @property
     def ratio(self) -> float:
@@ -172,56 +171,57 @@ class EveryKnob(TableExperiment):
 EVERY_KNOB = EveryKnob(topic="every knob", title="Every knob", knobs=())
 
 
-def validated(asked: Experiment, *, seed: int, configs: int, repeats: int = FEW) -> Iterator[Row]:
-    """Yield one row a setting, the engine calibrated on this machine. Raises `Cancelled` when asked to stop."""
-    rng, done, calibrated = random.Random(seed), 0, -1
-    while done < configs:
-        if calibrated < done // EVERY:
+def validated(asked: Experiment, *, seed: int, configs: int, repeats: int = FEW) -> list[Row]:
+    """Return one row a setting, the engine calibrated on this machine. Raises `Cancelled` when asked to stop."""
+    drawn, tries = _drawn(asked, seed, configs), [list[_Try]() for _ in range(configs)]
+    with calibrate.turns_add_up():
+        for at in range(PASSES):
             asked.calibrate(turns=TURNS)
-            calibrated = done // EVERY
-        settings = asked.draw(rng) if isinstance(asked, EveryKnob) else draws.draw(asked, rng)
-        if asked.model(settings).seconds > LONGEST_S:
-            continue
-        tell(done, configs, _described(asked, settings))
-        yield _measured(asked, settings, repeats)
-        done += 1
-    tell(configs, configs, "done")
+            for number, (settings, made) in enumerate(zip(drawn, tries, strict=True), start=at * configs):
+                tell(number, PASSES * configs, _described(asked, settings))
+                made += _tries(asked, settings, repeats)
+    tell(1, 1, "done")
+    return [_row(asked, settings, made) for settings, made in zip(drawn, tries, strict=True)]
+
+
+def _drawn(asked: Experiment, seed: int, configs: int) -> list[Settings]:
+    """Return settings, the same for a seed on every machine, none of which takes long."""
+    rng, drawn = random.Random(seed), list[Settings]()
+    with calibrate.typical_costs():
+        while len(drawn) < configs:
+            check()
+            settings = asked.draw(rng) if isinstance(asked, EveryKnob) else draws.draw(asked, rng)
+            if asked.model(settings).seconds <= LONGEST_S:
+                drawn.append(settings)
+    return drawn
 
 
 def _described(asked: Experiment, settings: Settings) -> str:
     return asked.describe(settings) if isinstance(asked, EveryKnob) else draws.describe(asked, settings)
 
 
-def _runs(
-    source: Experiment, settings: Settings, repeats: int
-) -> tuple[int, list[tuple[float, float]], Sample]:
-    """Measure one setting, again while the machine strays; return (tries, (strayed, seconds) of each run, a sample)."""
-    times = min(MOST_TIMES, math.ceil(SHORT_S / source.model(settings).seconds))
-    naps, runs, beside = iter(range(PATIENCE)), list[tuple[float, float]](), list[tuple[float, float]]()
+class _Try(NamedTuple):
+    """A sample of a setting, and how far the control runs beside it strayed."""
 
-    def look(event: Event) -> None:
-        """Note how far the machine strays after a run, and before the next, which it waits for."""
-        _progress(event)
-        after = calibrate.strayed(control_s())
-        wait = after > calibrate.STRAYED and event.done < event.total
-        beside.append((after, calibrate.awaited(naps, control_s) if wait else after))
-
-    tries, wanted = 0, repeats
-    while tries < calibrate.MOST_TRIES and sum(off <= calibrate.STRAYED for off, _ in runs) < wanted:
-        with listening(look):
-            sample = source.measure(settings, repeats=repeats * times)
-        last = beside[-len(sample.seconds) - 1 :]  # of the runs, not of what was built for them
-        offs = [max(before, after) for (_, before), (after, _) in pairwise(last)]
-        runs += zip(offs, sample.seconds, strict=True)
-        tries, wanted = tries + 1, min(repeats, len(offs))
-    return tries, sorted(runs), sample
+    strayed: float
+    sample: Sample
 
 
-def _measured(source: Experiment, settings: Settings, repeats: int) -> Row:
-    """Return one setting, measured: the runs count beside which the machine did not stray, or else the steadiest."""
-    tries, runs, sample = _runs(source, settings, repeats)
-    steady = max(min(repeats, len(runs)), sum(off <= calibrate.STRAYED for off, _ in runs))
-    offs, seconds = zip(*runs, strict=True)
+def _tries(source: Experiment, settings: Settings, repeats: int) -> list[_Try]:
+    """Measure one setting, again while the control run strays before or after it."""
+    times, made = min(MOST_TIMES, math.ceil(SHORT_S / source.model(settings).seconds)), list[_Try]()
+    while len(made) < MOST_TRIES and (not made or made[-1].strayed > calibrate.STRAYED):
+        before_s = control_s()
+        sample = source.measure(settings, repeats=repeats * times)
+        made.append(_Try(max(calibrate.strayed(took_s) for took_s in (before_s, control_s())), sample))
+    return made
+
+
+def _row(source: Experiment, settings: Settings, made: Sequence[_Try]) -> Row:
+    """Return one setting, measured: the median of the runs that nobody slowed down."""
+    runs = sorted(run for one in made for run in zip(one.sample.cpu_s, one.sample.seconds, strict=True))
+    cpu_s, seconds = zip(*runs, strict=True)
+    count, sample = steady(cpu_s), made[-1].sample
     estimate = source.model(settings)  # the file is built now, so the model knows its exact reads
     predicted = source.predicted(settings)
     profile, reads = sample.profile, sample.reads
@@ -237,9 +237,9 @@ def _measured(source: Experiment, settings: Settings, repeats: int) -> Row:
     return Row(
         case=", ".join(filter(None, said)),
         modeled_s=estimate.seconds,
-        measured_s=float(np.median(seconds[:steady])),
+        measured_s=float(np.median(seconds[:count])),
         seconds=seconds,
-        steady=steady,
+        steady=count,
         device_bound=device_bound(estimate),
         modeled=modeled,
         traced={"reads": len(reads), "bytes_read": sum(read.size_bytes for read in reads)} if reads else {},
@@ -247,8 +247,8 @@ def _measured(source: Experiment, settings: Settings, repeats: int) -> Row:
         band=band,
         modeled_low_s=predicted.low,
         modeled_high_s=predicted.high,
-        strayed=offs[steady - 1],
-        tries=tries,
+        strayed=float(np.median([one.strayed for one in made])),
+        tries=len(made),
     )
 
 
@@ -286,7 +286,7 @@ def report(rows: Sequence[Row]) -> dict[str, Any]:
         "all": summary(rows),
         "device_bound": summary([row for row in rows if row.device_bound]),
         "machine": steadiness(rows),
-        "repeated": sum(row.tries > 1 for row in rows),
+        "repeated": sum(row.tries > PASSES for row in rows),
         "runs": sum(len(row.seconds) for row in rows),
         "steady": sum(row.steady for row in rows),
         "alike": sum(not row.differences for row in rows),
@@ -324,13 +324,12 @@ def validate(
     found, differs = dict[str, dict[str, Any]](), 0
     for name, source in _sources(topic).items():
         click.echo(f"Calibrating the engine on this machine, for {name} ...", err=True)
-        rows: list[Row] = []
         click.echo(f"{name}\n{'modeled':>10} {'measured':>10} {'ratio':>6}  bound   setting")
         with listening(_progress):
-            for row in validated(source, seed=seed, configs=configs, repeats=repeats):
-                rows.append(row)
-                differs += bool(row.differences)
-                click.echo(_shown(row))
+            rows = validated(source, seed=seed, configs=configs, repeats=repeats)
+        for row in rows:
+            differs += bool(row.differences)
+            click.echo(_shown(row))
         found[name] = report(rows)
         click.echo()
     click.echo(table(found))

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from readahead.measure.sample import Sample, this_machine
+from readahead.measure.sample import Sample, steady, this_machine
 from readahead.storage.trace import Read
 
 SAMPLE = Sample(
@@ -26,6 +26,22 @@ def test_the_median_lies_in_its_interval_and_the_interval_in_the_range(seconds: 
 
 def test_a_steady_sample_leaves_no_doubt() -> None:
     assert SAMPLE.warnings() == ()
+
+
+@pytest.mark.parametrize(
+    ("cpu_s", "count"),
+    [([1.0, 1.05, 1.2, 2.0], 2), ([1.0, 2.0, 3.0, 4.0, 5.0, 6.0], 2), ([0.0, 0.0, 0.0], 3), ([3.0], 1)],
+    ids=["slowed down", "a third at least", "nothing taken", "one"],
+)
+def test_repeats_that_took_more_of_the_processor_than_the_least_do_not_count(
+    cpu_s: list[float], count: int
+) -> None:
+    assert steady(cpu_s) == count
+
+
+def test_the_steadiest_repeat_is_the_one_that_took_least_of_the_processor() -> None:
+    sample = replace(SAMPLE, seconds=(0.1, 0.2, 0.3), cpu_s=(0.05, 0.02, 0.03)).steadiest
+    assert (sample.seconds, sample.cpu_s) == ((0.2,), (0.02,))
 
 
 def test_too_few_and_too_far_apart_are_told_with_numbers_and_advice() -> None:

@@ -13,9 +13,8 @@ from toybox import CHAPTER, EXPERIMENT, ROUNDS, study
 from readahead.experiments.claim import NOISY, Claim
 from readahead.experiments.experiment import DEVICE_OFF, ENGINE_OFF
 from readahead.experiments.round import Applied, Round
-from readahead.measure import calibrate
 from readahead.measure.calibrate import Calibration, engine
-from readahead.measure.sample import exactly
+from readahead.measure.sample import Sample, exactly
 from readahead.models.estimate import Estimate
 from readahead.models.schedule import Costs
 from readahead.panels import lesson as lessons
@@ -38,13 +37,12 @@ def busy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, calibrated_as_ever: No
     """Give the toy a calibration whose control runs all stray, and calibrate it."""
     monkeypatch.setenv("READAHEAD_CACHE", str(tmp_path / "cache"))
     monkeypatch.setenv("READAHEAD_PROGRESS", str(tmp_path / "progress.json"))
-    monkeypatch.setattr(calibrate, "NAP_S", 0.0)
-    straying = [1.4] * (2 * 3 + 3 * calibrate.TURN_NAPS)
-    recorded = itertools.chain([1.0], straying, itertools.repeat(1.0))
+    recorded = itertools.chain([1.0], [1.4] * 3, itertools.repeat(1.0))
+    sample = Sample(seconds=(1.0,), cpu_s=(1.0,), reads=(), bytes_read=0, where="toy")
     one = Calibration(
         name="toll",
         kind=Toll,
-        cases=lambda: [lambda: 1.0],
+        cases=lambda: [lambda: sample],
         read_off=lambda seen: Toll(row_s=0.1),
         typical=Toll,
         turns=3,

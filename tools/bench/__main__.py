@@ -15,6 +15,7 @@ from tools.bench.figure import Figure
 
 PARTS = {
     "models": ("against_simpy", "curve"),
+    "calibration": ("new_machine",),
     "datasets": ("against_copy",),
     "disk": ("against_fio", "cold_scan"),
     "advisor": ("against_brute_force", "from_metadata"),

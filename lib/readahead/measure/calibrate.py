@@ -19,9 +19,8 @@ from contextvars import ContextVar
 from dataclasses import asdict, dataclass, fields, replace
 from functools import partial
 from itertools import pairwise
-from operator import itemgetter
 from pathlib import Path
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
 import psutil
@@ -32,10 +31,10 @@ from readahead.devices import Device, calibrated
 from readahead.errors import require_range
 from readahead.measure.case import Case
 from readahead.measure.run import EngineSettings, spare_threads
-from readahead.measure.sample import Sample, this_machine
+from readahead.measure.sample import Sample, steady, this_machine
 from readahead.models import schedule
 from readahead.models.schedule import Costs
-from readahead.running import check, quietly, tell
+from readahead.running import quietly, tell
 from readahead.storage import page_cache
 from readahead.storage.trace import Read
 
@@ -43,18 +42,16 @@ MEMORY = Device(name="memory", latency_s=1e-6, bandwidth_bytes_per_s=1e10, chann
 """What a warm file is read from."""
 
 CostsT = TypeVar("CostsT")
-RanT = TypeVar("RanT")
 _unwritten: dict[Path, dict[str, Any]] = {}
 """Costs whose folder can only be read, as one that a class shares: they are kept until this kernel ends."""
 
 _DAMAGED = (OSError, ValueError, KeyError, TypeError, RecursionError)
 """What reading a file raises that is not there, or that somebody else has written."""
 
-STRAYED, MOST_TRIES = 0.10, 3
-"""How far a control run may lie from the usual, and how often something is measured at most until it does not."""
-NAP_S, MOST_NAPS, TURN_NAPS = 0.05, 10, 40
-"""How long one sleeps until one looks again whether the machine is quiet, and how often at most one sleeps or makes a
-run again: in a first calibration, which a learner waits for, and in each of several turns."""
+STRAYED = 0.10
+"""How far a control run may lie from the usual."""
+REPEATS = 2
+"""How often each run of a calibration is made: the one that took least of the processor counts."""
 LATELY = 600
 """How many control runs are kept, one of each second."""
 CONTROL_CORES = 8
@@ -111,37 +108,6 @@ def _sum_s() -> float:
     return float(np.median(took_s))
 
 
-def steadiest(
-    run: Callable[[], RanT], naps: Iterator[int], control: Callable[[], float]
-) -> tuple[float, int, RanT]:
-    """Make a run, again while the machine strays; return (how far it strayed, as a share, tries, what the run found).
-
-    It waits for a quiet machine first, while there are naps to take; to make a run again takes one too. The control
-    runs before and after it tell how the machine was; of `MOST_TRIES` at most the steadiest counts. Raises `Cancelled`
-    when asked to stop.
-    """
-    tries: list[tuple[float, RanT]] = []
-    while not tries or (
-        min(tries, key=itemgetter(0))[0] > STRAYED
-        and len(tries) < MOST_TRIES
-        and next(naps, None) is not None
-    ):
-        before = awaited(naps, control)
-        with quietly():
-            found = run()
-        tries.append((max(before, strayed(control())), found))
-    off, found = min(tries, key=itemgetter(0))
-    return off, len(tries), found
-
-
-def awaited(naps: Iterator[int], control: Callable[[], float]) -> float:
-    """Wait for a quiet machine while there are naps to take; return how far it strays then. Raises `Cancelled`."""
-    while (off := strayed(control())) > STRAYED and next(naps, None) is not None:
-        check()
-        time.sleep(NAP_S)
-    return off
-
-
 def strayed(took_s: float) -> float:
     """Return how far a control run lies from the usual, as a share."""
     return abs(took_s / usual_s(took_s) - 1)
@@ -187,6 +153,27 @@ def only_typical() -> bool:
     return _TYPICAL.get()
 
 
+class _Made(NamedTuple):
+    """The runs of a calibration, turn after turn."""
+
+    seen: list[Any]
+    offs: list[float]
+    """How far the control runs beside each strayed, as a share."""
+
+
+_EARLIER = ContextVar[dict[str, _Made] | None]("earlier", default=None)
+
+
+@contextmanager
+def turns_add_up() -> Iterator[None]:
+    """While the block runs, the turns of a calibration that is run again count together with its earlier ones."""
+    before = _EARLIER.set({})
+    try:
+        yield
+    finally:
+        _EARLIER.reset(before)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Calibration(Generic[CostsT]):
     """Costs that a few runs on this machine show."""
@@ -211,20 +198,22 @@ class Calibration(Generic[CostsT]):
     def run(self, turns: int = 0) -> CostsT:
         """Make the runs, keep the costs and return them. Raises `Cancelled`; what was kept before then stays.
 
-        Each run waits for a quiet machine, but not for ever, and is made again if the machine strayed beside it; how
-        far it strayed beside half of them nevertheless, and how they scatter, is kept with the costs.
+        How far the machine strayed beside half of the runs, and how they scatter, is kept with the costs. Inside
+        `turns_add_up` what was run before counts too.
         """
-        turns = turns or self.turns
-        runs, naps = [*self.cases()] * turns, iter(range(MOST_NAPS if turns == 1 else TURN_NAPS * turns))
-        seen, offs = list[Any](), list[float]()
+        cases, made = self.cases(), (_EARLIER.get() or {}).setdefault(self.name, _Made([], []))
+        runs = [*cases] * (turns or self.turns)
+        before_s = self.control()
         for number, one in enumerate(runs):
             tell(number, len(runs), f"calibrating on this machine: {self.name}")
-            off, _, found = steadiest(one, naps, self.control)
-            seen.append(found)
-            offs.append(off)
+            with quietly():
+                made.seen.append(one())
+            after_s = self.control()
+            made.offs.append(max(strayed(before_s), strayed(after_s)))
+            before_s = after_s
         tell(len(runs), len(runs), "done")
-        costs = self.read_off(seen)
-        self.keep(costs, float(np.median(offs or [0.0])), _scatter(seen, turns) if runs else 0.0)
+        costs = self.read_off(_steadiest_turns(made.seen, len(cases)))
+        self.keep(costs, float(np.median(made.offs or [0.0])), _scatter(made.seen, len(cases)))
         return costs
 
     @paths.asked_once
@@ -293,10 +282,27 @@ class Calibration(Generic[CostsT]):
         return {"machine": _machine(), "device": asdict(own) if own else None}
 
 
-def _scatter(seen: Sequence[Any], turns: int) -> float:
+def _sample(found: Any) -> Sample:
+    """Return the sample of a trial, or what is one."""
+    told: Sample = getattr(found, "sample", found)
+    return told
+
+
+def _steadiest_turns(seen: Sequence[Any], cases: int) -> list[Any]:
+    """Return the runs that nobody slowed down, turn after turn: of each case as many, see `sample.steady`."""
+    by_case = [
+        sorted(seen[at::cases], key=lambda found: _sample(found).cpu_s[0])
+        for at in range(min(cases, len(seen)))
+    ]
+    count = min((steady([_sample(found).cpu_s[0] for found in runs]) for runs in by_case), default=0)
+    return [runs[turn] for turn in range(count) for runs in by_case]
+
+
+def _scatter(seen: Sequence[Any], cases: int) -> float:
     """Return how far single runs lie from the median of their case over the turns, nine times in ten, as a share."""
-    samples = [getattr(one, "sample", one) for one in seen]
-    took = np.array([getattr(one, "median_s", one) for one in samples], float).reshape(turns, -1)
+    if not seen:
+        return 0.0
+    took = np.array([_sample(found).median_s for found in seen]).reshape(-1, cases)
     return float(np.quantile(np.abs(took / np.median(took, axis=0) - 1), 0.9))
 
 
@@ -458,9 +464,13 @@ class Trial:
 
 
 def trial(case: Case, *, here: bool = False, cold: bool = False) -> Trial:
-    """Try a case once, on its emulated device or on this machine's disk."""
-    sample = case.measure_here(cold=cold, repeats=1) if here else case.measure(repeats=1)
-    return Trial(case=case, sample=sample)
+    """Try a case on its emulated device or on this machine's disk."""
+    return Trial(case=case, sample=steadiest(partial(case.measure_here, cold=cold) if here else case.measure))
+
+
+def steadiest(measure: Callable[..., Sample]) -> Sample:
+    """Measure a few times, and return the steadiest run."""
+    return measure(repeats=REPEATS).steadiest
 
 
 def _disk_cases(table: str) -> list[Case]:
@@ -514,45 +524,50 @@ QUICK = PROBE.but(latency_s=0.00025)
 """So quick that with eight reads in flight it is the engine that is waited for."""
 SHARED = QUICK.but(name="shared")
 """The same, read by a machine whose cores all decode."""
-SLOW = PROBE.but(latency_s=0.004)
+SLOW = PROBE.but(latency_s=0.003)
 """So slow that a core falls asleep meanwhile."""
 
 
-def _scans(case: Case, busy: str = "tiny") -> list[Case]:
-    """Return the case's query on small files of its table, one read at a time, and many in flight at size `busy`."""
+def _scans(case: Case) -> list[Case]:
+    """Return the case's query on small files of its table, one read at a time, and many in flight."""
     spare, cores = spare_threads(), this_machine().cores
     return [
         replace(
             case,
-            recipe=replace(case.recipe, size=size, row_group_rows=rows),
+            recipe=replace(case.recipe, size="tiny", row_group_rows=rows),
             device=device,
             engine=replace(case.engine, threads=workers, queue_depth=depth),
             fragment_bytes=0,
             time_scale=1.0,
         )
-        for size, rows, depth, workers, device in (
-            ("tiny", 2_048, 1, spare, QUICK),
-            ("tiny", schedule.SMALL_ROWS, 1, spare, PROBE),
-            ("tiny", schedule.LARGE_ROWS, 1, spare, PROBE),
-            (busy, 2_048, 32, spare, PROBE),
-            (busy, 8_192, 8, spare, QUICK),  # of a tiny wide table there are but some 30
-            (busy, 8_192, 8, cores, SHARED),
-            ("tiny", schedule.SMALL_ROWS, 1, spare, SLOW),
+        for rows, depth, workers, device in (
+            (4_096, 1, spare, QUICK),
+            (schedule.SMALL_ROWS, 1, spare, PROBE),
+            (schedule.LARGE_ROWS, 1, spare, PROBE),
+            (2_048, 32, spare, PROBE),
+            (8_192, 8, spare, QUICK),
+            (8_192, 8, cores, SHARED),
+            (schedule.SMALL_ROWS, 1, spare, SLOW),
         )
     ]
 
 
+KEYED = "comments_narrow"
+"""Lookups of this table show what a key takes: it is the same for every table."""
+
+
 def _engine_cases(table: str) -> list[Case]:
     """Return short cases that between them show each cost: one read at a time, many in flight, and lookups."""
-    every = Case(recipe=Recipe(table=table), device=PROBE)
-    busy = "small" if table == "comments_narrow" else "tiny"  # the wide tables keep the engine busy enough
-    return [*_scans(every, busy), *(replace(_scans(every)[3], keys=keys) for keys in (20, 2_000))]
+    scans = _scans(Case(recipe=Recipe(table=table), device=PROBE))
+    return scans if table != KEYED else [*scans, *(replace(scans[3], keys=keys) for keys in (20, 2_000))]
 
 
 def _engine_costs(trials: Sequence[Trial]) -> Costs:
     """Return the costs that the trials of `_engine_cases` show, each case tried once or more."""
     lookups, scans = ([t for t in trials if bool(t.case.keys) == keys] for keys in (True, False))
     costs = _scan_costs(scans)
+    if not lookups:
+        return replace(engine(KEYED).costs(), **costs)
     plan_s, plan_key_s = line([(float(t.case.keys), t.sample.reads[0].submitted_s) for t in trials])
     _, open_key_s = line([(float(t.case.keys), t.opening_s()) for t in lookups])
     keys = max(t.case.keys for t in lookups)

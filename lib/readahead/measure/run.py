@@ -4,6 +4,7 @@ everything seen in a `Sample`."""
 from __future__ import annotations
 
 import json
+import math
 import re
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -208,7 +209,7 @@ class Stopwatch:
         self.seconds: list[float] = []
         self.cpu_s: list[float] = []
         self.reads: tuple[Read, ...] = ()
-        """Of the last repeat."""
+        """Of the repeat that took least of the processor: nobody else slowed it down, or least."""
 
     @contextmanager
     def repeat(self) -> Iterator[None]:
@@ -221,7 +222,8 @@ class Stopwatch:
         self.seconds.append(seconds / self.scale)
         if self.filesystem:
             cpu_s = max(0.0, cpu_s - self.filesystem.spun_s)
-            self.reads = self.filesystem.trace.reads(start_s=start_s, time_scale=self.scale)
+            if cpu_s < min(self.cpu_s, default=math.inf):
+                self.reads = self.filesystem.trace.reads(start_s=start_s, time_scale=self.scale)
         self.cpu_s.append(cpu_s)
 
     def sample(self, **more: Any) -> Sample:

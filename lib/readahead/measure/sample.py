@@ -10,8 +10,8 @@ import functools
 import math
 import os
 import platform
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -77,10 +77,23 @@ MANY = 50
 """Repeats above which repeating is no advice."""
 TOO_FAST_S = 0.02
 """Below this the time that the system takes to wake a thread counts, which no model of ours tells."""
+DISTURBED = 0.10
+"""A repeat that took so much more of the processor than the least was slowed down by others, as a share."""
 RESAMPLES = 999
 """How often repeats are drawn again for an interval."""
 UNSTEADY = 0.10
 """Half-width of the interval, as a share of the median, above which a result carries a warning."""
+
+
+def steady(cpu_s: Sequence[float]) -> int:
+    """Return how many repeats of one query count, of those that took least of the processor; `cpu_s` are its seconds.
+
+    The same work takes the same, but for a core that others slow down meanwhile, as the other half of a core does that
+    a virtual machine shares: a control run beside the repeat does not see that, its own seconds do. Those count that
+    took at most `DISTURBED` more than the least; a third of them at least.
+    """
+    limit = (1 + DISTURBED) * min(cpu_s)
+    return max(math.ceil(len(cpu_s) / 3), sum(one_s <= limit for one_s in cpu_s))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,7 +105,7 @@ class Sample:
     cpu_s: tuple[float, ...]
     """Processor seconds of each repeat (all threads), not divided."""
     reads: tuple[Read, ...]
-    """Every read of the last repeat, times from its start; empty where the system gives no trace."""
+    """Every read of the steadiest repeat, times from its start; empty where the system gives no trace."""
     wrote: bool = False
     """Whether what is listed as reads were writes."""
     bytes_read: int
@@ -118,6 +131,12 @@ class Sample:
     def median_s(self) -> float:
         """Return the median of the repeats."""
         return float(np.median(self.seconds))
+
+    @property
+    def steadiest(self) -> Sample:
+        """Return the repeat that took least of the processor, by itself: nobody else slowed it down, or least."""
+        at = int(np.argmin(self.cpu_s))
+        return replace(self, seconds=(self.seconds[at],), cpu_s=(self.cpu_s[at],))
 
     def interval_s(self) -> tuple[float, float]:
         """Return the bootstrap interval of the median, at 95 % (percentile method, Efron 1979).

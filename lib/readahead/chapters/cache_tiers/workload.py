@@ -353,21 +353,23 @@ class CachedCase(Case):
 RECIPES = tuple(Recipe(table="comments", size="tiny", row_group_rows=rows) for rows in (4_096, 8_192))
 """Two row-group sizes, so that what each byte costs can be told from what each read costs."""
 SHORT_GROUPS = replace(RECIPES[0], row_group_rows=2_048)
-QUERIES = 12
+QUERIES = 6
 """At most, so that what is in memory is more than a processor keeps for one core."""
 FULL, TIGHT, AMPLE = 1.01, 1.1, 3.0
 """Memory for all of them, as a share of their bytes: all of it in use, a little free, or more than is wanted."""
-CELLS: tuple[dict[str, Any], ...] = (
-    {"memory": AMPLE}, {"memory": FULL}, {"memory": AMPLE, "run": 1}, {}, {"spills": True},
-    {"spills": True, "run": 1},
-    {"memory": AMPLE, "scan": True}, {"memory": AMPLE, "scan": True, "depth": 4}, {"memory": TIGHT, "scan": True},
-    {"run": 1, "scan": True}, {"memory": AMPLE, "run": 1, "scan": True},
-    {"spills": True, "scan": True}, {"spills": True, "scan": True, "depth": 4},
-)  # fmt: skip
+CELLS: dict[str, dict[str, Any]] = {
+    "memory": {"memory": AMPLE}, "full": {"memory": FULL}, "first": {"memory": AMPLE, "run": 1}, "again": {},
+    "spilled": {"spills": True}, "written": {"spills": True, "run": 1}, "scan": {"memory": AMPLE, "scan": True},
+}  # fmt: skip
 """Queries from memory, from full memory, first fetched, fetched again, from the spill folder, first fetched while it is
-written to; scans from memory, read ahead, from nearly full memory, first fetched, fetched into free memory, from the
-spill folder, read ahead."""
-PROBE = Device(name="probe", latency_s=0.003, bandwidth_bytes_per_s=1e12, channels=64)
+written to, and a scan from memory: of both row-group sizes."""
+LONG_CELLS: dict[str, dict[str, Any]] = {
+    "ahead": {"memory": AMPLE, "depth": 4}, "tight": {"memory": TIGHT}, "fetched": {"run": 1},
+    "free": {"memory": AMPLE, "run": 1}, "recalled": {"spills": True}, "recalled_ahead": {"spills": True, "depth": 4},
+}  # fmt: skip
+"""Scans of the longer row groups: read ahead, from nearly full memory, first fetched, fetched into free memory, from
+the spill folder, and the same read ahead."""
+PROBE = Device(name="probe", latency_s=0.002, bandwidth_bytes_per_s=1e12, channels=64)
 """A device that makes the engine wait: what has waited runs slower than what never did."""
 SCANNED = PROBE.but(latency_s=300e-6)
 """A device that a scan waits for hardly longer than it decodes, so that what it copies besides is seen."""
@@ -400,17 +402,19 @@ def _case(
     )
 
 
-def _group_s(case: CachedCase) -> float:
-    """Return the seconds of one row group."""
-    return case.measure(repeats=1).median_s / len(case.trace.sizes)
-
-
 def _fixed_s(costs: Costs) -> float:
     """Return what a scan takes before its first row group and after its last."""
     return costs.plan_s + costs.open_s + costs.close_s
 
 
-def _costs(seen: Sequence[float]) -> CacheCosts:
+def _cases() -> list[CachedCase]:
+    """Return the cells that are timed: those of both sizes, queries from memory of a third one, and long scans."""
+    both = [_case(recipe, **cell) for cell in CELLS.values() for recipe in RECIPES]
+    long = [_case(RECIPES[-1], scan=True, **cell) for cell in LONG_CELLS.values()]
+    return [*both, _case(SHORT_GROUPS, memory=AMPLE), *long]
+
+
+def _costs(seen: Sequence[Sample]) -> CacheCosts:
     """Read each cost off a line through two points: the seconds of a cell at both row-group sizes.
 
     What a query takes in memory is read off three sizes: a file of shorter row groups has more of them to rule out.
@@ -418,44 +422,52 @@ def _costs(seen: Sequence[float]) -> CacheCosts:
     from scipy.optimize import nnls
 
     sizes = np.array([np.mean([group.size_bytes for group in _groups(recipe)]) for recipe in RECIPES])
-    seconds = np.median(np.reshape(seen, (-1, len(CELLS) * len(RECIPES) + 1)), axis=0)
-    cells = seconds[:-1].reshape(len(CELLS), -1)
-    memory, full, first, again, spilled, written, scan, beside, tight, fetched, free, recalled, ahead = cells
+    took_s = np.reshape([sample.median_s / QUERIES for sample in seen], (-1, len(_cases())))
+    seconds = np.median(took_s, axis=0)
+    both = len(CELLS) * len(RECIPES)
+    told = dict(zip(CELLS, seconds[:both].reshape(len(CELLS), -1), strict=True))
+    short_s, long = seconds[both], dict(zip(LONG_CELLS, seconds[both + 1 :], strict=True))
     every = (*RECIPES, SHORT_GROUPS)
     rows = np.array([float(recipe.effective_row_group_rows) for recipe in every])
     ample = np.array([_case(recipe, memory=AMPLE).purging for recipe in every])
 
-    def purge_row_s(share: float, more_s: laws.Array) -> float:
+    def purge_row_s(share: float, more_s: laws.Array, recipes: Sequence[Recipe]) -> float:
         """Return what a row takes more in a full cache, if row groups take so much more with that share of memory."""
-        purging = np.array([_case(recipe, memory=share).purging for recipe in RECIPES])
-        return max(0.0, float(np.median(more_s / rows[:-1] / (purging - ample[:-1]))))
+        found = [
+            took_s / recipe.effective_row_group_rows
+            / (_case(recipe, memory=share).purging - _case(recipe, memory=AMPLE).purging)
+            for recipe, took_s in zip(recipes, more_s, strict=True)
+        ]  # fmt: skip
+        return max(0.0, float(np.median(found)))
 
-    purged_s, scan_purged_s = purge_row_s(FULL, full - memory), purge_row_s(TIGHT, tight - scan)
-    in_memory = np.append(memory, seconds[-1]) - ample * rows * purged_s
+    memory, scan = told["memory"], told["scan"]
+    purged_s = purge_row_s(FULL, told["full"] - memory, RECIPES)
+    scan_purged_s = purge_row_s(TIGHT, long["tight"] - scan[-1:], RECIPES[-1:])
+    in_memory = np.append(memory, short_s) - ample * rows * purged_s
     parts = np.array([(1.0, recipe.row_groups, recipe.effective_row_group_rows) for recipe in every])
     found, _ = nnls(parts / in_memory[:, None], np.ones(len(in_memory)))
     costs = dict(zip(("query_s", "group_s", "row_s"), np.maximum(found, 1e-10), strict=True))
     known = calibrate.engine("comments").costs()
     decoding = scan - _fixed_s(known) / QUERIES - (ample * rows)[:-1] * scan_purged_s
     costs["scan_group_s"], costs["scan_row_s"] = line(list(zip(rows[:-1], decoding, strict=True)))
-    costs["scan_fetch_s"] = max(0.0, np.median(scan - beside))
-    misses = [_case(recipe, run=1, scan=True) for recipe in RECIPES]
-    plain = [case.missed_scan_s(known)[0] / QUERIES for case in misses]
+    costs["scan_fetch_s"] = max(0.0, scan[-1] - long["ahead"])
     for name, took in {
-        "read": first - memory - PROBE.latency_s,
-        "evict": again - first,
-        "spill": spilled - memory,
-        "write": written - first,
+        "read": told["first"] - memory - PROBE.latency_s,
+        "evict": told["again"] - told["first"],
+        "spill": told["spilled"] - memory,
+        "write": told["written"] - told["first"],
     }.items():
         costs[f"{name}_s"], costs[f"{name}_byte_s"] = line(list(zip(sizes, took, strict=True)))
-    in_full_s = scan + (1 - ample[:-1]) * rows[:-1] * scan_purged_s
-    for name, took in {
-        "copy": free - plain,
-        "copy_evict": (fetched - free) / [case.evicting for case in misses],
-        "recall": recalled - in_full_s,
-        "recall_ahead": ahead - in_full_s,
+    miss = _case(RECIPES[-1], run=1, scan=True)
+    plain_s = miss.missed_scan_s(known)[0] / QUERIES
+    in_full_s = scan[-1] + (1 - ample[1]) * rows[1] * scan_purged_s
+    for name, took_s in {
+        "copy": long["free"] - plain_s,
+        "copy_evict": (long["fetched"] - long["free"]) / miss.evicting,
+        "recall": long["recalled"] - in_full_s,
+        "recall_ahead": long["recalled_ahead"] - in_full_s,
     }.items():
-        costs[f"{name}_byte_s"] = max(0.0, np.mean(took / sizes))
+        costs[f"{name}_byte_s"] = max(0.0, took_s / sizes[-1])
     purged = {"purge_row_s": purged_s, "scan_purge_row_s": scan_purged_s}
     return CacheCosts(**purged, **{name: float(cost) for name, cost in costs.items()})
 
@@ -463,10 +475,7 @@ def _costs(seen: Sequence[float]) -> CacheCosts:
 CACHE = Calibration(
     name="comments-cache",
     kind=CacheCosts,
-    cases=lambda: [
-        *(partial(_group_s, _case(recipe, **cell)) for cell in CELLS for recipe in RECIPES),
-        partial(_group_s, _case(SHORT_GROUPS, memory=AMPLE)),
-    ],
+    cases=lambda: [partial(calibrate.steadiest, case.measure) for case in _cases()],
     read_off=_costs,
     typical=CacheCosts,
     turns=5,

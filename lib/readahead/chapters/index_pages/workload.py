@@ -29,7 +29,7 @@ from readahead.experiments.experiment import Settings
 from readahead.experiments.knobs import experiment
 from readahead.experiments.steps import NO_COSTS
 from readahead.experiments.table_experiment import TableExperiment, once
-from readahead.measure.calibrate import Calibration
+from readahead.measure.calibrate import Calibration, steadiest
 from readahead.measure.case import Case
 from readahead.measure.run import Query, Stopwatch
 from readahead.measure.sample import Sample
@@ -240,7 +240,7 @@ NEAR = Device(name="near", latency_s=0.5e-3, bandwidth_bytes_per_s=1e11, channel
 FAR = NEAR.but(latency_s=5e-3)
 PROBES = (
     Inspection(index=PageIndex(leaf_pages=1_024, fanout=16), device=NEAR, way=LIMITED),
-    Inspection(index=PageIndex(leaf_pages=1_024, fanout=64), device=FAR, way=LIMITED),
+    Inspection(index=PageIndex(leaf_pages=512, fanout=64), device=FAR, way=LIMITED),
     Inspection(index=PageIndex(leaf_pages=1_024, fanout=64), device=NEAR, way=COUNT, queue_depth=32),
 )
 """Reads one by one show the reader's own time, longer ones what waking takes, and many at once how they take turns."""
@@ -252,7 +252,7 @@ def readers() -> Calibration[Costs]:
     return Calibration(
         name="index-readers",
         kind=Costs,
-        cases=lambda: [probe.measure for probe in PROBES],
+        cases=lambda: [functools.partial(steadiest, probe.measure) for probe in PROBES],
         read_off=reader_costs,
         typical=lambda: READER,
     )

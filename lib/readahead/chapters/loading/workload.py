@@ -25,7 +25,7 @@ from readahead.devices import Device
 from readahead.errors import DataError
 from readahead.experiments.experiment import Experiment, Settings
 from readahead.experiments.knobs import experiment
-from readahead.measure.calibrate import Calibration
+from readahead.measure.calibrate import Calibration, steadiest
 from readahead.measure.run import Stopwatch, quoted
 from readahead.measure.sample import Sample
 from readahead.models.estimate import Estimate
@@ -227,13 +227,8 @@ def load_calibration(target: str) -> Calibration[LoadCosts]:
         kind=LoadCosts,
         cases=lambda: [
             partial(
-                run_writers,
-                target,
-                device,
-                writers=writers,
-                commit_rows=rows,
-                rows=rows * batches,
-                repeats=2,
+                steadiest,
+                partial(run_writers, target, device, writers=writers, commit_rows=rows, rows=rows * batches),
             )
             for device, rows, writers, batches in asked
         ],
@@ -244,9 +239,7 @@ def load_calibration(target: str) -> Calibration[LoadCosts]:
 
 
 def _load_costs(batches: Sequence[int], samples: Sequence[Sample]) -> LoadCosts:
-    turns = [
-        [s for sample in samples[at :: len(batches)] for s in sample.seconds] for at in range(len(batches))
-    ]
+    turns = [[sample.median_s for sample in samples[at :: len(batches)]] for at in range(len(batches))]
     each_s = [float(np.median(seconds)) / count for seconds, count in zip(turns, batches, strict=True)]
     few_s, many_s, *others_s = each_s
     row_s = max(1e-10, (many_s - few_s) / (_MANY_ROWS - _FEW_ROWS))
