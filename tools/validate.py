@@ -31,7 +31,7 @@ from readahead.experiments.table_experiment import DEVICE_KNOBS, TableExperiment
 from readahead.measure import calibrate
 from readahead.measure.calibrate import control_s
 from readahead.measure.case import Case
-from readahead.measure.sample import FEW, Sample, steady
+from readahead.measure.sample import Sample, steady
 from readahead.models.estimate import Estimate
 from readahead.running import Event, check, listening, tell
 from tools import draws
@@ -41,11 +41,13 @@ TABLES = {"comments_narrow": ("tiny", "small"), "comments": ("tiny",), "lineitem
 ROW_GROUPS = (*(2_048 * 2**n for n in range(10)), 122_880)
 LONGEST_S = 1.2
 """Settings predicted to take longer than this a run are drawn again, so that it ends."""
-PASSES, TURNS = 3, 3
-"""How often all settings are measured, and how many turns the engine is calibrated in before each pass."""
+PASSES, TURNS = 3, 4
+"""How often all settings are measured, and how many turns the engine is calibrated in meanwhile, evenly spread."""
 SHORT_S, MOST_TIMES = 0.1, 3
 """Settings predicted to take less than this a run are repeated more often, up to so many times."""
-MOST_TRIES = 3
+RUNS = 3
+"""Of a setting in one try, at least."""
+MOST_TRIES = 2
 """How often a setting is measured at most in one pass, until the control run has not strayed beside it."""
 DEVICE_BOUND = 3.0
 """A run counts as device-bound when the device takes more than this many times what the engine, once open, takes."""
@@ -171,15 +173,16 @@ class EveryKnob(TableExperiment):
 EVERY_KNOB = EveryKnob(topic="every knob", title="Every knob", knobs=())
 
 
-def validated(asked: Experiment, *, seed: int, configs: int, repeats: int = FEW) -> list[Row]:
+def validated(asked: Experiment, *, seed: int, configs: int, repeats: int = RUNS) -> list[Row]:
     """Return one row a setting, the engine calibrated on this machine. Raises `Cancelled` when asked to stop."""
     drawn, tries = _drawn(asked, seed, configs), [list[_Try]() for _ in range(configs)]
     with calibrate.turns_add_up():
-        for at in range(PASSES):
-            asked.calibrate(turns=TURNS)
-            for number, (settings, made) in enumerate(zip(drawn, tries, strict=True), start=at * configs):
-                tell(number, PASSES * configs, _described(asked, settings))
-                made += _tries(asked, settings, repeats)
+        every = list(zip(drawn, tries, strict=True))
+        for number, (settings, made) in enumerate(every * PASSES):
+            if number % math.ceil(configs / TURNS) == 0:
+                asked.calibrate(turns=1)
+            tell(number, PASSES * configs, _described(asked, settings))
+            made += _tries(asked, settings, repeats)
     tell(1, 1, "done")
     return [_row(asked, settings, made) for settings, made in zip(drawn, tries, strict=True)]
 
@@ -304,7 +307,7 @@ def report(rows: Sequence[Row]) -> dict[str, Any]:
     "--configs", default=24, show_default=True, type=click.IntRange(1, 10_000), help="How many settings."
 )
 @click.option(
-    "--repeats", default=FEW, show_default=True, type=click.IntRange(1, 100), help="Runs of each, at least."
+    "--repeats", default=RUNS, show_default=True, type=click.IntRange(1, 100), help="Runs of each in a try."
 )
 @click.option(
     "--json", "json_path", type=click.Path(dir_okay=False, path_type=Path), help="Write all figures here too."

@@ -101,7 +101,7 @@ def test_what_is_counted_differently_is_named() -> None:
 
 @pytest.mark.parametrize(
     ("controls", "tries", "strayed"),
-    [([1.02, 1.0] * 3, 3, 0.02), ([1.3, 1.0, *[1.0] * 6], 4, 0.0), ([1.0, 1.4] * 9, 9, 0.4)],
+    [([1.02, 1.0] * 3, 3, 0.02), ([1.3, 1.0, *[1.0] * 6], 4, 0.0), ([1.0, 1.4] * 6, 6, 0.4)],
     ids=["quiet", "once disturbed", "never quiet"],
 )
 def test_a_setting_is_measured_in_each_pass_and_again_while_the_control_run_strays(

@@ -123,7 +123,7 @@ class Sample:
     engine: Mapping[str, str | int | bool] = field(default_factory=dict)
     """DuckDB's settings, by name."""
     profile: Mapping[str, Any] = field(default_factory=dict)
-    """What DuckDB says of its last run: bytes_read, row_groups (scanned), row_groups_total, cpu_s, operators."""
+    """What DuckDB says of that repeat: bytes_read, row_groups (scanned), row_groups_total, cpu_s, operators."""
     time_scale: float = 1.0
     """The device ran this many times slower, and the seconds were divided by it."""
 

@@ -133,6 +133,8 @@ class CacheCosts:
     write_s: float = 700e-6
     write_byte_s: float = 2e-9
     """Making room for an item from the device by writing others to the spill file."""
+    scan_s: float = 1.6e-3
+    """What a scan takes besides its row groups."""
     scan_group_s: float = 50e-6
     """Decoding a row group from memory, in a scan."""
     scan_row_s: float = 90e-9
@@ -145,6 +147,8 @@ class CacheCosts:
     """What a scan takes more for each byte that it puts into the cache: one read after the other."""
     copy_evict_byte_s: float = 2e-9
     """What it takes beyond that where others are dropped for it."""
+    copy_ahead: float = 0.75
+    """The share of both that is left where several reads copy at the same time."""
     recall_byte_s: float = 3e-9
     """What a scan takes for each byte that comes back from the spill file."""
     recall_ahead_byte_s: float = 1e-9
@@ -207,9 +211,14 @@ class CachedCase(Case):
     def purging(self) -> float:
         """Return how often freed memory goes back to the system, as a share of what it is while the cache is full.
 
-        What a query frees is the same each time, so it is the more often the less room there is for it.
+        What a query frees is the same each time, so it is the more often the less room there is for it. While a first
+        scan fills the cache it is half full on average.
         """
-        return self.workspace_bytes / (self.workspace_bytes + self.trace.spare_bytes)
+        spare_bytes = self.trace.spare_bytes
+        if self.run == 1 and self.trace.skew is None:
+            full = min(self.trace.capacity_bytes, float(sum(self.trace.sizes)))
+            spare_bytes = max(spare_bytes, self.trace.capacity_bytes - full / 2 - self.trace.taken_bytes)
+        return self.workspace_bytes / (self.workspace_bytes + spare_bytes)
 
     def estimate(self, costs: Costs) -> Estimate:
         """Return the predicted time of the run; `costs` are those of the engine without a cache."""
@@ -259,9 +268,13 @@ class CachedCase(Case):
         row_s = kept.scan_row_s + kept.scan_purge_row_s * self.purging
         hidden_s = (slots > 1) * memory * kept.scan_fetch_s
         groups_s = [kept.scan_group_s + rows * row_s for rows in trace.rows]
-        own_s = _fixed_s(costs) + sum(max(took_s / 2, took_s - hidden_s) for took_s in groups_s)
+        own_s = kept.scan_s + sum(max(took_s / 2, took_s - hidden_s) for took_s in groups_s)
         recall_byte_s = kept.recall_byte_s if slots == 1 else kept.recall_ahead_byte_s
         disk_s = spilled * sum(trace.sizes) * recall_byte_s
+        if self.spills and slots == 1:  # what a first scan drives out is written, and not only dropped
+            more_s = len(trace.sizes) * (kept.write_s - kept.evict_s)
+            more_s += sum(trace.sizes) * (kept.write_byte_s - kept.evict_byte_s)
+            disk_s += missed * self.evicting * max(0.0, more_s)
         io_s, copy_s, waits_s, moves_s = 0.0, 0.0, 1.0, 1.0
         if missed > 0:
             plain_s, cached_s = self.missed_scan_s(costs)
@@ -287,14 +300,17 @@ class CachedCase(Case):
             starts = range(end - size, end, longest)
             spans.append([(start, min(longest, end - start)) for start in starts])
         reads = Reads.of([], spans, self.trace.rows)
-        per_read = replace(costs, dispatch_s=costs.dispatch_s / max(map(len, spans)))
+        kept, dispatch_s = self.cache_costs, costs.dispatch_s / max(map(len, spans))
+        opened = {"plan_s": kept.scan_s, "open_s": 0.0, "open_group_s": 0.0, "close_s": 0.0}
+        per_read = replace(costs, dispatch_s=dispatch_s, **opened)
 
         def seconds(device: Device, slots: int) -> float:
             window = replace(self.window, slots=slots)
             return simulate(device, reads, window=window, costs=per_read).finished_s
 
-        slots, kept = self.window.slots, self.cache_costs
+        slots = self.window.slots
         copy_byte_s = kept.copy_byte_s + self.evicting * kept.copy_evict_byte_s
+        copy_byte_s *= kept.copy_ahead if slots > 1 else 1.0
         copied = 1 / (1 / self.device.bandwidth_bytes_per_s + copy_byte_s)
         plain_s = seconds(self.device, max(1, slots // 2) if self.remote else slots)
         return plain_s, max(plain_s, seconds(self.device.but(bandwidth_bytes_per_s=copied), slots))
@@ -364,47 +380,44 @@ CELLS: dict[str, dict[str, Any]] = {
 """Queries from memory, from full memory, first fetched, fetched again, from the spill folder, first fetched while it is
 written to, and a scan from memory: of both row-group sizes."""
 LONG_CELLS: dict[str, dict[str, Any]] = {
-    "ahead": {"memory": AMPLE, "depth": 4}, "tight": {"memory": TIGHT}, "fetched": {"run": 1},
+    "ahead": {"memory": AMPLE, "depth": 4}, "tight": {"memory": TIGHT}, "fetched": {"memory": 0.5},
     "free": {"memory": AMPLE, "run": 1}, "recalled": {"spills": True}, "recalled_ahead": {"spills": True, "depth": 4},
+    "one": {"memory": AMPLE, "groups": 1}, "fetched_ahead": {"memory": 0.5, "depth": 4, "groups": 16},
 }  # fmt: skip
-"""Scans of the longer row groups: read ahead, from nearly full memory, first fetched, fetched into free memory, from
-the spill folder, and the same read ahead."""
+"""Scans of the longer row groups: read ahead, from nearly full memory, fetched again, fetched into free memory, from
+the spill folder, and the same read ahead; of one row group, and of many that are fetched again, read ahead."""
 PROBE = Device(name="probe", latency_s=0.002, bandwidth_bytes_per_s=1e12, channels=64)
 """A device that makes the engine wait: what has waited runs slower than what never did."""
 SCANNED = PROBE.but(latency_s=300e-6)
 """A device that a scan waits for hardly longer than it decodes, so that what it copies besides is seen."""
 
 
-def _groups(recipe: Recipe) -> Sequence[RowGroup]:
-    return inspect.shape(store.path(recipe)).row_groups[:QUERIES]
+def _groups(recipe: Recipe, count: int = QUERIES) -> Sequence[RowGroup]:
+    return inspect.shape(store.path(recipe)).row_groups[:count]
 
 
 def _case(
-    recipe: Recipe, *, memory: float = 0.0, spills: bool = False, run: int = 2, scan: bool = False, depth: int = 1
+    recipe: Recipe, *, memory: float = 0.0, spills: bool = False, run: int = 2, scan: bool = False, depth: int = 1,
+    groups: int = QUERIES,
 ) -> CachedCase:  # fmt: skip
     """Return queries of row groups, or a scan, with memory for such a share of all of them, or for three."""
-    groups = _groups(recipe)
+    asked = _groups(recipe, groups)
     return CachedCase(
         recipe=recipe,
         device=SCANNED if scan else PROBE,
         engine=EngineSettings(threads=1, queue_depth=depth, column_gap_bytes=1 * MiB),
         trace=AccessTrace(
-            rows=tuple(group.rows for group in groups),
-            sizes=tuple(group.size_bytes for group in groups),
+            rows=tuple(group.rows for group in asked),
+            sizes=tuple(group.size_bytes for group in asked),
             queries=0,
             skew=None if scan else 0.0,
-            memory_share=memory or 3 / len(groups),
+            memory_share=memory or 3 / len(asked),
             ahead=depth,
         ),
         block_bytes=2 * MiB,
         remote=spills,
         run=run,
     )
-
-
-def _fixed_s(costs: Costs) -> float:
-    """Return what a scan takes before its first row group and after its last."""
-    return costs.plan_s + costs.open_s + costs.close_s
 
 
 def _cases() -> list[CachedCase]:
@@ -422,8 +435,9 @@ def _costs(seen: Sequence[Sample]) -> CacheCosts:
     from scipy.optimize import nnls
 
     sizes = np.array([np.mean([group.size_bytes for group in _groups(recipe)]) for recipe in RECIPES])
-    took_s = np.reshape([sample.median_s / QUERIES for sample in seen], (-1, len(_cases())))
-    seconds = np.median(took_s, axis=0)
+    counts = [len(case.trace.sizes) for case in _cases()]
+    took_s = np.reshape([sample.median_s for sample in seen], (-1, len(counts)))
+    seconds = np.median(took_s, axis=0) / counts
     both = len(CELLS) * len(RECIPES)
     told = dict(zip(CELLS, seconds[:both].reshape(len(CELLS), -1), strict=True))
     short_s, long = seconds[both], dict(zip(LONG_CELLS, seconds[both + 1 :], strict=True))
@@ -447,8 +461,8 @@ def _costs(seen: Sequence[Sample]) -> CacheCosts:
     parts = np.array([(1.0, recipe.row_groups, recipe.effective_row_group_rows) for recipe in every])
     found, _ = nnls(parts / in_memory[:, None], np.ones(len(in_memory)))
     costs = dict(zip(("query_s", "group_s", "row_s"), np.maximum(found, 1e-10), strict=True))
-    known = calibrate.engine("comments").costs()
-    decoding = scan - _fixed_s(known) / QUERIES - (ample * rows)[:-1] * scan_purged_s
+    fixed_s = max(1e-6, QUERIES * float(long["one"] - scan[-1]) / (QUERIES - 1))
+    decoding = scan - fixed_s / QUERIES - (ample * rows)[:-1] * scan_purged_s
     costs["scan_group_s"], costs["scan_row_s"] = line(list(zip(rows[:-1], decoding, strict=True)))
     costs["scan_fetch_s"] = max(0.0, scan[-1] - long["ahead"])
     for name, took in {
@@ -458,17 +472,20 @@ def _costs(seen: Sequence[Sample]) -> CacheCosts:
         "write": told["written"] - told["first"],
     }.items():
         costs[f"{name}_s"], costs[f"{name}_byte_s"] = line(list(zip(sizes, took, strict=True)))
-    miss = _case(RECIPES[-1], run=1, scan=True)
-    plain_s = miss.missed_scan_s(known)[0] / QUERIES
+    miss = replace(_case(RECIPES[-1], scan=True), cache_costs=CacheCosts(scan_s=fixed_s))
+    plain_s = miss.missed_scan_s(calibrate.engine("comments").costs())[0] / QUERIES
     in_full_s = scan[-1] + (1 - ample[1]) * rows[1] * scan_purged_s
     for name, took_s in {
         "copy": long["free"] - plain_s,
-        "copy_evict": (long["fetched"] - long["free"]) / miss.evicting,
+        "copy_evict": long["fetched"] - long["free"],
         "recall": long["recalled"] - in_full_s,
         "recall_ahead": long["recalled_ahead"] - in_full_s,
     }.items():
         costs[f"{name}_byte_s"] = max(0.0, took_s / sizes[-1])
-    purged = {"purge_row_s": purged_s, "scan_purge_row_s": scan_purged_s}
+    copied_s = sizes[-1] * (costs["copy_byte_s"] + costs["copy_evict_byte_s"])
+    ahead_s = long["fetched_ahead"] - (fixed_s + SCANNED.latency_s + decoding[-1]) / counts[-1]
+    costs["copy_ahead"] = min(1.0, max(0.3, ahead_s / max(1e-9, copied_s)))
+    purged = {"purge_row_s": purged_s, "scan_purge_row_s": scan_purged_s, "scan_s": fixed_s}
     return CacheCosts(**purged, **{name: float(cost) for name, cost in costs.items()})
 
 

@@ -219,9 +219,13 @@ def load_calibration(target: str) -> Calibration[LoadCosts]:
 
     On this disk one writer alone: its sync is in the batch.
     """
-    asked = [(_QUICK, _FEW_ROWS, 1, 24), (_QUICK, _MANY_ROWS, 1, 24)]
+    asked = [(_QUICK, _FEW_ROWS, 1, 48), (_QUICK, _MANY_ROWS, 1, 32)]
     if target == EMULATED_FILES:
-        asked += [(_SLOW, _FEW_ROWS, 1, 8), (_QUICK, _FEW_ROWS, _SOME, _ALL), (_QUICK, _FEW_ROWS, _ALL, _ALL)]
+        asked += [
+            (_SLOW, _FEW_ROWS, 1, 12),
+            (_QUICK, _FEW_ROWS, _SOME, _ALL),
+            (_QUICK, _FEW_ROWS, _ALL, _ALL),
+        ]
     return Calibration(
         name=f"load {target}",
         kind=LoadCosts,
