@@ -201,7 +201,8 @@ class Calibration(Generic[CostsT]):
         How far the machine strayed beside half of the runs, and how they scatter, is kept with the costs. Inside
         `turns_add_up` what was run before counts too.
         """
-        cases, made = self.cases(), (_EARLIER.get() or {}).setdefault(self.name, _Made([], []))
+        cases, earlier = self.cases(), _EARLIER.get()
+        made = _Made([], []) if earlier is None else earlier.setdefault(self.name, _Made([], []))
         runs = [*cases] * (turns or self.turns)
         before_s = self.control()
         for number, one in enumerate(runs):

@@ -133,9 +133,9 @@ class CacheCosts:
     write_s: float = 700e-6
     write_byte_s: float = 2e-9
     """Making room for an item from the device by writing others to the spill file."""
-    scan_s: float = 1.6e-3
+    scan_s: float = 2.2e-3
     """What a scan takes besides its row groups."""
-    scan_group_s: float = 50e-6
+    scan_group_s: float = 75e-6
     """Decoding a row group from memory, in a scan."""
     scan_row_s: float = 90e-9
     """The same for each of its rows."""
@@ -145,9 +145,9 @@ class CacheCosts:
     """What such a row takes more while the cache fills all of its memory; a scan uses most of its memory again."""
     copy_byte_s: float = 1e-9
     """What a scan takes more for each byte that it puts into the cache: one read after the other."""
-    copy_evict_byte_s: float = 2e-9
+    copy_evict_byte_s: float = 1.3e-9
     """What it takes beyond that where others are dropped for it."""
-    copy_ahead: float = 0.75
+    copy_ahead: float = 0.95
     """The share of both that is left where several reads copy at the same time."""
     recall_byte_s: float = 3e-9
     """What a scan takes for each byte that comes back from the spill file."""
@@ -211,14 +211,9 @@ class CachedCase(Case):
     def purging(self) -> float:
         """Return how often freed memory goes back to the system, as a share of what it is while the cache is full.
 
-        What a query frees is the same each time, so it is the more often the less room there is for it. While a first
-        scan fills the cache it is half full on average.
+        What a query frees is the same each time, so it is the more often the less room there is for it.
         """
-        spare_bytes = self.trace.spare_bytes
-        if self.run == 1 and self.trace.skew is None:
-            full = min(self.trace.capacity_bytes, float(sum(self.trace.sizes)))
-            spare_bytes = max(spare_bytes, self.trace.capacity_bytes - full / 2 - self.trace.taken_bytes)
-        return self.workspace_bytes / (self.workspace_bytes + spare_bytes)
+        return self.workspace_bytes / (self.workspace_bytes + self.trace.spare_bytes)
 
     def estimate(self, costs: Costs) -> Estimate:
         """Return the predicted time of the run; `costs` are those of the engine without a cache."""
@@ -375,17 +370,19 @@ FULL, TIGHT, AMPLE = 1.01, 1.1, 3.0
 """Memory for all of them, as a share of their bytes: all of it in use, a little free, or more than is wanted."""
 CELLS: dict[str, dict[str, Any]] = {
     "memory": {"memory": AMPLE}, "full": {"memory": FULL}, "first": {"memory": AMPLE, "run": 1}, "again": {},
-    "spilled": {"spills": True}, "written": {"spills": True, "run": 1}, "scan": {"memory": AMPLE, "scan": True},
+    "spilled": {"spills": True}, "written": {"spills": True, "run": 1}, "often": {"memory": AMPLE, "queries": 18},
+    "scan": {"memory": AMPLE, "scan": True, "groups": 16},
 }  # fmt: skip
 """Queries from memory, from full memory, first fetched, fetched again, from the spill folder, first fetched while it is
-written to, and a scan from memory: of both row-group sizes."""
+written to, many from memory, and a scan from memory: of both row-group sizes."""
 LONG_CELLS: dict[str, dict[str, Any]] = {
-    "ahead": {"memory": AMPLE, "depth": 4}, "tight": {"memory": TIGHT}, "fetched": {"memory": 0.5},
-    "free": {"memory": AMPLE, "run": 1}, "recalled": {"spills": True}, "recalled_ahead": {"spills": True, "depth": 4},
-    "one": {"memory": AMPLE, "groups": 1}, "fetched_ahead": {"memory": 0.5, "depth": 4, "groups": 16},
+    "one": {"memory": AMPLE, "groups": 1}, "tight": {"memory": TIGHT}, "fetched": {"memory": 0.5},
+    "free": {"memory": AMPLE, "run": 1}, "recalled": {"spills": True},
+    "ahead": {"memory": AMPLE, "depth": 4, "groups": 16}, "fetched_ahead": {"memory": 0.5, "depth": 4, "groups": 16},
+    "recalled_ahead": {"memory": 0.5, "spills": True, "depth": 4, "groups": 16},
 }  # fmt: skip
-"""Scans of the longer row groups: read ahead, from nearly full memory, fetched again, fetched into free memory, from
-the spill folder, and the same read ahead; of one row group, and of many that are fetched again, read ahead."""
+"""Scans of the longer row groups: of one of them, from nearly full memory, fetched again, fetched into free memory,
+from the spill folder; and of many of them read ahead: from memory, fetched again, from the spill folder."""
 PROBE = Device(name="probe", latency_s=0.002, bandwidth_bytes_per_s=1e12, channels=64)
 """A device that makes the engine wait: what has waited runs slower than what never did."""
 SCANNED = PROBE.but(latency_s=300e-6)
@@ -398,7 +395,7 @@ def _groups(recipe: Recipe, count: int = QUERIES) -> Sequence[RowGroup]:
 
 def _case(
     recipe: Recipe, *, memory: float = 0.0, spills: bool = False, run: int = 2, scan: bool = False, depth: int = 1,
-    groups: int = QUERIES,
+    groups: int = QUERIES, queries: int = 0,
 ) -> CachedCase:  # fmt: skip
     """Return queries of row groups, or a scan, with memory for such a share of all of them, or for three."""
     asked = _groups(recipe, groups)
@@ -409,7 +406,7 @@ def _case(
         trace=AccessTrace(
             rows=tuple(group.rows for group in asked),
             sizes=tuple(group.size_bytes for group in asked),
-            queries=0,
+            queries=queries,
             skew=None if scan else 0.0,
             memory_share=memory or 3 / len(asked),
             ahead=depth,
@@ -421,10 +418,10 @@ def _case(
 
 
 def _cases() -> list[CachedCase]:
-    """Return the cells that are timed: those of both sizes, queries from memory of a third one, and long scans."""
+    """Return the cells that are timed: those of both sizes, many queries of a third one, and scans of long groups."""
     both = [_case(recipe, **cell) for cell in CELLS.values() for recipe in RECIPES]
     long = [_case(RECIPES[-1], scan=True, **cell) for cell in LONG_CELLS.values()]
-    return [*both, _case(SHORT_GROUPS, memory=AMPLE), *long]
+    return [*both, _case(SHORT_GROUPS, **CELLS["often"]), *long]
 
 
 def _costs(seen: Sequence[Sample]) -> CacheCosts:
@@ -435,12 +432,19 @@ def _costs(seen: Sequence[Sample]) -> CacheCosts:
     from scipy.optimize import nnls
 
     sizes = np.array([np.mean([group.size_bytes for group in _groups(recipe)]) for recipe in RECIPES])
-    counts = [len(case.trace.sizes) for case in _cases()]
-    took_s = np.reshape([sample.median_s for sample in seen], (-1, len(counts)))
-    seconds = np.median(took_s, axis=0) / counts
+    counts = np.array([len(case.trace.asked) for case in _cases()])
+    seconds = np.median(np.reshape([sample.median_s for sample in seen], (-1, len(counts))), axis=0)
     both = len(CELLS) * len(RECIPES)
-    told = dict(zip(CELLS, seconds[:both].reshape(len(CELLS), -1), strict=True))
-    short_s, long = seconds[both], dict(zip(LONG_CELLS, seconds[both + 1 :], strict=True))
+    told = dict(zip(CELLS, (seconds / counts)[:both].reshape(len(CELLS), -1), strict=True))
+    long = dict(zip(LONG_CELLS, seconds[both + 1 :], strict=True))
+    # A scan of one row group and one of many of them: what is left without any.
+    many, many_s = CELLS["scan"]["groups"], told["scan"] * CELLS["scan"]["groups"]
+    fixed_s = max(1e-6, float(many * long["one"] - many_s[-1]) / (many - 1))
+    long = {
+        name: (took_s - fixed_s) / count
+        for (name, took_s), count in zip(long.items(), counts[both + 1 :], strict=True)
+    }
+    scan = (many_s - fixed_s) / many
     every = (*RECIPES, SHORT_GROUPS)
     rows = np.array([float(recipe.effective_row_group_rows) for recipe in every])
     ample = np.array([_case(recipe, memory=AMPLE).purging for recipe in every])
@@ -454,15 +458,14 @@ def _costs(seen: Sequence[Sample]) -> CacheCosts:
         ]  # fmt: skip
         return max(0.0, float(np.median(found)))
 
-    memory, scan = told["memory"], told["scan"]
+    memory = told["memory"]
     purged_s = purge_row_s(FULL, told["full"] - memory, RECIPES)
-    scan_purged_s = purge_row_s(TIGHT, long["tight"] - scan[-1:], RECIPES[-1:])
-    in_memory = np.append(memory, short_s) - ample * rows * purged_s
+    scan_purged_s = purge_row_s(TIGHT, np.array([long["tight"] - scan[-1]]), RECIPES[-1:])
+    in_memory = np.append(told["often"], seconds[both] / counts[both]) - ample * rows * purged_s
     parts = np.array([(1.0, recipe.row_groups, recipe.effective_row_group_rows) for recipe in every])
     found, _ = nnls(parts / in_memory[:, None], np.ones(len(in_memory)))
     costs = dict(zip(("query_s", "group_s", "row_s"), np.maximum(found, 1e-10), strict=True))
-    fixed_s = max(1e-6, QUERIES * float(long["one"] - scan[-1]) / (QUERIES - 1))
-    decoding = scan - fixed_s / QUERIES - (ample * rows)[:-1] * scan_purged_s
+    decoding = scan - (ample * rows)[:-1] * scan_purged_s
     costs["scan_group_s"], costs["scan_row_s"] = line(list(zip(rows[:-1], decoding, strict=True)))
     costs["scan_fetch_s"] = max(0.0, scan[-1] - long["ahead"])
     for name, took in {
@@ -472,7 +475,7 @@ def _costs(seen: Sequence[Sample]) -> CacheCosts:
         "write": told["written"] - told["first"],
     }.items():
         costs[f"{name}_s"], costs[f"{name}_byte_s"] = line(list(zip(sizes, took, strict=True)))
-    miss = replace(_case(RECIPES[-1], scan=True), cache_costs=CacheCosts(scan_s=fixed_s))
+    miss = replace(_case(RECIPES[-1], scan=True), cache_costs=CacheCosts(scan_s=0.0))
     plain_s = miss.missed_scan_s(calibrate.engine("comments").costs())[0] / QUERIES
     in_full_s = scan[-1] + (1 - ample[1]) * rows[1] * scan_purged_s
     for name, took_s in {
@@ -483,7 +486,7 @@ def _costs(seen: Sequence[Sample]) -> CacheCosts:
     }.items():
         costs[f"{name}_byte_s"] = max(0.0, took_s / sizes[-1])
     copied_s = sizes[-1] * (costs["copy_byte_s"] + costs["copy_evict_byte_s"])
-    ahead_s = long["fetched_ahead"] - (fixed_s + SCANNED.latency_s + decoding[-1]) / counts[-1]
+    ahead_s = long["fetched_ahead"] - (SCANNED.latency_s + decoding[-1]) / counts[-2]
     costs["copy_ahead"] = min(1.0, max(0.3, ahead_s / max(1e-9, copied_s)))
     purged = {"purge_row_s": purged_s, "scan_purge_row_s": scan_purged_s, "scan_s": fixed_s}
     return CacheCosts(**purged, **{name: float(cost) for name, cost in costs.items()})

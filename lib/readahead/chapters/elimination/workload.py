@@ -247,7 +247,7 @@ class Eliminating(TableExperiment):
         return Calibration(
             name=f"{TABLE}-{name}",
             kind=Costs,
-            cases=lambda: [tried(16_384, 1, here=True), tried(2_048, 1), tried(2_048, 32)],
+            cases=lambda: [tried(16_384, 1, here=True), tried(4_096, 1), tried(2_048, 32)],
             read_off=_flight_costs,
             typical=lambda: replace(usual(), row_s=20e-9),
             turns=5,
@@ -264,19 +264,21 @@ class Eliminating(TableExperiment):
 
 def _flight_costs(trials: Sequence[Trial]) -> Costs:
     base, [warm, one, many] = calibrate.engine(TABLE).ensure(), (trials[at::3] for at in range(3))
-    phases_s = [(t.sample.reads[0].submitted_s, t.opening_s(), t.pause_s(), t.closing_s()) for t in one]
-    plan_s, opening_s, pause_s, closing_s = map(float, np.median(phases_s, axis=0))
+    phases_s = [(t.sample.reads[0].submitted_s, t.pause_s(), t.closing_s()) for t in one]
+    plan_s, pause_s, closing_s = map(float, np.median(phases_s, axis=0))
     case, groups = warm[0].case, warm[0].case.recipe.row_groups
     # The table's own price of a row group holds for all of its columns; most of it is the columns'.
     group_s = max(1e-6, base.group_s * len(case.columns) / len(case.recipe.columns))
-    open_s = max(1e-6, opening_s - one[0].case.recipe.row_groups * base.open_group_s)
+    openings = [(float(t.case.recipe.row_groups), t.opening_s()) for t in (*one, *many)]
+    open_s, open_group_s = calibrate.line(openings)
     cpu_s = float(np.median([t.sample.cpu_s for t in warm])) - plan_s - open_s
-    row_s = max(1e-10, (cpu_s - groups * (group_s + base.open_group_s)) / case.recipe.rows)
+    row_s = max(1e-10, (cpu_s - groups * (group_s + open_group_s)) / case.recipe.rows)
     prices = {"group_s": group_s, "row_s": row_s, "large_row_s": 0.0}
     return replace(
         base,
         plan_s=plan_s,
         open_s=open_s,
+        open_group_s=open_group_s,
         read_s=max(1e-6, pause_s - schedule.decode_s(one[0].group_rows, **prices)),
         dispatch_s=float(np.median([t.per_group_s() / t.reads_a_group for t in many])),
         close_s=max(1e-6, closing_s - schedule.decode_s(one[0].last_rows, **prices)),
