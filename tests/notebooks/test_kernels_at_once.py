@@ -41,6 +41,8 @@ class Watch(threading.Thread):
             for process in self.processes:
                 try:
                     for child in psutil.Process(process.pid).children(recursive=True):
+                        if child.ppid() in self.kernels:
+                            continue  # a kernel starts a program: until that has begun it goes by the kernel's name
                         if "ipykernel_launcher" in " ".join(child.cmdline()):
                             own = child.memory_full_info().uss
                             self.kernels[child.pid] = max(self.kernels.get(child.pid, 0), own)

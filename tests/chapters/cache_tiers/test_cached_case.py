@@ -194,3 +194,31 @@ def test_of_two_threads_that_share_a_scan_each_has_half_of_it_at_least(case: Cac
     fixed_s = CacheCosts().scan_s
     assert told[0] - told[1] == pytest.approx(len(scan.sizes) * 1e-6)
     assert told[2] - fixed_s == pytest.approx((told[0] - fixed_s) / 2)
+
+
+def test_of_what_a_byte_costs_to_copy_a_share_is_left_where_several_reads_copy(case: CachedCase) -> None:
+    scan = replace(case.trace, skew=None, queries=0, memory_share=AMPLE)
+    for depth, left in ((1, 0.0), (4, 0.5)):
+        asked = replace(case, trace=scan, run=1, engine=replace(case.engine, queue_depth=depth))
+        whole_s, half_s = (
+            replace(asked, cache_costs=CacheCosts(copy_byte_s=2e-8, copy_ahead=share)).missed_scan_s(Costs())[
+                1
+            ]
+            for share in (1.0, 0.5)
+        )
+        assert whole_s - half_s == pytest.approx(sum(scan.sizes) * 2e-8 * left, rel=0.02)
+
+
+@pytest.mark.parametrize(
+    ("depth", "memory_share", "written"),
+    [(1, 0.5, 0.5), (1, AMPLE, 0.0), (4, 0.5, 0.0)],
+    ids=["half of it", "nothing driven out", "hidden"],
+)
+def test_what_a_first_scan_drives_out_is_written_to_the_folder(
+    case: CachedCase, depth: int, memory_share: float, written: float
+) -> None:
+    costs = CacheCosts(write_s=3e-3, evict_s=1e-3, write_byte_s=0.0, evict_byte_s=0.0)
+    scan = replace(case.trace, skew=None, queries=0, memory_share=memory_share)
+    engine = replace(case.engine, queue_depth=depth)
+    asked = replace(case, trace=scan, run=1, remote=True, engine=engine, cache_costs=costs)
+    assert asked.estimate(Costs()).terms_s["disk"] == pytest.approx(len(scan.sizes) * written * 2e-3)

@@ -28,6 +28,7 @@ from readahead.chapters.elimination.chapter import (
 from readahead.chapters.elimination.star_queries import BY_DATE, BY_QUANTITY, BY_YEAR, GENERATED, QUERIES
 from readahead.errors import Cancelled
 from readahead.experiments.round import Study
+from readahead.measure.calibrate import Trial
 from readahead.running import listening
 
 
@@ -233,3 +234,26 @@ def test_what_the_questions_give_is_what_the_run_has() -> None:
     for name, givens in told.items():
         question = " ".join(chapter("elimination").question("predict", name).split())
         assert [given for given in givens if given not in question] == [], name
+
+
+def opened(trial: Trial, opening_s: float) -> Trial:
+    """Return a trial as measured, but with a clock of ours: so long it takes from the footer to the first data read."""
+    more_s, footer = opening_s - trial.opening_s(), len(trial.case.plan().footer)
+    late = [
+        replace(
+            read,
+            submitted_s=read.submitted_s + more_s,
+            due_s=read.due_s + more_s,
+            done_s=read.done_s + more_s,
+        )
+        for read in trial.sample.reads[footer:]
+    ]
+    return replace(trial, sample=replace(trial.sample, reads=(*trial.sample.reads[:footer], *late)))
+
+
+def test_the_more_row_groups_the_longer_a_flight_takes_to_open_by_a_price_of_its_own() -> None:
+    own = EXPERIMENT.own_costs(EXPERIMENT.settings(flight="Q1.1"))
+    warm, one, many = (case() for case in own.cases())
+    at = [opened(trial, 1e-3 + trial.case.recipe.row_groups * 20e-6) for trial in (one, many)]
+    costs = own.read_off([warm, *at])
+    assert (costs.open_s, costs.open_group_s) == pytest.approx((1e-3, 20e-6))

@@ -425,71 +425,88 @@ def _cases() -> list[CachedCase]:
 
 
 def _costs(seen: Sequence[Sample]) -> CacheCosts:
-    """Read each cost off a line through two points: the seconds of a cell at both row-group sizes.
+    """Read each cost off the seconds of a cell, of both row-group sizes where what a byte costs is to be told apart."""
+    counts = np.array([len(case.trace.asked) for case in _cases()])
+    seconds = np.median(np.reshape([sample.median_s for sample in seen], (-1, len(counts))), axis=0)
+    both = len(CELLS) * len(RECIPES)
+    cells = dict(zip(CELLS, (seconds / counts)[:both].reshape(len(CELLS), -1), strict=True))
+    long = dict(zip(LONG_CELLS, zip(seconds[both + 1 :], counts[both + 1 :], strict=True), strict=True))
+    costs = {**_query_costs(cells, seconds[both] / counts[both]), **_scan_costs(cells["scan"], long)}
+    return CacheCosts(**{name: float(cost) for name, cost in costs.items()})
+
+
+def _purge_row_s(share: float, more_s: Sequence[float], recipes: Sequence[Recipe]) -> float:
+    """Return what a row takes more in a full cache, if row groups take so much more with that share of memory."""
+    purging = [_case(one, memory=share).purging - _case(one, memory=AMPLE).purging for one in recipes]
+    rows = [one.effective_row_group_rows for one in recipes]
+    return max(0.0, float(np.median(np.array(more_s) / rows / purging)))
+
+
+def _group_bytes(recipe: Recipe) -> float:
+    return float(np.mean([group.size_bytes for group in _groups(recipe)]))
+
+
+def _query_costs(cells: Mapping[str, laws.Array], short_s: float) -> dict[str, float]:
+    """Return, by name, what queries take: each cost is read off a line through both sizes of row groups.
 
     What a query takes in memory is read off three sizes: a file of shorter row groups has more of them to rule out.
     """
     from scipy.optimize import nnls
 
-    sizes = np.array([np.mean([group.size_bytes for group in _groups(recipe)]) for recipe in RECIPES])
-    counts = np.array([len(case.trace.asked) for case in _cases()])
-    seconds = np.median(np.reshape([sample.median_s for sample in seen], (-1, len(counts))), axis=0)
-    both = len(CELLS) * len(RECIPES)
-    told = dict(zip(CELLS, (seconds / counts)[:both].reshape(len(CELLS), -1), strict=True))
-    long = dict(zip(LONG_CELLS, seconds[both + 1 :], strict=True))
-    # A scan of one row group and one of many of them: what is left without any.
-    many, many_s = CELLS["scan"]["groups"], told["scan"] * CELLS["scan"]["groups"]
-    fixed_s = max(1e-6, float(many * long["one"] - many_s[-1]) / (many - 1))
-    long = {
-        name: (took_s - fixed_s) / count
-        for (name, took_s), count in zip(long.items(), counts[both + 1 :], strict=True)
-    }
-    scan = (many_s - fixed_s) / many
-    every = (*RECIPES, SHORT_GROUPS)
-    rows = np.array([float(recipe.effective_row_group_rows) for recipe in every])
-    ample = np.array([_case(recipe, memory=AMPLE).purging for recipe in every])
-
-    def purge_row_s(share: float, more_s: laws.Array, recipes: Sequence[Recipe]) -> float:
-        """Return what a row takes more in a full cache, if row groups take so much more with that share of memory."""
-        found = [
-            took_s / recipe.effective_row_group_rows
-            / (_case(recipe, memory=share).purging - _case(recipe, memory=AMPLE).purging)
-            for recipe, took_s in zip(recipes, more_s, strict=True)
-        ]  # fmt: skip
-        return max(0.0, float(np.median(found)))
-
-    memory = told["memory"]
-    purged_s = purge_row_s(FULL, told["full"] - memory, RECIPES)
-    scan_purged_s = purge_row_s(TIGHT, np.array([long["tight"] - scan[-1]]), RECIPES[-1:])
-    in_memory = np.append(told["often"], seconds[both] / counts[both]) - ample * rows * purged_s
+    memory, every = cells["memory"], (*RECIPES, SHORT_GROUPS)
+    purged_s = _purge_row_s(FULL, list(cells["full"] - memory), RECIPES)
     parts = np.array([(1.0, recipe.row_groups, recipe.effective_row_group_rows) for recipe in every])
+    ample = np.array([_case(recipe, memory=AMPLE).purging for recipe in every])
+    in_memory = np.append(cells["often"], short_s) - ample * parts[:, 2] * purged_s
     found, _ = nnls(parts / in_memory[:, None], np.ones(len(in_memory)))
     costs = dict(zip(("query_s", "group_s", "row_s"), np.maximum(found, 1e-10), strict=True))
-    decoding = scan - (ample * rows)[:-1] * scan_purged_s
-    costs["scan_group_s"], costs["scan_row_s"] = line(list(zip(rows[:-1], decoding, strict=True)))
-    costs["scan_fetch_s"] = max(0.0, scan[-1] - long["ahead"])
-    for name, took in {
-        "read": told["first"] - memory - PROBE.latency_s,
-        "evict": told["again"] - told["first"],
-        "spill": told["spilled"] - memory,
-        "write": told["written"] - told["first"],
+    for name, took_s in {
+        "read": cells["first"] - memory - PROBE.latency_s,
+        "evict": cells["again"] - cells["first"],
+        "spill": cells["spilled"] - memory,
+        "write": cells["written"] - cells["first"],
     }.items():
-        costs[f"{name}_s"], costs[f"{name}_byte_s"] = line(list(zip(sizes, took, strict=True)))
+        points = zip(map(_group_bytes, RECIPES), took_s, strict=True)
+        costs[f"{name}_s"], costs[f"{name}_byte_s"] = line(list(points))
+    return {**costs, "purge_row_s": purged_s}
+
+
+def _scan_costs(scan: laws.Array, cells: Mapping[str, tuple[float, int]]) -> dict[str, float]:
+    """Return, by name, what scans take: `scan` are the seconds of a row group of both sizes, `cells` those of a scan.
+
+    A scan of one row group, and one of many, show what is left without any.
+    """
+    many, rows = CELLS["scan"]["groups"], [recipe.effective_row_group_rows for recipe in RECIPES]
+    fixed_s = max(1e-6, many * float(cells["one"][0] - scan[-1]) / (many - 1))
+    group_s, size = scan - fixed_s / many, _group_bytes(RECIPES[-1])
+    long = {name: (took_s - fixed_s) / count for name, (took_s, count) in cells.items()}
+    purged_s = _purge_row_s(TIGHT, [long["tight"] - group_s[-1]], RECIPES[-1:])
+    ample = [_case(recipe, memory=AMPLE).purging for recipe in RECIPES]
+    decoding_s = [
+        took_s - share * n * purged_s for took_s, share, n in zip(group_s, ample, rows, strict=True)
+    ]
+    in_full_s = decoding_s[-1] + rows[-1] * purged_s
     miss = replace(_case(RECIPES[-1], scan=True), cache_costs=CacheCosts(scan_s=0.0))
     plain_s = miss.missed_scan_s(calibrate.engine("comments").costs())[0] / QUERIES
-    in_full_s = scan[-1] + (1 - ample[1]) * rows[1] * scan_purged_s
+    costs = dict(
+        zip(("scan_group_s", "scan_row_s"), line(list(zip(rows, decoding_s, strict=True))), strict=True)
+    )
     for name, took_s in {
         "copy": long["free"] - plain_s,
         "copy_evict": long["fetched"] - long["free"],
         "recall": long["recalled"] - in_full_s,
         "recall_ahead": long["recalled_ahead"] - in_full_s,
     }.items():
-        costs[f"{name}_byte_s"] = max(0.0, took_s / sizes[-1])
-    copied_s = sizes[-1] * (costs["copy_byte_s"] + costs["copy_evict_byte_s"])
-    ahead_s = long["fetched_ahead"] - (SCANNED.latency_s + decoding[-1]) / counts[-2]
-    costs["copy_ahead"] = min(1.0, max(0.3, ahead_s / max(1e-9, copied_s)))
-    purged = {"purge_row_s": purged_s, "scan_purge_row_s": scan_purged_s, "scan_s": fixed_s}
-    return CacheCosts(**purged, **{name: float(cost) for name, cost in costs.items()})
+        costs[f"{name}_byte_s"] = max(0.0, took_s / size)
+    copied_s = max(1e-9, size * (costs["copy_byte_s"] + costs["copy_evict_byte_s"]))
+    ahead_s = long["fetched_ahead"] - (SCANNED.latency_s + decoding_s[-1]) / cells["fetched_ahead"][1]
+    return {
+        **costs,
+        "scan_s": fixed_s,
+        "scan_fetch_s": max(0.0, group_s[-1] - long["ahead"]),
+        "scan_purge_row_s": purged_s,
+        "copy_ahead": min(1.0, max(0.3, ahead_s / copied_s)),
+    }
 
 
 CACHE = Calibration(
