@@ -290,13 +290,15 @@ def _sample(found: Any) -> Sample:
 
 
 def _steadiest_turns(seen: Sequence[Any], cases: int) -> list[Any]:
-    """Return the runs that nobody slowed down, turn after turn: of each case as many, see `sample.steady`."""
-    by_case = [
-        sorted(seen[at::cases], key=lambda found: _sample(found).cpu_s[0])
-        for at in range(min(cases, len(seen)))
-    ]
-    count = min((steady([_sample(found).cpu_s[0] for found in runs]) for runs in by_case), default=0)
-    return [runs[turn] for turn in range(count) for runs in by_case]
+    """Return the runs that nobody slowed down, turn after turn, see `sample.steady`.
+
+    A case of which fewer are left than of another comes again from its first, so that every turn is whole.
+    """
+    by_case = []
+    for at in range(min(cases, len(seen))):
+        runs = sorted(seen[at::cases], key=lambda found: _sample(found).cpu_s[0])
+        by_case.append(runs[: steady([_sample(found).cpu_s[0] for found in runs])])
+    return [runs[turn % len(runs)] for turn in range(max(map(len, by_case), default=0)) for runs in by_case]
 
 
 def _scatter(seen: Sequence[Any], cases: int) -> float:

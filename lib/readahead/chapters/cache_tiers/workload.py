@@ -418,10 +418,10 @@ def _case(
 
 
 def _cases() -> list[CachedCase]:
-    """Return the cells that are timed: those of both sizes, many queries of a third one, and scans of long groups."""
+    """Return the cells that are timed: those of both sizes, queries and a scan of a third, and scans of long groups."""
     both = [_case(recipe, **cell) for cell in CELLS.values() for recipe in RECIPES]
     long = [_case(RECIPES[-1], scan=True, **cell) for cell in LONG_CELLS.values()]
-    return [*both, _case(SHORT_GROUPS, **CELLS["often"]), *long]
+    return [*both, *(_case(SHORT_GROUPS, **CELLS[name]) for name in ("often", "scan")), *long]
 
 
 def _costs(seen: Sequence[Sample]) -> CacheCosts:
@@ -429,9 +429,13 @@ def _costs(seen: Sequence[Sample]) -> CacheCosts:
     counts = np.array([len(case.trace.asked) for case in _cases()])
     seconds = np.median(np.reshape([sample.median_s for sample in seen], (-1, len(counts))), axis=0)
     both = len(CELLS) * len(RECIPES)
-    cells = dict(zip(CELLS, (seconds / counts)[:both].reshape(len(CELLS), -1), strict=True))
-    long = dict(zip(LONG_CELLS, zip(seconds[both + 1 :], counts[both + 1 :], strict=True), strict=True))
-    costs = {**_query_costs(cells, seconds[both] / counts[both]), **_scan_costs(cells["scan"], long)}
+    each_s, rest = seconds / counts, both + 2
+    cells = dict(zip(CELLS, each_s[:both].reshape(len(CELLS), -1), strict=True))
+    long = dict(zip(LONG_CELLS, zip(seconds[rest:], counts[rest:], strict=True), strict=True))
+    costs = {
+        **_query_costs(cells, each_s[both]),
+        **_scan_costs(np.append(cells["scan"], each_s[both + 1]), long),
+    }
     return CacheCosts(**{name: float(cost) for name, cost in costs.items()})
 
 
@@ -472,20 +476,21 @@ def _query_costs(cells: Mapping[str, laws.Array], short_s: float) -> dict[str, f
 
 
 def _scan_costs(scan: laws.Array, cells: Mapping[str, tuple[float, int]]) -> dict[str, float]:
-    """Return, by name, what scans take: `scan` are the seconds of a row group of both sizes, `cells` those of a scan.
+    """Return, by name, what scans take: `scan` are the seconds of a row group of each size, `cells` those of a scan.
 
     A scan of one row group, and one of many, show what is left without any.
     """
-    many, rows = CELLS["scan"]["groups"], [recipe.effective_row_group_rows for recipe in RECIPES]
-    fixed_s = max(1e-6, many * float(cells["one"][0] - scan[-1]) / (many - 1))
+    many, every = CELLS["scan"]["groups"], (*RECIPES, SHORT_GROUPS)
+    rows = [recipe.effective_row_group_rows for recipe in every]
+    fixed_s = max(1e-6, many * float(cells["one"][0] - scan[1]) / (many - 1))
     group_s, size = scan - fixed_s / many, _group_bytes(RECIPES[-1])
     long = {name: (took_s - fixed_s) / count for name, (took_s, count) in cells.items()}
-    purged_s = _purge_row_s(TIGHT, [long["tight"] - group_s[-1]], RECIPES[-1:])
-    ample = [_case(recipe, memory=AMPLE).purging for recipe in RECIPES]
+    purged_s = _purge_row_s(TIGHT, [long["tight"] - group_s[1]], RECIPES[-1:])
+    ample = [_case(recipe, memory=AMPLE).purging for recipe in every]
     decoding_s = [
         took_s - share * n * purged_s for took_s, share, n in zip(group_s, ample, rows, strict=True)
     ]
-    in_full_s = decoding_s[-1] + rows[-1] * purged_s
+    in_full_s = decoding_s[1] + rows[1] * purged_s
     miss = replace(_case(RECIPES[-1], scan=True), cache_costs=CacheCosts(scan_s=0.0))
     plain_s = miss.missed_scan_s(calibrate.engine("comments").costs())[0] / QUERIES
     costs = dict(
@@ -499,11 +504,11 @@ def _scan_costs(scan: laws.Array, cells: Mapping[str, tuple[float, int]]) -> dic
     }.items():
         costs[f"{name}_byte_s"] = max(0.0, took_s / size)
     copied_s = max(1e-9, size * (costs["copy_byte_s"] + costs["copy_evict_byte_s"]))
-    ahead_s = long["fetched_ahead"] - (SCANNED.latency_s + decoding_s[-1]) / cells["fetched_ahead"][1]
+    ahead_s = long["fetched_ahead"] - (SCANNED.latency_s + decoding_s[1]) / cells["fetched_ahead"][1]
     return {
         **costs,
         "scan_s": fixed_s,
-        "scan_fetch_s": max(0.0, group_s[-1] - long["ahead"]),
+        "scan_fetch_s": max(0.0, group_s[1] - long["ahead"]),
         "scan_purge_row_s": purged_s,
         "copy_ahead": min(1.0, max(0.3, ahead_s / copied_s)),
     }
