@@ -368,12 +368,14 @@ QUERIES = 6
 """At most, so that what is in memory is more than a processor keeps for one core."""
 FULL, TIGHT, AMPLE = 1.01, 1.1, 3.0
 """Memory for all of them, as a share of their bytes: all of it in use, a little free, or more than is wanted."""
+MIXED: dict[str, Any] = {"memory": 0.5, "groups": 16, "queries": 24}
+"""Queries at random, of which memory answers some and others drive something out of it."""
 CELLS: dict[str, dict[str, Any]] = {
-    "memory": {"memory": AMPLE}, "full": {"memory": FULL}, "first": {"memory": AMPLE, "run": 1}, "again": {},
-    "spilled": {"spills": True}, "written": {"spills": True, "run": 1}, "often": {"memory": AMPLE, "queries": 18},
+    "memory": {"memory": AMPLE}, "full": {"memory": FULL}, "first": {"memory": AMPLE, "run": 1},
+    "again": MIXED, "spilled": {**MIXED, "spills": True}, "written": {"spills": True, "run": 1}, "often": {"memory": AMPLE, "queries": 18},
     "scan": {"memory": AMPLE, "scan": True, "groups": 16},
 }  # fmt: skip
-"""Queries from memory, from full memory, first fetched, fetched again, from the spill folder, first fetched while it is
+"""Queries from memory, from full memory, first fetched, mixed, mixed with a spill folder, first fetched while that is
 written to, many from memory, and a scan from memory: of both row-group sizes."""
 LONG_CELLS: dict[str, dict[str, Any]] = {
     "one": {"memory": AMPLE, "groups": 1}, "tight": {"memory": TIGHT}, "fetched": {"memory": 0.5},
@@ -464,10 +466,19 @@ def _query_costs(cells: Mapping[str, laws.Array], short_s: float) -> dict[str, f
     in_memory = np.append(cells["often"], short_s) - ample * parts[:, 2] * purged_s
     found, _ = nnls(parts / in_memory[:, None], np.ones(len(in_memory)))
     costs = dict(zip(("query_s", "group_s", "row_s"), np.maximum(found, 1e-10), strict=True))
+    own_s = (parts @ found)[:-1]
+
+    def missed_s(name: str) -> laws.Array:
+        """Return what a query takes more for which memory has nothing, of a cell where it has something for others."""
+        asked = [_case(recipe, **CELLS[name]) for recipe in RECIPES]
+        hits = np.array([case.shares()[0] for case in asked])
+        full_s = np.array([case.purging for case in asked]) * parts[:-1, 2] * purged_s
+        return np.asarray((cells[name] - own_s - hits * full_s) / (1 - hits))
+
     for name, took_s in {
         "read": cells["first"] - memory - PROBE.latency_s,
-        "evict": cells["again"] - cells["first"],
-        "spill": cells["spilled"] - memory,
+        "evict": missed_s("again") - (cells["first"] - memory),
+        "spill": missed_s("spilled"),
         "write": cells["written"] - cells["first"],
     }.items():
         points = zip(map(_group_bytes, RECIPES), took_s, strict=True)
