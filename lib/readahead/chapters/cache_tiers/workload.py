@@ -372,7 +372,8 @@ MIXED: dict[str, Any] = {"memory": 0.5, "groups": 16, "queries": 24}
 """Queries at random, of which memory answers some and others drive something out of it."""
 CELLS: dict[str, dict[str, Any]] = {
     "memory": {"memory": AMPLE}, "full": {"memory": FULL}, "first": {"memory": AMPLE, "run": 1},
-    "again": MIXED, "spilled": {**MIXED, "spills": True}, "written": {"spills": True, "run": 1}, "often": {"memory": AMPLE, "queries": 18},
+    "again": MIXED, "spilled": {**MIXED, "spills": True}, "written": {"spills": True, "run": 1},
+    "often": {"memory": AMPLE, "queries": 18},
     "scan": {"memory": AMPLE, "scan": True, "groups": 16},
 }  # fmt: skip
 """Queries from memory, from full memory, first fetched, mixed, mixed with a spill folder, first fetched while that is
