@@ -374,18 +374,20 @@ CELLS: dict[str, dict[str, Any]] = {
     "memory": {"memory": AMPLE}, "full": {"memory": FULL}, "first": {"memory": AMPLE, "run": 1},
     "again": MIXED, "spilled": {**MIXED, "spills": True}, "written": {"spills": True, "run": 1},
     "often": {"memory": AMPLE, "queries": 18},
-    "scan": {"memory": AMPLE, "scan": True, "groups": 16},
+    "scan": {"memory": AMPLE, "scan": True, "groups": 32},
 }  # fmt: skip
 """Queries from memory, from full memory, first fetched, mixed, mixed with a spill folder, first fetched while that is
 written to, many from memory, and a scan from memory: of both row-group sizes."""
 LONG_CELLS: dict[str, dict[str, Any]] = {
-    "one": {"memory": AMPLE, "groups": 1}, "tight": {"memory": TIGHT}, "fetched": {"memory": 0.5},
-    "free": {"memory": AMPLE, "run": 1}, "recalled": {"spills": True},
-    "ahead": {"memory": AMPLE, "depth": 4, "groups": 16}, "fetched_ahead": {"memory": 0.5, "depth": 4, "groups": 16},
-    "recalled_ahead": {"memory": 0.5, "spills": True, "depth": 4, "groups": 16},
+    "one": {"memory": AMPLE, "groups": 1}, "tight": {"memory": TIGHT, "groups": 32},
+    "fetched": {"memory": 0.5, "groups": 16}, "free": {"memory": AMPLE, "groups": 16, "run": 1},
+    "recalled": {"memory": 0.5, "groups": 32, "spills": True}, "ahead": {"memory": AMPLE, "groups": 32, "depth": 4},
+    "fetched_ahead": {"memory": 0.5, "groups": 32, "depth": 4},
+    "recalled_ahead": {"memory": 0.5, "groups": 32, "spills": True, "depth": 4},
 }  # fmt: skip
 """Scans of the longer row groups: of one of them, from nearly full memory, fetched again, fetched into free memory,
-from the spill folder; and of many of them read ahead: from memory, fetched again, from the spill folder."""
+from the spill folder; and read ahead: from memory, fetched again, from the spill folder. They have many row groups, for
+what a processor still has from the scan before is read more quickly."""
 PROBE = Device(name="probe", latency_s=0.002, bandwidth_bytes_per_s=1e12, channels=64)
 """A device that makes the engine wait: what has waited runs slower than what never did."""
 SCANNED = PROBE.but(latency_s=300e-6)
@@ -503,8 +505,9 @@ def _scan_costs(scan: laws.Array, cells: Mapping[str, tuple[float, int]]) -> dic
         took_s - share * n * purged_s for took_s, share, n in zip(group_s, ample, rows, strict=True)
     ]
     in_full_s = decoding_s[1] + rows[1] * purged_s
-    miss = replace(_case(RECIPES[-1], scan=True), cache_costs=CacheCosts(scan_s=0.0))
-    plain_s = miss.missed_scan_s(calibrate.engine("comments").costs())[0] / QUERIES
+    free = _case(RECIPES[-1], scan=True, **LONG_CELLS["free"])
+    miss = replace(free, cache_costs=CacheCosts(scan_s=0.0))
+    plain_s = miss.missed_scan_s(calibrate.engine("comments").costs())[0] / len(free.trace.sizes)
     costs = dict(
         zip(("scan_group_s", "scan_row_s"), line(list(zip(rows, decoding_s, strict=True))), strict=True)
     )
