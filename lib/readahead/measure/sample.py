@@ -135,7 +135,9 @@ class Sample:
     @property
     def steadiest(self) -> Sample:
         """Return the repeat that took least of the processor, by itself: nobody else slowed it down, or least."""
-        at = int(np.argmin(self.cpu_s))
+        at = min(
+            reversed(range(len(self.cpu_s))), key=self.cpu_s.__getitem__
+        )  # the last of equals, as its reads are
         return replace(self, seconds=(self.seconds[at],), cpu_s=(self.cpu_s[at],))
 
     def interval_s(self) -> tuple[float, float]:
