@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -25,7 +26,7 @@ from readahead.measure.run import EngineSettings, Query, Setting, run_emulated
 from readahead.measure.sample import Sample
 from readahead.models.estimate import Estimate
 from readahead.models.reads import Reads, RowGroup
-from readahead.models.schedule import Costs, simulate
+from readahead.models.schedule import Costs, Timeline, simulate
 from readahead.units import KiB, MiB
 
 
@@ -66,10 +67,8 @@ class AccessTrace:
 
     @property
     def spare_bytes(self) -> float:
-        """Return what the cache leaves free once all that is asked for, and what a scan takes, are in it."""
-        asked_bytes = sum(self.sizes[item] for item in set(self.asked))
-        taken_bytes = self.taken_bytes if self.skew is None else 0
-        return max(0.0, self.capacity_bytes - asked_bytes - taken_bytes)
+        """Return what the cache leaves free once all that is asked for is in it."""
+        return max(0.0, self.capacity_bytes - sum(self.sizes[item] for item in set(self.asked)))
 
     @property
     def taken_bytes(self) -> int:
@@ -135,24 +134,26 @@ class CacheCosts:
     """Making room for an item from the device by writing others to the spill file."""
     scan_s: float = 2.2e-3
     """What a scan takes besides its row groups."""
-    scan_group_s: float = 75e-6
+    scan_group_s: float = 90e-6
     """Decoding a row group from memory, in a scan."""
-    scan_row_s: float = 90e-9
+    scan_row_s: float = 100e-9
     """The same for each of its rows."""
-    scan_fetch_s: float = 30e-6
+    scan_fetch_s: float = 50e-6
     """What of a row group's time another thread takes meanwhile, where it may fetch ahead: half of it at most."""
-    scan_purge_row_s: float = 40e-9
+    scan_purge_row_s: float = 130e-9
     """What such a row takes more while the cache fills all of its memory; a scan uses most of its memory again."""
-    copy_byte_s: float = 1e-9
-    """What a scan takes more for each byte that it puts into the cache: one read after the other."""
-    copy_evict_byte_s: float = 1.3e-9
-    """What it takes beyond that where others are dropped for it."""
-    copy_ahead: float = 0.95
-    """The share of both that is left where several reads copy at the same time."""
-    recall_byte_s: float = 3e-9
-    """What a scan takes for each byte that comes back from the spill file."""
-    recall_ahead_byte_s: float = 1e-9
-    """What is left of it where others are decoded meanwhile: each block that comes back drives another one out."""
+    copy_byte_s: float = 0.8e-9
+    """What a scan takes more for each byte that it puts into the cache."""
+    copy_evict_byte_s: float = 1.5e-9
+    """What it takes beyond that where others are dropped for it, and their memory is taken again."""
+    copy_ahead: float = 0.7
+    """The share of both that decoding loses to reads which copy meanwhile, where it may fetch ahead."""
+    recall_byte_s: float = 1.6e-9
+    """What a scan takes for each byte that comes back from the spill file, as it drives another one out."""
+    dump_byte_s: float = 1.4e-9
+    """What it takes for each byte that it drives out to the spill file."""
+    folder_ahead: float = 0.1
+    """The share of the last two that is left where others are decoded meanwhile."""
 
 
 class Access(NamedTuple):
@@ -256,59 +257,53 @@ class CachedCase(Case):
     def _scan(self, costs: Costs) -> Mapping[str, float]:
         """Return the terms of a scan: what is missed is scheduled as any scan, the rest only decoded.
 
-        From the spill folder blocks come while others are decoded, if more than one may be under way.
+        To the spill folder and from it blocks go while others are decoded, if more than one may be under way.
         """
-        trace, slots, kept = self.trace, self.window.slots, self.cache_costs
+        trace, kept = self.trace, self.cache_costs
         memory, spilled, missed = self.shares()
-        row_s = kept.scan_row_s + kept.scan_purge_row_s * self.purging
-        hidden_s = (slots > 1) * memory * kept.scan_fetch_s
-        groups_s = [kept.scan_group_s + rows * row_s for rows in trace.rows]
-        own_s = kept.scan_s + sum(max(took_s / 2, took_s - hidden_s) for took_s in groups_s)
-        recall_byte_s = kept.recall_byte_s if slots == 1 else kept.recall_ahead_byte_s
-        disk_s = spilled * sum(trace.sizes) * recall_byte_s
-        if self.spills and slots == 1:  # what a first scan drives out is written, and not only dropped
-            more_s = len(trace.sizes) * (kept.write_s - kept.evict_s)
-            more_s += sum(trace.sizes) * (kept.write_byte_s - kept.evict_byte_s)
-            disk_s += missed * self.evicting * max(0.0, more_s)
-        io_s, copy_s, waits_s, moves_s = 0.0, 0.0, 1.0, 1.0
-        if missed > 0:
-            plain_s, cached_s = self.missed_scan_s(costs)
-            io_s = missed * max(0.0, plain_s - own_s)
-            copy_s = missed * (max(own_s, cached_s) - max(own_s, plain_s))  # what decoding does not hide
-            waits_s, moves_s = laws.fetch_s(self.device, float(np.mean(trace.sizes)), self.block_bytes, slots)
-        return {
-            "cpu": own_s + copy_s,
-            "disk": disk_s,
-            "latency": io_s * waits_s / (waits_s + moves_s),
-            "transfer": io_s * moves_s / (waits_s + moves_s),
+        disk_s = spilled * kept.recall_byte_s + missed * self.evicting * self.spills * kept.dump_byte_s
+        terms_s = {
+            "cpu": kept.scan_s + (memory + spilled) * self._decoding_s(kept.scan_purge_row_s * self.purging),
+            "disk": sum(trace.sizes) * disk_s * (kept.folder_ahead if self.window.slots > 1 else 1.0),
+            **dict.fromkeys(("latency", "transfer"), 0.0),
         }
+        if missed > 0:
+            for name, took_s in self.missed_scan(costs).path_s.items():
+                terms_s[name] = terms_s.get(name, 0.0) + missed * took_s
+        return terms_s
 
-    def missed_scan_s(self, costs: Costs) -> tuple[float, float]:
-        """Return the seconds of a scan that finds nothing: (if nothing were kept, with what is copied into the cache).
+    def _decoding_s(self, purge_row_s: float = 0.0) -> float:
+        """Return the seconds in which a scan decodes all row groups; where it may fetch ahead, others take a part."""
+        costs = self.cache_costs
+        hidden_s = costs.scan_fetch_s if self.window.slots > 1 else 0.0
+        groups_s = (costs.scan_group_s + rows * (costs.scan_row_s + purge_row_s) for rows in self.trace.rows)
+        return sum(max(took_s / 2, took_s - hidden_s) for took_s in groups_s)
 
-        What goes into the cache is copied there by one read after the other, as on a second link behind the device's.
-        Of a remote file half as many reads are under way: DuckDB 2.0 rounds each one out to blocks of 4 KiB, so that
-        neighbours share a block, and the second waits until the first has it. Seen in the trace. Meanwhile others copy.
+    def missed_scan(self, costs: Costs) -> Timeline:
+        """Return when a scan that finds nothing has read and decoded everything, `scan_s` left out.
+
+        What goes into the cache is copied there by the thread that reads it. Where that is not the one that decodes,
+        decoding loses a share of the time still, for both use one memory. Of a remote file half as many reads are under
+        way: DuckDB 2.0 rounds each one out to blocks of 4 KiB, so that neighbours share a block, and the second waits
+        until the first has it. Seen in the trace.
         """
-        spans, longest = [], self.block_bytes
-        for end, size in zip(accumulate(self.trace.sizes), self.trace.sizes, strict=True):
-            starts = range(end - size, end, longest)
-            spans.append([(start, min(longest, end - start)) for start in starts])
-        reads = Reads.of([], spans, self.trace.rows)
-        kept, dispatch_s = self.cache_costs, costs.dispatch_s / max(map(len, spans))
-        opened = {"plan_s": kept.scan_s, "open_s": 0.0, "open_group_s": 0.0, "close_s": 0.0}
-        per_read = replace(costs, dispatch_s=dispatch_s, **opened)
-
-        def seconds(device: Device, slots: int) -> float:
-            window = replace(self.window, slots=slots)
-            return simulate(device, reads, window=window, costs=per_read).finished_s
-
-        slots = self.window.slots
-        copy_byte_s = kept.copy_byte_s + self.evicting * kept.copy_evict_byte_s
-        copy_byte_s *= kept.copy_ahead if slots > 1 else 1.0
-        copied = 1 / (1 / self.device.bandwidth_bytes_per_s + copy_byte_s)
-        plain_s = seconds(self.device, max(1, slots // 2) if self.remote else slots)
-        return plain_s, max(plain_s, seconds(self.device.but(bandwidth_bytes_per_s=copied), slots))
+        trace, kept, device, slots, spans = self.trace, self.cache_costs, self.device, self.window.slots, []
+        for end, size in zip(accumulate(trace.sizes), trace.sizes, strict=True):
+            starts = range(end - size, end, self.block_bytes)
+            spans.append([(start, min(self.block_bytes, end - start)) for start in starts])
+        copy_byte_s, lost = kept.copy_byte_s + self.evicting * kept.copy_evict_byte_s, 1.0
+        if slots > 1:
+            lost, byte_s = kept.copy_ahead, kept.copy_byte_s + 1 / device.channel_bandwidth_bytes_per_s
+            device = device.but(channel_bandwidth_bytes_per_s=1 / byte_s if byte_s else math.inf)
+        own_s = self._decoding_s() + lost * sum(trace.sizes) * copy_byte_s
+        per_read = replace(
+            costs,
+            **dict.fromkeys(("plan_s", "open_s", "open_group_s", "close_s", "group_s", "large_row_s"), 0.0),
+            dispatch_s=costs.dispatch_s / max(map(len, spans)),
+            row_s=own_s / sum(trace.rows),
+        )
+        window = replace(self.window, slots=max(1, slots // 2) if self.remote else slots)
+        return simulate(device, Reads.of([], spans, trace.rows), window=window, costs=per_read)
 
     # -- what DuckDB does ----------------------------------------------------------------------------
     def query(self) -> Query:
@@ -366,28 +361,32 @@ RECIPES = tuple(Recipe(table="comments", size="tiny", row_group_rows=rows) for r
 SHORT_GROUPS = replace(RECIPES[0], row_group_rows=2_048)
 QUERIES = 6
 """At most, so that what is in memory is more than a processor keeps for one core."""
-FULL, TIGHT, AMPLE = 1.01, 1.1, 3.0
-"""Memory for all of them, as a share of their bytes: all of it in use, a little free, or more than is wanted."""
-MIXED: dict[str, Any] = {"memory": 0.5, "groups": 16, "queries": 24}
+FULL, AMPLE = 1.02, 3.0
+"""Memory for all of them, as a share of their bytes: nearly all of it in use, or more than is wanted."""
+MIXED: dict[str, Any] = {"memory": 0.5, "groups": 16, "queries": 16}
 """Queries at random, of which memory answers some and others drive something out of it."""
 CELLS: dict[str, dict[str, Any]] = {
-    "memory": {"memory": AMPLE}, "full": {"memory": FULL}, "first": {"memory": AMPLE, "run": 1},
+    "memory": {"memory": AMPLE, "queries": 12}, "full": {"memory": FULL}, "first": {"memory": AMPLE, "run": 1},
     "again": MIXED, "spilled": {**MIXED, "spills": True}, "written": {"spills": True, "run": 1},
-    "often": {"memory": AMPLE, "queries": 18},
     "scan": {"memory": AMPLE, "scan": True, "groups": 32},
 }  # fmt: skip
 """Queries from memory, from full memory, first fetched, mixed, mixed with a spill folder, first fetched while that is
-written to, many from memory, and a scan from memory: of both row-group sizes."""
+written to, and a scan from memory: of both row-group sizes."""
 LONG_CELLS: dict[str, dict[str, Any]] = {
-    "one": {"memory": AMPLE, "groups": 1}, "tight": {"memory": TIGHT, "groups": 32},
-    "fetched": {"memory": 0.5, "groups": 16}, "free": {"memory": AMPLE, "groups": 16, "run": 1},
-    "recalled": {"memory": 0.5, "groups": 32, "spills": True}, "ahead": {"memory": AMPLE, "groups": 32, "depth": 4},
+    "one": {"memory": AMPLE, "groups": 1}, "full": {"memory": FULL, "groups": 32},
+    "free": {"memory": AMPLE, "groups": 16, "run": 1}, "fetched": {"memory": 0.5, "groups": 16},
+    "recalled": {"memory": 0.5, "groups": 32, "spills": True},
+    "dumped": {"memory": 0.5, "groups": 32, "spills": True, "run": 1},
     "fetched_ahead": {"memory": 0.5, "groups": 32, "depth": 4},
     "recalled_ahead": {"memory": 0.5, "groups": 32, "spills": True, "depth": 4},
 }  # fmt: skip
-"""Scans of the longer row groups: of one of them, from nearly full memory, fetched again, fetched into free memory,
-from the spill folder; and read ahead: from memory, fetched again, from the spill folder. They have many row groups, for
-what a processor still has from the scan before is read more quickly."""
+"""Scans of the longer row groups: of one of them, from nearly full memory, fetched into free memory, fetched again,
+from the spill folder, and fetched while that is written to; and read ahead: fetched again, from the spill folder. They
+have many row groups, for what a processor still has from the scan before is read more quickly."""
+SHORT_CELLS: dict[str, dict[str, Any]] = {
+    "memory": CELLS["memory"], "scan": CELLS["scan"], "ahead": {**CELLS["scan"], "depth": 4},
+}  # fmt: skip
+"""The same of the shortest row groups, and read ahead, where each one's own part is the largest."""
 PROBE = Device(name="probe", latency_s=0.002, bandwidth_bytes_per_s=1e12, channels=64)
 """A device that makes the engine wait: what has waited runs slower than what never did."""
 SCANNED = PROBE.but(latency_s=300e-6)
@@ -423,36 +422,26 @@ def _case(
 
 
 def _cases() -> list[CachedCase]:
-    """Return the cells that are timed: those of both sizes, queries and a scan of a third, and scans of long groups."""
+    """Return the cells that are timed: those of both sizes, those of short row groups, and scans of long ones."""
     both = [_case(recipe, **cell) for cell in CELLS.values() for recipe in RECIPES]
-    long = [_case(RECIPES[-1], scan=True, **cell) for cell in LONG_CELLS.values()]
-    return [*both, *(_case(SHORT_GROUPS, **CELLS[name]) for name in ("often", "scan")), *long]
+    short = [_case(SHORT_GROUPS, **cell) for cell in SHORT_CELLS.values()]
+    return [*both, *short, *(_case(RECIPES[-1], scan=True, **cell) for cell in LONG_CELLS.values())]
 
 
 def _costs(seen: Sequence[Sample]) -> CacheCosts:
     """Read each cost off the seconds of a cell, of both row-group sizes where what a byte costs is to be told apart."""
     counts = np.array([len(case.trace.asked) for case in _cases()])
     seconds = np.median(np.reshape([sample.median_s for sample in seen], (-1, len(counts))), axis=0)
-    both = len(CELLS) * len(RECIPES)
-    each_s, rest = seconds / counts, both + 2
+    both, rest = len(CELLS) * len(RECIPES), len(LONG_CELLS)
+    each_s = seconds / counts
     cells = dict(zip(CELLS, each_s[:both].reshape(len(CELLS), -1), strict=True))
-    long = dict(zip(LONG_CELLS, zip(seconds[rest:], counts[rest:], strict=True), strict=True))
+    short = dict(zip(SHORT_CELLS, each_s[both:-rest], strict=True))
+    long = dict(zip(LONG_CELLS, seconds[-rest:], strict=True))
     costs = {
-        **_query_costs(cells, each_s[both]),
-        **_scan_costs(np.append(cells["scan"], each_s[both + 1]), long),
+        **_query_costs(cells, short["memory"]),
+        **_scan_costs(np.append(cells["scan"], short["scan"]), short["ahead"], long),
     }
     return CacheCosts(**{name: float(cost) for name, cost in costs.items()})
-
-
-def _purge_row_s(share: float, more_s: Sequence[float], recipes: Sequence[Recipe]) -> float:
-    """Return what a row takes more in a full cache, if row groups take so much more with that share of memory."""
-    purging = [_case(one, memory=share).purging - _case(one, memory=AMPLE).purging for one in recipes]
-    rows = [one.effective_row_group_rows for one in recipes]
-    return max(0.0, float(np.median(np.array(more_s) / rows / purging)))
-
-
-def _group_bytes(recipe: Recipe) -> float:
-    return float(np.mean([group.size_bytes for group in _groups(recipe)]))
 
 
 def _query_costs(cells: Mapping[str, laws.Array], short_s: float) -> dict[str, float]:
@@ -462,71 +451,73 @@ def _query_costs(cells: Mapping[str, laws.Array], short_s: float) -> dict[str, f
     """
     from scipy.optimize import nnls
 
-    memory, every = cells["memory"], (*RECIPES, SHORT_GROUPS)
-    purged_s = _purge_row_s(FULL, list(cells["full"] - memory), RECIPES)
+    every, asked = (*RECIPES, SHORT_GROUPS), {name: _purging(cell) for name, cell in CELLS.items()}
     parts = np.array([(1.0, recipe.row_groups, recipe.effective_row_group_rows) for recipe in every])
-    ample = np.array([_case(recipe, memory=AMPLE).purging for recipe in every])
-    in_memory = np.append(cells["often"], short_s) - ample * parts[:, 2] * purged_s
+    rows = parts[:, 2]
+    more_s = (cells["full"] - cells["memory"]) / rows[:-1] / (asked["full"] - asked["memory"])[:-1]
+    purged_s = max(0.0, float(np.median(more_s)))
+    in_memory = np.append(cells["memory"], short_s) - asked["memory"] * rows * purged_s
     found, _ = nnls(parts / in_memory[:, None], np.ones(len(in_memory)))
     costs = dict(zip(("query_s", "group_s", "row_s"), np.maximum(found, 1e-10), strict=True))
     own_s = (parts @ found)[:-1]
 
     def missed_s(name: str) -> laws.Array:
         """Return what a query takes more for which memory has nothing, of a cell where it has something for others."""
-        asked = [_case(recipe, **CELLS[name]) for recipe in RECIPES]
-        hits = np.array([case.shares()[0] for case in asked])
-        full_s = np.array([case.purging for case in asked]) * parts[:-1, 2] * purged_s
+        hits = np.array([_case(recipe, **CELLS[name]).shares()[0] for recipe in RECIPES])
+        full_s = (asked[name] * rows)[:-1] * purged_s
         return np.asarray((cells[name] - own_s - hits * full_s) / (1 - hits))
 
     for name, took_s in {
-        "read": cells["first"] - memory - PROBE.latency_s,
-        "evict": missed_s("again") - (cells["first"] - memory),
+        "read": missed_s("first") - PROBE.latency_s,
+        "evict": missed_s("again") - missed_s("first"),
         "spill": missed_s("spilled"),
         "write": cells["written"] - cells["first"],
     }.items():
-        points = zip(map(_group_bytes, RECIPES), took_s, strict=True)
-        costs[f"{name}_s"], costs[f"{name}_byte_s"] = line(list(points))
+        sizes = [float(np.mean([group.size_bytes for group in _groups(recipe)])) for recipe in RECIPES]
+        costs[f"{name}_s"], costs[f"{name}_byte_s"] = line(list(zip(sizes, took_s, strict=True)))
     return {**costs, "purge_row_s": purged_s}
 
 
-def _scan_costs(scan: laws.Array, cells: Mapping[str, tuple[float, int]]) -> dict[str, float]:
-    """Return, by name, what scans take: `scan` are the seconds of a row group of each size, `cells` those of a scan.
+def _purging(cell: Mapping[str, Any]) -> laws.Array:
+    """Return how often freed memory goes back to the system in a cell, of each size of row groups."""
+    return np.array([_case(recipe, **cell).purging for recipe in (*RECIPES, SHORT_GROUPS)])
 
-    A scan of one row group, and one of many, show what is left without any.
+
+def _scan_costs(scan: laws.Array, ahead_s: float, seconds: Mapping[str, float]) -> dict[str, float]:
+    """Return, by name, what scans take.
+
+    `scan` are the seconds of a row group of each size, `ahead_s` those of the shortest one read ahead, and `seconds` of
+    whole scans. A scan of one row group, and one of many, show what is left without any.
     """
-    many, every = CELLS["scan"]["groups"], (*RECIPES, SHORT_GROUPS)
-    rows = [recipe.effective_row_group_rows for recipe in every]
-    fixed_s = max(1e-6, many * float(cells["one"][0] - scan[1]) / (many - 1))
-    group_s, size = scan - fixed_s / many, _group_bytes(RECIPES[-1])
-    long = {name: (took_s - fixed_s) / count for name, (took_s, count) in cells.items()}
-    purged_s = _purge_row_s(TIGHT, [long["tight"] - group_s[1]], RECIPES[-1:])
-    ample = [_case(recipe, memory=AMPLE).purging for recipe in every]
-    decoding_s = [
-        took_s - share * n * purged_s for took_s, share, n in zip(group_s, ample, rows, strict=True)
-    ]
+    cases = {name: _case(RECIPES[-1], scan=True, **cell) for name, cell in LONG_CELLS.items()}
+    rows = np.array([recipe.effective_row_group_rows for recipe in (*RECIPES, SHORT_GROUPS)])
+    many, ample = CELLS["scan"]["groups"], _purging(CELLS["scan"])
+    fixed_s = max(1e-6, many * (seconds["one"] - scan[1]) / (many - 1))
+    group_s = scan - fixed_s / many
+    each_s = {name: (seconds[name] - fixed_s) / len(case.trace.sizes) for name, case in cases.items()}
+    purged_s = max(0.0, (each_s["full"] - group_s[1]) / rows[1] / (cases["full"].purging - ample[1]))
+    decoding_s = group_s - ample * rows * purged_s
+    hidden_s = min(group_s[2] / 2, max(0.0, scan[2] - ahead_s))
     in_full_s = decoding_s[1] + rows[1] * purged_s
-    free = _case(RECIPES[-1], scan=True, **LONG_CELLS["free"])
-    miss = replace(free, cache_costs=CacheCosts(scan_s=0.0))
-    plain_s = miss.missed_scan_s(calibrate.engine("comments").costs())[0] / len(free.trace.sizes)
-    costs = dict(
-        zip(("scan_group_s", "scan_row_s"), line(list(zip(rows, decoding_s, strict=True))), strict=True)
-    )
-    for name, took_s in {
-        "copy": long["free"] - plain_s,
-        "copy_evict": long["fetched"] - long["free"],
-        "recall": long["recalled"] - in_full_s,
-        "recall_ahead": long["recalled_ahead"] - in_full_s,
-    }.items():
-        costs[f"{name}_byte_s"] = max(0.0, took_s / size)
-    copied_s = max(1e-9, size * (costs["copy_byte_s"] + costs["copy_evict_byte_s"]))
-    ahead_s = long["fetched_ahead"] - (SCANNED.latency_s + decoding_s[1]) / cells["fetched_ahead"][1]
-    return {
-        **costs,
-        "scan_s": fixed_s,
-        "scan_fetch_s": max(0.0, group_s[1] - long["ahead"]),
-        "scan_purge_row_s": purged_s,
-        "copy_ahead": min(1.0, max(0.3, ahead_s / copied_s)),
+    scan_group_s, scan_row_s = line(list(zip(rows, decoding_s, strict=True)))
+    costs = {"scan_s": fixed_s, "scan_group_s": scan_group_s, "scan_row_s": scan_row_s}
+    costs |= {"scan_fetch_s": hidden_s, "scan_purge_row_s": purged_s}
+
+    free = replace(cases["free"], cache_costs=CacheCosts(**costs, copy_byte_s=0.0))
+    plain = free.missed_scan(calibrate.engine("comments").costs()).finished_s / len(free.trace.sizes)
+    copy_s, evict_s = max(0.0, each_s["free"] - plain), max(0.0, each_s["fetched"] - each_s["free"])
+    driven = cases["dumped"].evicting
+    dump_s = max(0.0, each_s["dumped"] - each_s["free"] - driven * evict_s) / driven
+    recall_s = max(1e-9, each_s["recalled"] - in_full_s)
+    copied_s = max(1e-9, copy_s + cases["fetched_ahead"].evicting * evict_s)
+    beside_s = each_s["fetched_ahead"] - (decoding_s[1] - hidden_s) - SCANNED.latency_s / many
+    costs |= {
+        "copy_ahead": min(1.0, max(0.0, beside_s / copied_s)),
+        "folder_ahead": min(1.0, max(0.0, (each_s["recalled_ahead"] - in_full_s + hidden_s) / recall_s)),
     }
+    size = float(np.mean(cases["free"].trace.sizes))
+    each_byte = {"copy": copy_s, "copy_evict": evict_s, "recall": recall_s, "dump": dump_s}
+    return costs | {f"{name}_byte_s": took_s / size for name, took_s in each_byte.items()}
 
 
 CACHE = Calibration(
