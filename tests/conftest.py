@@ -32,7 +32,7 @@ def _own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 
 
 _COSTS, _KEEP, _RUN = Calibration.costs, Calibration.keep, Calibration.run
-_NAMES = ("REPEATS", "control_s", "strayed")
+_NAMES = ("control_s", "strayed")
 _MODULE = {name: getattr(calibrate, name) for name in _NAMES}
 _SHARE = calibrate.OtherPrograms.share
 
@@ -45,7 +45,7 @@ def _calibrated_in_one_try() -> None:
     What is measured counts as undisturbed.
     """
     Calibration.costs = lambda self: self.typical()  # type: ignore[method-assign]
-    calibrate.REPEATS, calibrate.control_s, calibrate.strayed = 1, lambda: 1.0, lambda _: 0.0
+    calibrate.control_s, calibrate.strayed = lambda: 1.0, lambda _: 0.0
     calibrate.OtherPrograms.share = lambda self: 0.0  # type: ignore[method-assign]
     Calibration.run = lambda self, turns=0: _RUN(self, 1)  # type: ignore[method-assign]
     Calibration.keep = lambda self, costs, *_: _KEEP(self, costs)  # type: ignore[method-assign]

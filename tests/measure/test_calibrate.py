@@ -105,8 +105,8 @@ def test_costs_hold_for_this_machine_only() -> None:
 
 
 def busy(control_s: float) -> list[float]:
-    """Return the control runs beside six runs on a machine that is busy after the first."""
-    return [1.0, *[control_s] * 6]
+    """Return the control runs beside six runs, each made twice, on a machine that is busy after the first."""
+    return [1.0, *[control_s] * 12]
 
 
 @pytest.mark.parametrize(
@@ -122,6 +122,14 @@ def test_what_was_disturbed_is_never_silently_kept(controls: Sequence[float], st
     assert not toll().doubt or ("20 %" in toll().doubt and "lesson.calibrate()" in toll().doubt)
     toll().run()
     assert not toll().doubt
+
+
+@pytest.mark.usefixtures("_own_costs")
+def test_a_run_beside_which_the_control_run_strayed_is_made_again_and_the_shorter_one_counts() -> None:
+    heard, runs = list[float](), list[str]()
+    asked = toll(runs, controls=[1.0, 1.0, 1.3, 1.0, 1.0], seconds=[1.0, 5.2, 5.0])
+    replace(asked, read_off=lambda seen: heard.extend(one.median_s for one in seen) or Toll()).run(1)
+    assert runs == ["a", "b", "b"] and heard == [1.0, 5.0]
 
 
 @pytest.mark.usefixtures("_own_costs")

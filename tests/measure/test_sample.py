@@ -39,11 +39,6 @@ def test_repeats_that_took_more_of_the_processor_than_the_least_do_not_count(
     assert steady(cpu_s) == count
 
 
-def test_the_steadiest_repeat_is_the_one_that_took_least_of_the_processor() -> None:
-    sample = replace(SAMPLE, seconds=(0.1, 0.2, 0.3), cpu_s=(0.05, 0.02, 0.03)).steadiest
-    assert (sample.seconds, sample.cpu_s) == ((0.2,), (0.02,))
-
-
 def test_too_few_and_too_far_apart_are_told_with_numbers_and_advice() -> None:
     assert (
         "Measured 2 times: for a claim, repeat at least 5"

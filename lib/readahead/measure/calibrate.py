@@ -19,6 +19,7 @@ from contextvars import ContextVar
 from dataclasses import asdict, dataclass, fields, replace
 from functools import partial
 from itertools import pairwise
+from operator import itemgetter
 from pathlib import Path
 from typing import Any, Generic, NamedTuple, TypeVar
 
@@ -50,8 +51,8 @@ _DAMAGED = (OSError, ValueError, KeyError, TypeError, RecursionError)
 
 STRAYED = 0.10
 """How far a control run may lie from the usual."""
-REPEATS = 2
-"""How often each run of a calibration is made: the one that took least of the processor counts."""
+MOST_TIMES = 2
+"""How often each run of a calibration is made at most, while the control run strays beside it."""
 LATELY = 600
 """How many control runs are kept, one of each second."""
 CONTROL_CORES = 8
@@ -198,6 +199,7 @@ class Calibration(Generic[CostsT]):
     def run(self, turns: int = 0) -> CostsT:
         """Make the runs, keep the costs and return them. Raises `Cancelled`; what was kept before then stays.
 
+        A run beside which the control run strayed is made again, and that one counts which took less of the processor.
         How far the machine strayed beside half of the runs, and how they scatter, is kept with the costs. Inside
         `turns_add_up` what was run before counts too.
         """
@@ -207,11 +209,17 @@ class Calibration(Generic[CostsT]):
         before_s = self.control()
         for number, one in enumerate(runs):
             tell(number, len(runs), f"calibrating on this machine: {self.name}")
-            with quietly():
-                made.seen.append(one())
-            after_s = self.control()
-            made.offs.append(max(strayed(before_s), strayed(after_s)))
-            before_s = after_s
+            tries = list[tuple[float, float, Any]]()
+            while len(tries) < MOST_TIMES and (not tries or tries[-1][1] > STRAYED):
+                with quietly():
+                    found = one()
+                after_s = self.control()
+                off = max(strayed(before_s), strayed(after_s))
+                tries.append((_sample(found).cpu_s[0], off, found))
+                before_s = after_s
+            _, off, found = min(tries, key=itemgetter(0))
+            made.seen.append(found)
+            made.offs.append(off)
         tell(len(runs), len(runs), "done")
         costs = self.read_off(_steadiest_turns(made.seen, len(cases)))
         self.keep(costs, float(np.median(made.offs or [0.0])), _scatter(made.seen, len(cases)))
@@ -468,12 +476,8 @@ class Trial:
 
 def trial(case: Case, *, here: bool = False, cold: bool = False) -> Trial:
     """Try a case on its emulated device or on this machine's disk."""
-    return Trial(case=case, sample=steadiest(partial(case.measure_here, cold=cold) if here else case.measure))
-
-
-def steadiest(measure: Callable[..., Sample]) -> Sample:
-    """Measure a few times, and return the steadiest run."""
-    return measure(repeats=REPEATS).steadiest
+    measure = partial(case.measure_here, cold=cold) if here else case.measure
+    return Trial(case=case, sample=measure(repeats=1))
 
 
 def _disk_cases(table: str) -> list[Case]:

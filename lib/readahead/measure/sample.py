@@ -11,7 +11,7 @@ import math
 import os
 import platform
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -131,14 +131,6 @@ class Sample:
     def median_s(self) -> float:
         """Return the median of the repeats."""
         return float(np.median(self.seconds))
-
-    @property
-    def steadiest(self) -> Sample:
-        """Return the repeat that took least of the processor, by itself: nobody else slowed it down, or least."""
-        at = min(
-            reversed(range(len(self.cpu_s))), key=self.cpu_s.__getitem__
-        )  # the last of equals, as its reads are
-        return replace(self, seconds=(self.seconds[at],), cpu_s=(self.cpu_s[at],))
 
     def interval_s(self) -> tuple[float, float]:
         """Return the bootstrap interval of the median, at 95 % (percentile method, Efron 1979).

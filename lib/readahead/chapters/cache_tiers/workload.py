@@ -375,14 +375,14 @@ written to, and a scan from memory: of both row-group sizes."""
 LONG_CELLS: dict[str, dict[str, Any]] = {
     "one": {"memory": AMPLE, "groups": 1}, "full": {"memory": FULL, "groups": 32},
     "free": {"memory": AMPLE, "groups": 16, "run": 1}, "fetched": {"memory": 0.5, "groups": 16},
-    "recalled": {"memory": 0.5, "groups": 32, "spills": True},
-    "dumped": {"memory": 0.5, "groups": 32, "spills": True, "run": 1},
-    "fetched_ahead": {"memory": 0.5, "groups": 32, "depth": 4},
-    "recalled_ahead": {"memory": 0.5, "groups": 32, "spills": True, "depth": 4},
+    "recalled": {"memory": 0.5, "groups": 16, "spills": True},
+    "dumped": {"memory": 0.5, "groups": 16, "spills": True, "run": 1},
+    "fetched_ahead": {"memory": 0.5, "groups": 16, "depth": 4},
+    "recalled_ahead": {"memory": 0.5, "groups": 16, "spills": True, "depth": 4},
 }  # fmt: skip
 """Scans of the longer row groups: of one of them, from nearly full memory, fetched into free memory, fetched again,
-from the spill folder, and fetched while that is written to; and read ahead: fetched again, from the spill folder. They
-have many row groups, for what a processor still has from the scan before is read more quickly."""
+from the spill folder, and fetched while that is written to; and read ahead: fetched again, from the spill folder. From
+memory there are more row groups to scan: what a processor still has from the scan before is read more quickly."""
 SHORT_CELLS: dict[str, dict[str, Any]] = {
     "memory": CELLS["memory"], "scan": CELLS["scan"], "ahead": {**CELLS["scan"], "depth": 4},
 }  # fmt: skip
@@ -504,13 +504,14 @@ def _scan_costs(scan: laws.Array, ahead_s: float, seconds: Mapping[str, float]) 
     costs |= {"scan_fetch_s": hidden_s, "scan_purge_row_s": purged_s}
 
     free = replace(cases["free"], cache_costs=CacheCosts(**costs, copy_byte_s=0.0))
-    plain = free.missed_scan(calibrate.engine("comments").costs()).finished_s / len(free.trace.sizes)
+    plain = free.missed_scan(READING.costs()).finished_s / len(free.trace.sizes)
     copy_s, evict_s = max(0.0, each_s["free"] - plain), max(0.0, each_s["fetched"] - each_s["free"])
     driven = cases["dumped"].evicting
     dump_s = max(0.0, each_s["dumped"] - each_s["free"] - driven * evict_s) / driven
     recall_s = max(1e-9, each_s["recalled"] - in_full_s)
     copied_s = max(1e-9, copy_s + cases["fetched_ahead"].evicting * evict_s)
-    beside_s = each_s["fetched_ahead"] - (decoding_s[1] - hidden_s) - SCANNED.latency_s / many
+    first_s = SCANNED.latency_s / len(cases["fetched_ahead"].trace.sizes)
+    beside_s = each_s["fetched_ahead"] - first_s - (decoding_s[1] - hidden_s)
     costs |= {
         "copy_ahead": min(1.0, max(0.0, beside_s / copied_s)),
         "folder_ahead": min(1.0, max(0.0, (each_s["recalled_ahead"] - in_full_s + hidden_s) / recall_s)),
@@ -520,10 +521,12 @@ def _scan_costs(scan: laws.Array, ahead_s: float, seconds: Mapping[str, float]) 
     return costs | {f"{name}_byte_s": took_s / size for name, took_s in each_byte.items()}
 
 
+READING = calibrate.engine("comments_narrow")
+"""What a read takes, which is the same of any table; to decode it is calibrated with the cache."""
 CACHE = Calibration(
     name="comments-cache",
     kind=CacheCosts,
-    cases=lambda: [partial(calibrate.steadiest, case.measure) for case in _cases()],
+    cases=lambda: [partial(case.measure, repeats=1) for case in _cases()],
     read_off=_costs,
     typical=CacheCosts,
     turns=5,
@@ -571,6 +574,10 @@ class CachedQueries(TableExperiment):
             cache_costs=CACHE.costs(),
         )
 
+    def engine(self, settings: Settings) -> Calibration[Costs]:
+        """Return the calibration that tells what a read takes."""
+        return READING
+
     def model(self, settings: Settings) -> Estimate:
         """Return the predicted time of one run."""
         return self.case(settings).estimate(self.costs(settings))
@@ -589,5 +596,5 @@ class CachedQueries(TableExperiment):
         return float(self.case(settings).trace.wanted.sum())
 
     def calibrations(self, settings: Settings) -> Sequence[Calibration[Any]]:
-        """Return the calibrations of the engine on comments, and of its cache."""
+        """Return the calibrations of a read, and of the engine's cache."""
         return (*super().calibrations(settings), CACHE)

@@ -19,7 +19,7 @@ from readahead.devices import Device
 from readahead.experiments.experiment import Settings
 from readahead.experiments.knobs import experiment
 from readahead.experiments.table_experiment import TableExperiment
-from readahead.measure.calibrate import PROBE, QUICK, Calibration, steadiest
+from readahead.measure.calibrate import PROBE, QUICK, Calibration
 from readahead.measure.case import Case
 from readahead.measure.run import Stopwatch
 from readahead.measure.sample import Sample
@@ -127,8 +127,7 @@ def reader_calibration() -> Calibration[ReaderCosts]:
 
     def cases() -> list[Callable[[], Sample]]:
         path = Case(recipe=Recipe(table="comments_narrow", size="small"), device=QUICK).build()
-        measures = [functools.partial(readers.measure, path) for readers in (ONE_READER, EIGHT_READERS)]
-        return [functools.partial(steadiest, measure) for measure in measures]
+        return [functools.partial(one.measure, path, repeats=1) for one in (ONE_READER, EIGHT_READERS)]
 
     return Calibration(
         name="file-readers", kind=ReaderCosts, cases=cases, read_off=reader_costs, typical=ReaderCosts

@@ -29,7 +29,7 @@ from readahead.experiments.experiment import Settings
 from readahead.experiments.knobs import experiment
 from readahead.experiments.steps import NO_COSTS
 from readahead.experiments.table_experiment import TableExperiment, once
-from readahead.measure.calibrate import Calibration, steadiest
+from readahead.measure.calibrate import Calibration
 from readahead.measure.case import Case
 from readahead.measure.run import Query, Stopwatch
 from readahead.measure.sample import Sample
@@ -252,7 +252,7 @@ def readers() -> Calibration[Costs]:
     return Calibration(
         name="index-readers",
         kind=Costs,
-        cases=lambda: [functools.partial(steadiest, probe.measure) for probe in PROBES],
+        cases=lambda: [functools.partial(probe.measure, repeats=1) for probe in PROBES],
         read_off=reader_costs,
         typical=lambda: READER,
     )

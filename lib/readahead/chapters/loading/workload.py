@@ -25,7 +25,7 @@ from readahead.devices import Device
 from readahead.errors import DataError
 from readahead.experiments.experiment import Experiment, Settings
 from readahead.experiments.knobs import experiment
-from readahead.measure.calibrate import Calibration, steadiest
+from readahead.measure.calibrate import Calibration
 from readahead.measure.run import Stopwatch, quoted
 from readahead.measure.sample import Sample
 from readahead.models.estimate import Estimate
@@ -231,8 +231,7 @@ def load_calibration(target: str) -> Calibration[LoadCosts]:
         kind=LoadCosts,
         cases=lambda: [
             partial(
-                steadiest,
-                partial(run_writers, target, device, writers=writers, commit_rows=rows, rows=rows * batches),
+                run_writers, target, device, writers=writers, commit_rows=rows, rows=rows * batches, repeats=1
             )
             for device, rows, writers, batches in asked
         ],
