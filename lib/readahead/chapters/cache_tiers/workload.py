@@ -103,6 +103,8 @@ _reuse_bytes = functools.lru_cache(maxsize=256)(laws.reuse_bytes)
 # -- what it takes ---------------------------------------------------------------------------------------
 SPILL_LEAST_BYTES = 256 * KiB
 """DuckDB 2.0 spills no cache block shorter than a block of its own: shorter ones are dropped (pull request 24062)."""
+QUERY_BYTES = {False: (390_000, 348), True: (460_000, 418)}
+"""What DuckDB takes for a query of a local or a remote file, and for each row of a row group."""
 _EMPTY = tuple(f"SET enable_external_file_cache = {word}" for word in ("false", "true"))
 """Empties the cache, but keeps the metadata."""
 
@@ -204,17 +206,18 @@ class CachedCase(Case):
 
         By `duckdb_memory()` of DuckDB 2.0; a test holds the size of the cache to it.
         """
-        rows = max(self.trace.rows)
-        query_bytes = 460_000 + 418 * rows if self.remote else 390_000 + 348 * rows
+        query_bytes, row_bytes = QUERY_BYTES[self.remote]
+        query_bytes += row_bytes * max(self.trace.rows)
         return query_bytes + 9_300 + int(1.09 * expected.shape(self.recipe).footer_bytes)
 
     @property
     def purging(self) -> float:
-        """Return how often freed memory goes back to the system, as a share of what it is while the cache is full.
+        """Return how much freed memory goes back to the system, as a share of what a local file's query frees at all.
 
-        What a query frees is the same each time, so it is the more often the less room there is for it.
+        What a query frees is the same each time, so it goes back the more often the less room there is for it.
         """
-        return self.workspace_bytes / (self.workspace_bytes + self.trace.spare_bytes)
+        freed = QUERY_BYTES[self.remote][1] / QUERY_BYTES[False][1]
+        return freed * self.workspace_bytes / (self.workspace_bytes + self.trace.spare_bytes)
 
     def estimate(self, costs: Costs) -> Estimate:
         """Return the predicted time of the run; `costs` are those of the engine without a cache."""
@@ -361,12 +364,13 @@ RECIPES = tuple(Recipe(table="comments", size="tiny", row_group_rows=rows) for r
 SHORT_GROUPS = replace(RECIPES[0], row_group_rows=2_048)
 QUERIES = 6
 """At most, so that what is in memory is more than a processor keeps for one core."""
-FULL, AMPLE = 1.02, 3.0
-"""Memory for all of them, as a share of their bytes: nearly all of it in use, or more than is wanted."""
-MIXED: dict[str, Any] = {"memory": 0.5, "groups": 16, "queries": 16}
+FULL, AMPLE = 1.02, 20.0
+"""Memory for all of them, as a share of their bytes: nearly all of it in use, or much more than is wanted."""
+MIXED: dict[str, Any] = {"memory": 0.5, "groups": 12, "queries": 12}
 """Queries at random, of which memory answers some and others drive something out of it."""
 CELLS: dict[str, dict[str, Any]] = {
-    "memory": {"memory": AMPLE, "queries": 12}, "full": {"memory": FULL}, "first": {"memory": AMPLE, "run": 1},
+    "memory": {"memory": AMPLE, "groups": 32, "queries": 16}, "full": {"memory": FULL, "groups": 12},
+    "first": {"memory": AMPLE, "run": 1},
     "again": MIXED, "spilled": {**MIXED, "spills": True}, "written": {"spills": True, "run": 1},
     "scan": {"memory": AMPLE, "scan": True, "groups": 32},
 }  # fmt: skip
@@ -467,11 +471,12 @@ def _query_costs(cells: Mapping[str, laws.Array], short_s: float) -> dict[str, f
         full_s = (asked[name] * rows)[:-1] * purged_s
         return np.asarray((cells[name] - own_s - hits * full_s) / (1 - hits))
 
+    driven = np.array([_case(recipe, **CELLS["written"]).evicting for recipe in RECIPES])
     for name, took_s in {
         "read": missed_s("first") - PROBE.latency_s,
         "evict": missed_s("again") - missed_s("first"),
         "spill": missed_s("spilled"),
-        "write": cells["written"] - cells["first"],
+        "write": (cells["written"] - cells["first"]) / driven,
     }.items():
         sizes = [float(np.mean([group.size_bytes for group in _groups(recipe)])) for recipe in RECIPES]
         costs[f"{name}_s"], costs[f"{name}_byte_s"] = line(list(zip(sizes, took_s, strict=True)))
