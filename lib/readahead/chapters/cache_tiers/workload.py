@@ -369,7 +369,7 @@ FULL, AMPLE = 1.02, 20.0
 MIXED: dict[str, Any] = {"memory": 0.5, "groups": 12, "queries": 12}
 """Queries at random, of which memory answers some and others drive something out of it."""
 CELLS: dict[str, dict[str, Any]] = {
-    "memory": {"memory": AMPLE, "groups": 32, "queries": 16}, "full": {"memory": FULL, "groups": 12},
+    "memory": {"memory": AMPLE, "groups": 32, "queries": 28}, "full": {"memory": FULL, "groups": 12},
     "first": {"memory": AMPLE, "run": 1},
     "again": MIXED, "spilled": {**MIXED, "spills": True}, "written": {"spills": True, "run": 1},
     "scan": {"memory": AMPLE, "scan": True, "groups": 32},
