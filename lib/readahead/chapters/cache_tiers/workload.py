@@ -363,7 +363,7 @@ RECIPES = tuple(Recipe(table="comments", size="tiny", row_group_rows=rows) for r
 """Two row-group sizes, so that what each byte costs can be told from what each read costs."""
 SHORT_GROUPS = replace(RECIPES[0], row_group_rows=2_048)
 QUERIES = 6
-"""At most, so that what is in memory is more than a processor keeps for one core."""
+"""Row groups that are asked for, each once, where a cell names no other number."""
 FULL, AMPLE = 1.02, 20.0
 """Memory for all of them, as a share of their bytes: nearly all of it in use, or much more than is wanted."""
 MIXED: dict[str, Any] = {"memory": 0.5, "groups": 12, "queries": 12}
@@ -509,8 +509,8 @@ def _scan_costs(scan: laws.Array, ahead_s: float, seconds: Mapping[str, float]) 
     costs |= {"scan_fetch_s": hidden_s, "scan_purge_row_s": purged_s}
 
     free = replace(cases["free"], cache_costs=CacheCosts(**costs, copy_byte_s=0.0))
-    plain = free.missed_scan(READING.costs()).finished_s / len(free.trace.sizes)
-    copy_s, evict_s = max(0.0, each_s["free"] - plain), max(0.0, each_s["fetched"] - each_s["free"])
+    plain_s = free.missed_scan(READING.costs()).finished_s / len(free.trace.sizes)
+    copy_s, evict_s = max(0.0, each_s["free"] - plain_s), max(0.0, each_s["fetched"] - each_s["free"])
     driven = cases["dumped"].evicting
     dump_s = max(0.0, each_s["dumped"] - each_s["free"] - driven * evict_s) / driven
     recall_s = max(1e-9, each_s["recalled"] - in_full_s)
