@@ -17,7 +17,7 @@ from readahead.devices import THIS_MACHINE, Device, calibrated, device_or_stand_
 from readahead.experiments.experiment import DISK_COLD, DISK_WARM, EMULATED, Experiment, Settings
 from readahead.experiments.knobs import USUAL
 from readahead.experiments.round import Applied, Study
-from readahead.measure.calibrate import MEMORY, Calibration, engine
+from readahead.measure.calibrate import KEYED, MEMORY, Calibration, engine
 from readahead.measure.case import Case
 from readahead.measure.run import EngineSettings
 from readahead.measure.sample import Sample
@@ -138,9 +138,9 @@ class TableExperiment(Experiment):
         return None
 
     def calibrations(self, settings: Settings) -> Sequence[Calibration[Any]]:
-        """Return the calibrations of the engine on the table, and of the query if it has its own."""
-        own = self.own_costs(settings)
-        return (self.engine(settings), own) if own else (self.engine(settings),)
+        """Return the calibrations of waking and keys, of the engine on the table and of the query."""
+        needed = filter(None, (engine(KEYED), self.engine(settings), self.own_costs(settings)))
+        return list({one.name: one for one in needed}.values())
 
     def costs(self, settings: Settings) -> Costs:
         """Return what the engine takes for the query, as calibrated or as is usual."""

@@ -433,11 +433,6 @@ class Trial:
         """Return the median of the pauses between the arrival of a row group and the next request."""
         return float(np.median([after.submitted_s - before.due_s for before, after in self.pauses()]))
 
-    def waking(self) -> float:
-        """Return how many times `Costs.wake_s` such a pause has in it: a thread sleeps until its bytes are there."""
-        slept_s = [before.due_s - before.submitted_s for before, _ in self.pauses()]
-        return float(schedule.waking(float(np.median(slept_s))))
-
     def per_group_s(self) -> float:
         """Return, for many in flight, the time from one row group to the next."""
         data = self.sample.reads[len(self.case.plan().footer) :]
@@ -531,7 +526,7 @@ QUICK = PROBE.but(latency_s=0.00025)
 """So quick that with eight reads in flight it is the engine that is waited for."""
 SHARED = QUICK.but(name="shared")
 """The same, read by a machine whose cores all decode."""
-SLOW = PROBE.but(latency_s=0.003)
+SLOW = PROBE.but(latency_s=0.012)
 """So slow that a core falls asleep meanwhile."""
 
 
@@ -554,25 +549,27 @@ def _scans(case: Case) -> list[Case]:
             (2_048, 32, spare, PROBE),
             (8_192, 8, spare, QUICK),
             (8_192, 8, cores, SHARED),
-            (schedule.SMALL_ROWS, 1, spare, SLOW),
         )
     ]
 
 
 KEYED = "comments_narrow"
-"""Lookups of this table show what a key takes: it is the same for every table."""
+"""Lookups of this table show what a key takes, and long waits what waking does: it is the same for every table."""
 
 
 def _engine_cases(table: str) -> list[Case]:
     """Return short cases that between them show each cost: one read at a time, many in flight, and lookups."""
     scans = _scans(Case(recipe=Recipe(table=table), device=PROBE))
-    return scans if table != KEYED else [*scans, *(replace(scans[3], keys=keys) for keys in (20, 2_000))]
+    if table != KEYED:
+        return scans
+    return [*scans, replace(scans[1], device=SLOW), *(replace(scans[3], keys=keys) for keys in (20, 2_000))]
 
 
 def _engine_costs(trials: Sequence[Trial]) -> Costs:
     """Return the costs that the trials of `_engine_cases` show, each case tried once or more."""
     lookups, scans = ([t for t in trials if bool(t.case.keys) == keys] for keys in (True, False))
-    costs = _scan_costs(scans)
+    slow, quick = ([t for t in scans if (t.case.device == SLOW) == slow] for slow in (True, False))
+    costs = _scan_costs(quick)
     if not lookups:
         return replace(engine(KEYED).costs(), **costs)
     plan_s, plan_key_s = line([(float(t.case.keys), t.sample.reads[0].submitted_s) for t in trials])
@@ -582,23 +579,21 @@ def _engine_costs(trials: Sequence[Trial]) -> Costs:
     per_group_s = float(np.median([t.per_group_s() for t in many])) * many[0].case.window.threads
     pruning_s = per_group_s - costs["group_s"] - many[0].group_rows * costs["row_s"]
     keyed = {"plan_key_s": plan_key_s, "open_key_s": open_key_s, "prune_key_s": max(1e-10, pruning_s / keys)}
-    return Costs(**{**costs, **keyed, "plan_s": plan_s})
+    return Costs(**{**costs, **keyed, "plan_s": plan_s, "wake_s": _wake_s(slow, quick)})
 
 
 def _scan_costs(trials: Sequence[Trial]) -> dict[str, float]:
     """Return, by name, the costs that scans show: the pause after a row group grows with its rows, and so on."""
-    slow = [t for t in trials if t.case.device == SLOW]
     sharing = [t for t in trials if t.case.device == SHARED]
-    awake = [t for t in trials if t.case.device not in (SLOW, SHARED)]
+    awake = [t for t in trials if t.case.device != SHARED]
     one_by_one = [t for t in awake if t.case.engine.queue_depth == 1]
     crowded = [t for t in awake if t.case.engine.queue_depth > 1]
-    wake_s = _wake_s(slow, one_by_one)
     in_flight = {
         rows: float(np.median([t.per_group_s() for t in crowded if t.group_rows == rows]))
         for rows in {t.group_rows for t in crowded}
     }
     workers, small, large = crowded[0].case.window.threads, min(in_flight), max(in_flight)
-    pauses = [(float(t.group_rows), t.pause_s() - wake_s * t.waking()) for t in one_by_one]
+    pauses = [(float(t.group_rows), t.pause_s()) for t in one_by_one]
     pause_s, row_s = line([(rows, took_s) for rows, took_s in pauses if rows <= schedule.SMALL_ROWS])
     large_row_s = np.median(
         [(took_s - pause_s) / rows for rows, took_s in pauses if rows > schedule.SMALL_ROWS]
@@ -619,18 +614,15 @@ def _scan_costs(trials: Sequence[Trial]) -> dict[str, float]:
         "dispatch_s": in_flight[small] / next(t.reads_a_group for t in crowded if t.group_rows == small),
         **rows_s,
         "close_s": max(1e-6, float(np.median(close_s))),
-        "wake_s": wake_s,
         "shared_read_s": max(0.0, float(np.median(shared_s))),
     }
 
 
 def _wake_s(slow: Sequence[Trial], quick: Sequence[Trial]) -> float:
-    """Return what a pause after a long wait takes more than one after a short wait on the same file."""
-    same = [t for t in quick if t.group_rows == slow[0].group_rows]
-    (slow_s, sleep), (quick_s, nap) = (
-        np.median([(t.pause_s(), t.waking()) for t in trials], axis=0) for trials in (slow, same)
-    )
-    return max(0.0, float(slow_s - quick_s) / float(sleep - nap))
+    """Return what a pause after a long wait takes more than one after a short wait for the same row groups."""
+    alike = [t for t in quick if t.case == replace(slow[0].case, device=t.case.device)]
+    slow_s, quick_s = (float(np.median([t.pause_s() for t in trials])) for trials in (slow, alike))
+    return max(0.0, slow_s - quick_s)
 
 
 def line(points: Sequence[tuple[float, float]]) -> tuple[float, float]:

@@ -253,7 +253,7 @@ def opened(trial: Trial, opening_s: float) -> Trial:
 
 def test_the_more_row_groups_the_longer_a_flight_takes_to_open_by_a_price_of_its_own() -> None:
     own = EXPERIMENT.own_costs(EXPERIMENT.settings(flight="Q1.1"))
-    warm, one, many = (case() for case in own.cases())
-    at = [opened(trial, 1e-3 + trial.case.recipe.row_groups * 20e-6) for trial in (one, many)]
+    warm, one, many, few = (case() for case in own.cases())
+    at = [opened(trial, 1e-3 + trial.case.recipe.row_groups * 20e-6) for trial in (one, many, few)]
     costs = own.read_off([warm, *at])
     assert (costs.open_s, costs.open_group_s) == pytest.approx((1e-3, 20e-6))

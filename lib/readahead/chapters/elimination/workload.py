@@ -232,8 +232,8 @@ class Eliminating(TableExperiment):
         """Return the calibration of a flight by its first query, which looks at every row in the generator's order.
 
         A row's price comes from warm runs, the others from small row groups: that of passing out a read from many in
-        flight; the pause between two, planning, opening (the joins' tables are built meanwhile) and closing from one at
-        a time.
+        flight; the pause between two, planning and closing from one at a time. Opening, while the joins' tables are
+        built, takes the longer the more row groups there are: few, more and many.
         """
         name = self.value(settings, "flight")[:2]
         first = {"flight": f"{name}.1", "load": GENERATED, "size": "tiny"}
@@ -247,7 +247,7 @@ class Eliminating(TableExperiment):
         return Calibration(
             name=f"{TABLE}-{name}",
             kind=Costs,
-            cases=lambda: [tried(16_384, 1, here=True), tried(4_096, 1), tried(2_048, 32)],
+            cases=lambda: [tried(16_384, 1, here=True), tried(4_096, 1), tried(2_048, 32), tried(32_768, 1)],
             read_off=_flight_costs,
             typical=lambda: replace(usual(), row_s=20e-9),
             turns=5,
@@ -263,13 +263,13 @@ class Eliminating(TableExperiment):
 
 
 def _flight_costs(trials: Sequence[Trial]) -> Costs:
-    base, [warm, one, many] = calibrate.engine(TABLE).ensure(), (trials[at::3] for at in range(3))
+    base, [warm, one, many, few] = calibrate.engine(TABLE).ensure(), (trials[at::4] for at in range(4))
     phases_s = [(t.sample.reads[0].submitted_s, t.pause_s(), t.closing_s()) for t in one]
     plan_s, pause_s, closing_s = map(float, np.median(phases_s, axis=0))
     case, groups = warm[0].case, warm[0].case.recipe.row_groups
     # The table's own price of a row group holds for all of its columns; most of it is the columns'.
     group_s = max(1e-6, base.group_s * len(case.columns) / len(case.recipe.columns))
-    openings = [(float(t.case.recipe.row_groups), t.opening_s()) for t in (*one, *many)]
+    openings = [(float(t.case.recipe.row_groups), t.opening_s()) for t in (*few, *one, *many)]
     open_s, open_group_s = calibrate.line(openings)
     cpu_s = float(np.median([t.sample.cpu_s for t in warm])) - plan_s - open_s
     row_s = max(1e-10, (cpu_s - groups * (group_s + open_group_s)) / case.recipe.rows)

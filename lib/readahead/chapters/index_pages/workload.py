@@ -237,7 +237,7 @@ def scheduled(device: Device, spans: Ints, depth: int, costs: Costs = READER) ->
 
 # -- what a reader takes on this machine -----------------------------------------------------------------
 NEAR = Device(name="near", latency_s=0.5e-3, bandwidth_bytes_per_s=1e11, channels=64)
-FAR = NEAR.but(latency_s=5e-3)
+FAR = NEAR.but(latency_s=12e-3)
 PROBES = (
     Inspection(index=PageIndex(leaf_pages=1_024, fanout=16), device=NEAR, way=LIMITED),
     Inspection(index=PageIndex(leaf_pages=512, fanout=64), device=FAR, way=LIMITED),

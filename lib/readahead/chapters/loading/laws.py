@@ -32,7 +32,7 @@ class LoadCosts:
     bytes_per_row: float
     """Written for each row."""
     wake_s: float = 0.0
-    """What a batch takes longer when its writer has waited 10 ms for the device: see `schedule.Costs.wake_s`."""
+    """What a batch takes longer when its writer has waited long for the device: see `schedule.Costs.wake_s`."""
 
 
 # -- many writers ----------------------------------------------------------------------------------------
