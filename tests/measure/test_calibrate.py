@@ -408,7 +408,10 @@ def test_the_costs_of_a_query_are_those_of_its_own_columns(columns: tuple[str, .
     small_s = TAKES["group_s"] + 2_048 * TAKES["row_s"]  # handing out is hidden where decoding takes longer
     assert TAKES["dispatch_s"] <= found.pop("dispatch_s") <= small_s
     assert found == pytest.approx({name: TAKES[name] for name in found}, rel=1e-3)
-    assert found.keys() == TAKES.keys() - {"dispatch_s", "wake_s"}  # long waits are tried once for all queries
+    assert found.keys() == TAKES.keys() - {
+        "dispatch_s",
+        "wake_s",
+    }  # long waits are tried once for all queries
 
 
 def test_a_line_goes_through_its_points() -> None:

@@ -261,7 +261,9 @@ def _open(device: DeviceState, footer: Ints, groups: int, costs: Any, keys: int)
         due_s, _ = book_at(device, now_s, footer[at, 0], footer[at, 1])
         slept = waking(due_s - now_s)
         now_s = due_s + costs.read_s
-    now_s += (OWN_WAKE + 1) * costs.wake_s * slept  # its reader has to wake, and parsing finds nothing in the caches
+    now_s += (
+        (OWN_WAKE + 1) * costs.wake_s * slept
+    )  # its reader has to wake, and parsing finds nothing in the caches
     device.free[:, 1:] = 0.0  # what was spent on opening is a term of its own
     device.link[:, 1:] = 0.0
     return float(now_s + costs.open_s + groups * costs.open_group_s + keys * costs.open_key_s)
