@@ -394,6 +394,16 @@ def test_handing_out_takes_no_longer_for_a_query_than_it_was_measured_to_take_wh
     assert told.dispatch_s == (alone_s if light_s is None else min(light_s, alone_s))
 
 
+@pytest.mark.usefixtures("_own_folder")
+@pytest.mark.parametrize(("light_s", "read_s"), [(10e-6, 60e-6), (80e-6, 80e-6), (1.0, 99e-6)])
+def test_handing_over_takes_no_less_for_a_query_than_for_the_light_table_and_the_rest_of_a_pause_is_decoding(
+    light_s: float, read_s: float
+) -> None:
+    engine(calibrate.KEYED).keep(replace(Costs(), read_s=light_s))
+    told = calibrate._reading_alike({"read_s": 60e-6, "group_s": 40e-6, "dispatch_s": 1e-6})
+    assert (told["read_s"], told["group_s"]) == pytest.approx((read_s, 100e-6 - read_s))
+
+
 @pytest.mark.parametrize("columns", [("score",), ("id", "score"), ()], ids=["one", "apart", "all"])
 def test_the_costs_of_a_query_are_those_of_its_own_columns(columns: tuple[str, ...]) -> None:
     recipe = Recipe(table="comments_narrow", size="tiny", row_group_rows=16_384)

@@ -394,11 +394,7 @@ def query(case: Case, name: str, typical: Callable[[], Costs]) -> Calibration[Co
     """Return the calibration of one query on its table: its columns and its operators have costs of their own."""
 
     def read_off(trials: list[Trial]) -> Costs:
-        costs = _scan_costs(trials)
-        # Passing out a read is no matter of columns, and where much is decoded it cannot be told from decoding.
-        if light := engine("comments_narrow").kept():
-            costs["dispatch_s"] = min(costs["dispatch_s"], light.dispatch_s)
-        return replace(engine(case.recipe.table).costs(), **costs)
+        return replace(engine(case.recipe.table).costs(), **_reading_alike(_scan_costs(trials)))
 
     return Calibration(
         name=f"{case.recipe.table}-{name}",
@@ -554,7 +550,7 @@ def _scans(case: Case) -> list[Case]:
 
 
 KEYED = "comments_narrow"
-"""Lookups of this table show what a key takes, and long waits what waking does: it is the same for every table."""
+"""This table shows what a key takes, and waking, and handing a read over: it is the same for every table."""
 
 
 def _engine_cases(table: str) -> list[Case]:
@@ -571,7 +567,7 @@ def _engine_costs(trials: Sequence[Trial]) -> Costs:
     slow, quick = ([t for t in scans if (t.case.device == SLOW) == slow] for slow in (True, False))
     costs = _scan_costs(quick)
     if not lookups:
-        return replace(engine(KEYED).costs(), **costs)
+        return replace(engine(KEYED).costs(), **_reading_alike(costs))
     plan_s, plan_key_s = line([(float(t.case.keys), t.sample.reads[0].submitted_s) for t in trials])
     _, open_key_s = line([(float(t.case.keys), t.opening_s()) for t in lookups])
     keys = max(t.case.keys for t in lookups)
@@ -616,6 +612,21 @@ def _scan_costs(trials: Sequence[Trial]) -> dict[str, float]:
         "close_s": max(1e-6, float(np.median(close_s))),
         "shared_read_s": max(0.0, float(np.median(shared_s))),
     }
+
+
+def _reading_alike(costs: dict[str, float]) -> dict[str, float]:
+    """Return the costs, where what a read takes is no matter of columns but that of `KEYED`, once calibrated.
+
+    Passing out a read cannot be told from decoding where much is decoded, nor handing it over where little is: what the
+    pause between two row groups takes beyond that is decoding.
+    """
+    light = engine(KEYED).kept()
+    if light is None:
+        return costs
+    pause_s = costs["read_s"] + costs["group_s"]
+    read_s = max(costs["read_s"], min(light.read_s, pause_s - 1e-6))
+    dispatch_s = min(costs["dispatch_s"], light.dispatch_s)
+    return {**costs, "dispatch_s": dispatch_s, "read_s": read_s, "group_s": pause_s - read_s}
 
 
 def _wake_s(slow: Sequence[Trial], quick: Sequence[Trial]) -> float:
