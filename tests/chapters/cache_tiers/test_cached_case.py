@@ -130,6 +130,19 @@ def test_it_can_be_cancelled_and_leaves_nothing(
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.parametrize(("asked", "run", "reads"), [(32, 1, 0), (32, 2, 1), (32, 3, 1), (31, 2, 0)])
+def test_the_end_of_the_last_row_group_is_read_anew_where_all_else_is_in_the_folder(
+    case: CachedCase, asked: int, run: int, reads: int
+) -> None:
+    """It lies in a block of the file that was read with the footer, and alone is too short for the folder."""
+    trace = one_by_one(inspect.shape(store.path(RECIPE)).row_groups[:asked], memory_share=0.3)
+    spilled = replace(case, trace=trace, remote=True, run=run)
+    assert spilled.shared == reads
+    assert len(spilled.measure(repeats=1).reads) == (asked if run == 1 else reads)
+    waited_s = spilled.estimate(Costs()).terms_s["latency"]
+    assert waited_s == pytest.approx(FAR.latency_s * (asked if run == 1 else reads))
+
+
 def test_the_costs_are_calibrated_and_kept() -> None:
     costs = CACHE.ensure()
     assert CACHE.kept() == CACHE.ensure() == costs

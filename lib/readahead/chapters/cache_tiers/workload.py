@@ -11,6 +11,7 @@ from itertools import accumulate
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from readahead.chapters.cache_tiers import laws
 from readahead.datasets import expected, inspect, store
@@ -75,9 +76,14 @@ class AccessTrace:
         """Return what a scan takes of the cache for row groups held ready, besides the one that it decodes."""
         return 255 * max(self.rows) * (self.ahead - 1)
 
+    def there(self, capacity_bytes: float, *, first: bool) -> NDArray[np.bool_]:
+        """Return which accesses an LRU cache answers on these very queries, in the first run or after the same run."""
+        before = () if first else self.asked
+        return np.less_equal(_reuse_bytes(self.asked, self.sizes, before), capacity_bytes)
+
     def replayed(self, capacity_bytes: float, *, first: bool) -> float:
-        """Return the hit ratio of an LRU cache on these very queries, in the first run or after the same run."""
-        there = _reuse_bytes(self.asked, self.sizes, () if first else self.asked) <= capacity_bytes
+        """Return the hit ratio of that cache."""
+        there = self.there(capacity_bytes, first=first)
         return float(self.wanted[there].sum() / self.wanted.sum())
 
     def law(self) -> Applied:
@@ -103,6 +109,8 @@ _reuse_bytes = functools.lru_cache(maxsize=256)(laws.reuse_bytes)
 # -- what it takes ---------------------------------------------------------------------------------------
 SPILL_LEAST_BYTES = 256 * KiB
 """DuckDB 2.0 spills no cache block shorter than a block of its own: shorter ones are dropped (pull request 24062)."""
+FILE_BLOCK = 4 * KiB
+"""A remote file is read in blocks of so many bytes: each read is rounded out to them."""
 QUERY_BYTES = {False: (390_000, 348), True: (460_000, 418)}
 """What DuckDB takes for a query of a local or a remote file, and for each row of a row group."""
 _EMPTY = tuple(f"SET enable_external_file_cache = {word}" for word in ("false", "true"))
@@ -201,6 +209,22 @@ class CachedCase(Case):
         return memory, spilled, 1.0 - memory - spilled
 
     @property
+    def shared(self) -> int:
+        """Return how often the end of a row group that is in the spill folder comes from the device nevertheless.
+
+        The last row group ends in the `FILE_BLOCK` where the footer begins. That was read with the footer, before the
+        row group, and alone it is too short for the folder: it is dropped, and read anew. Seen in the trace.
+        """
+        trace, whole = self.trace, len(expected.shape(self.recipe).row_groups)
+        if not self.spills or len(trace.sizes) < whole:
+            return 0
+        if trace.skew is None:
+            return int(self.run > 1 and self.shares()[0] < 1.0)
+        last = np.array(trace.asked) == len(trace.sizes) - 1
+        memory, any_room = (trace.there(room, first=self.run == 1) for room in (trace.capacity_bytes, 1e18))
+        return int(np.sum(last & any_room & ~memory))
+
+    @property
     def workspace_bytes(self) -> int:
         """Return what DuckDB takes besides the cache: for the query, the file's metadata and each row of a row group.
 
@@ -255,6 +279,17 @@ class CachedCase(Case):
         terms_s = {name: count * missed * took_s for name, took_s in access.device_s.items()}
         terms_s["cpu"] += count * (access.own_s + memory * access.memory_s)
         terms_s["disk"] += count * spilled * access.disk_s
+        return self._with_shared(terms_s)
+
+    def _with_shared(self, terms_s: dict[str, float]) -> Mapping[str, float]:
+        """Return the terms with the reads of the block that the last row group shares with the footer."""
+        latency_s, transfer_s = laws.fetch_s(self.device, FILE_BLOCK, FILE_BLOCK, self.window.slots)
+        for name, took_s in {
+            "cpu": self.cache_costs.read_s,
+            "latency": latency_s,
+            "transfer": transfer_s,
+        }.items():
+            terms_s[name] += self.shared * took_s
         return terms_s
 
     def _scan(self, costs: Costs) -> Mapping[str, float]:
@@ -273,7 +308,7 @@ class CachedCase(Case):
         if missed > 0:
             for name, took_s in self.missed_scan(costs).path_s.items():
                 terms_s[name] = terms_s.get(name, 0.0) + missed * took_s
-        return terms_s
+        return self._with_shared(terms_s)
 
     def _decoding_s(self, purge_row_s: float = 0.0) -> float:
         """Return the seconds in which a scan decodes all row groups; where it may fetch ahead, others take a part."""
