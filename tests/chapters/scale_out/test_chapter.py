@@ -21,8 +21,8 @@ from readahead.chapters.scale_out.chapter import (
     product,
     totals,
 )
-from readahead.chapters.scale_out.cluster import LOCAL, NODE_THREADS, POLL_S, cluster
-from readahead.chapters.scale_out.workload import shuffle_tasks, way
+from readahead.chapters.scale_out.cluster import LOCAL, NODE_THREADS, POLL_S, Shuffle, cluster
+from readahead.chapters.scale_out.workload import way
 from readahead.errors import BadValue, DataError
 from readahead.experiments.round import Study
 from readahead.units import MiB
@@ -59,7 +59,7 @@ def test_the_givens_of_the_notebook_are_those_of_the_runs(study: Study) -> None:
     assert reads(nodes=1) == [(2, 128)] and reads(**NEAR) == [(2, 64)] * 2
     asked = ({"nodes": 1}, NEAR, outstanding(20), outstanding(32))
     assert [_waits(study, size="tiny", **{"queue_depth": 1, **one}) - 2 for one in asked] == [128, 64, 7, 4]
-    assert (LARGE_SMALL, POLL_S, shuffle_tasks(2)) == (3 * MiB, 0.1, 8)
+    assert (LARGE_SMALL, POLL_S, Shuffle.tasks(2)) == (3 * MiB, 0.1, 8)
     assert EXPERIMENT.large_bytes(study.settings(**JOINED)) == pytest.approx(2.06e6, rel=0.01)
 
 

@@ -23,12 +23,12 @@ from readahead.chapters.scale_out.cluster import (
     NODE_THREADS,
     Cluster,
     Part,
+    Shuffle,
     answer,
     join_shuffled,
     merged,
     warm,
 )
-from readahead.chapters.scale_out.workload import shuffle_tasks
 from readahead.datasets.recipe import Recipe
 from readahead.devices import Device
 from readahead.errors import Cancelled, DataError
@@ -176,7 +176,15 @@ def test_a_shuffle_sends_as_many_tasks_as_the_model_counts(
     monkeypatch.setattr(cluster, "submit", counted)
     small = {"user_id": np.arange(100, dtype=np.int32), "reputation": np.arange(100)}
     join_shuffled(cluster, parts(count, DEAL), small, key="user_id", sql=JOIN, link_bytes_per_s=1e9)
-    assert len(sent) == count + shuffle_tasks(count)  # the first of each node read what is dealt
+    assert len(sent) == count + Shuffle.tasks(count)  # the first of each node read what is dealt
+
+
+def test_a_shuffle_takes_its_tasks_and_the_bytes_that_the_busiest_worker_joins(cluster: Cluster) -> None:
+    told = Shuffle(start_s=0.1, task_s=0.01, byte_s=1e-6)
+    assert told.seconds(1, 2, 1e6) == pytest.approx(0.1 + 3 * 0.01 + 1)
+    assert told.seconds(2, 2, 1e6) == pytest.approx(0.1 + 8 * 0.01 + 0.5)
+    assert told.seconds(4, 2, 1e6) == pytest.approx(0.1 + 24 * 0.01 + 0.5)  # two nodes on each worker
+    assert cluster.shuffle is not None and min(cluster.shuffle) >= 0 and cluster.shuffle.seconds(1, 2, 0) > 0
 
 
 def test_a_worker_killed_in_the_middle_changes_nothing_of_the_answer(cluster: Cluster) -> None:

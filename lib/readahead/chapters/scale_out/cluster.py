@@ -18,10 +18,11 @@ import signal
 import statistics
 import threading
 import time
+import timeit
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import CancelledError
 from dataclasses import dataclass, field, replace
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import duckdb
 import numpy as np
@@ -62,6 +63,9 @@ STOP_S = 5.0
 """How long to wait until all workers have ended what is called off."""
 ROUNDS = 9
 """Empty queries with which a cluster is calibrated."""
+SHUFFLES, SHUFFLED_ROWS = 5, 2**19
+SHUFFLED = "SELECT count(*), sum(large.value - small.value) FROM {table} JOIN small USING (key)"
+"""How often shuffling is calibrated, with so many rows on either side of such a join."""
 Columns = Mapping[str, np.ndarray]
 """A table in memory, by column."""
 NODE_THREADS = 1_000
@@ -159,9 +163,10 @@ def answer(part: Part, small: Columns | None = None, link_bytes_per_s: float = n
         death.cancel()
 
 
-def deal(part: Part, key: str, nodes: int) -> list[Any]:
-    """Read a part's rows and deal them out by their key: return what it took, then each node's rows."""
-    columns, seen = _run(part, None, duckdb.DuckDBPyConnection.fetchnumpy)
+def deal(part: Part, key: str, nodes: int, made_up: int = 0) -> list[Any]:
+    """Read a part's rows, or make some up, and deal them out by their key: return what it took, then each node's."""
+    fetch = duckdb.DuckDBPyConnection.fetchnumpy
+    columns, seen = (counted(made_up), blank(part)) if made_up else _run(part, None, fetch)
     to = np.asarray(columns[key]) % nodes
     shares = [{name: np.asarray(column)[to == at] for name, column in columns.items()} for at in range(nodes)]
     return [seen, *shares]
@@ -183,6 +188,17 @@ def meet(
         connection.register("small", dict(small))
         [sums] = connection.execute(sql.replace("{table}", "large")).fetchall()
         return tuple(sums)
+
+
+def counted(rows: int) -> Columns:
+    """Return a table of so many made-up rows."""
+    return dict.fromkeys(("key", "value"), np.arange(rows, dtype=np.int32))
+
+
+def blank_parts(nodes: int) -> list[Part]:
+    """Return parts that `blank` answers."""
+    nothing = Part(node=0, recipe=Recipe(table="comments_narrow"), device=device("nvme"))
+    return [replace(nothing, node=at) for at in range(nodes)]
 
 
 def blank(part: Part) -> Sample:
@@ -207,6 +223,25 @@ def size_of(columns: Columns) -> int:
 
 
 # -- the coordinator ---------------------------------------------------------------------------------
+class Shuffle(NamedTuple):
+    """What dealing out both sides of a join and joining them takes, without any device or link, in seconds."""
+
+    start_s: float
+    task_s: float
+    """For each of `tasks`."""
+    byte_s: float
+    """For each byte of both sides that one worker joins."""
+
+    def seconds(self, nodes: int, workers: int, size_bytes: float) -> float:
+        """Return the seconds on so many nodes, whose workers join this much together."""
+        return self.start_s + self.tasks(nodes) * self.task_s + size_bytes / min(nodes, workers) * self.byte_s
+
+    @staticmethod
+    def tasks(nodes: int) -> int:
+        """Return how many tasks there are: each node hands over its sample and a share for each, and each joins."""
+        return nodes * (1 + nodes) + nodes
+
+
 class Cluster:
     """A coordinator and the workers that it can put nodes on. Started by `open`, ended by `close`."""
 
@@ -217,7 +252,8 @@ class Cluster:
         self._client: Any = None
         self._lock = threading.RLock()
         self.coordination_s: float | None = None
-        """An empty query to all nodes and back, as calibrated when the cluster was opened."""
+        self.shuffle: Shuffle | None = None
+        """An empty query to all nodes and back, and a shuffle, as calibrated when the cluster was opened."""
 
     # -- the workers ---------------------------------------------------------------------------------
     def open(self) -> Self:
@@ -244,6 +280,7 @@ class Cluster:
                     self._client.wait_for_workers(self.workers, timeout=START_S)
                 self.workers = len(self.addresses)  # who has not come by now is not waited for again
                 self.coordination_s = self.coordination_s or self._empty_query_s()
+                self.shuffle = self.shuffle or self._shuffle()
             except Cancelled:
                 raise
             except Exception as error:
@@ -256,22 +293,31 @@ class Cluster:
                 ) from error
         return self
 
+    def _shuffle(self) -> Shuffle:
+        """Return what shuffles take of next to nothing, to one node and to four, and of tables in memory."""
+
+        def median_s(nodes: int, rows: int) -> float:
+            parts, small = blank_parts(nodes), counted(rows)
+            call = functools.partial(join_shuffled, self, parts, small, key="key", sql=SHUFFLED, made_up=rows)
+            return statistics.median(timeit.repeat(call, number=1, repeat=SHUFFLES))
+
+        one_s, four_s, much_s = median_s(1, 8), median_s(4, 8), median_s(1, SHUFFLED_ROWS)
+        task_s = max(0.0, four_s - one_s) / (Shuffle.tasks(4) - Shuffle.tasks(1))
+        byte_s = max(0.0, much_s - one_s) / (2 * size_of(counted(SHUFFLED_ROWS)))
+        return Shuffle(max(0.0, one_s - Shuffle.tasks(1) * task_s), task_s, byte_s)
+
     def _empty_query_s(self) -> float:
         """Return the median time of an empty query. Raises `ValueError` for workers with another Readahead."""
-        nothing = Part(node=0, recipe=Recipe(table="comments_narrow"), device=device("nvme"))
-        parts, took = [replace(nothing, node=at) for at in range(len(self.addresses))], []
-        for _ in range(ROUNDS):
-            start_s = time.perf_counter()
-            samples = self.run(blank, parts)
-            took.append(time.perf_counter() - start_s)
+        ask = functools.partial(self.run, blank, blank_parts(len(self.addresses)))
+        samples, took_s = ask(), timeit.repeat(ask, number=1, repeat=ROUNDS)
         if found := {sample.answer[0] for sample in samples} - {__version__}:
             raise ValueError(f"workers have Readahead {found}")
-        return statistics.median(took)
+        return statistics.median(took_s)
 
     def close(self) -> None:
         """End the workers that were started here, and let go of others. Closing twice does nothing."""
         with self._lock:
-            client, self._client, self.coordination_s = self._client, None, None
+            client, self._client, self.coordination_s, self.shuffle = self._client, None, None, None
             if client is not None:
                 # it prints what it cancels
                 logging.getLogger("distributed.client").setLevel(logging.CRITICAL)
@@ -372,11 +418,14 @@ def warm(at: Cluster, parts: Sequence[Part], small: Columns | None = None) -> No
 
 
 def join_shuffled(
-    at: Cluster, parts: Sequence[Part], small: Columns, *, key: str, sql: str, link_bytes_per_s: float
-) -> list[Sample]:
+    at: Cluster, parts: Sequence[Part], small: Columns, *, key: str, sql: str, link_bytes_per_s: float = np.inf,
+    made_up: int = 0,
+) -> list[Sample]:  # fmt: skip
     """Deal both sides of a join out by their key, from worker to worker, so that rows which belong together meet."""
     count, homes = len(parts), at.homes(len(parts))
-    dealt = [at.submit(home, deal, part, key, count) for home, part in zip(homes, parts, strict=True)]
+    dealt = [
+        at.submit(home, deal, part, key, count, made_up) for home, part in zip(homes, parts, strict=True)
+    ]
 
     def item(of: int, number: int) -> Sent:
         return at.submit(homes[of], operator.getitem, dealt[of][1], number)

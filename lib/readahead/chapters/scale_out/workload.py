@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from readahead.chapters.scale_out import cluster, laws
-from readahead.chapters.scale_out.cluster import LOCAL, POLL_S, Columns, Part
+from readahead.chapters.scale_out.cluster import LOCAL, POLL_S, Columns, Part, Shuffle
 from readahead.experiments.experiment import Settings
 from readahead.experiments.table_experiment import TableExperiment
 from readahead.measure import calibrate
@@ -33,8 +33,8 @@ JOIN_COLUMNS = ("score", "user_id")
 """The columns that the join reads."""
 ROW_BYTES, KNOWN = 8, 0.98
 """Of either side of the join: two integers; and the share of comments whose author is known."""
-TYPICAL_S = 0.015
-"""An empty query to all nodes and back, before a cluster was calibrated."""
+TYPICAL_S, TYPICAL = 0.015, Shuffle(start_s=0.036, task_s=2.6e-3, byte_s=5.5e-9)
+"""An empty query to all nodes and back, and a shuffle, before a cluster was calibrated."""
 MIDDLE = 0.5
 """When a node is killed, as a share of its predicted time."""
 KILLS = 2
@@ -46,15 +46,6 @@ def way(settings: Settings) -> str:
     if settings["join"] != "limit":
         return str(settings["join"])
     return "pushed" if settings["small_bytes"] <= settings["limit_bytes"] else "shuffled"
-
-
-def shuffle_tasks(nodes: int) -> int:
-    """Return how many tasks dealing rows out takes beyond those that read them, each as long as one of an empty query.
-
-    Each node hands over its sample and a share for each node, and each joins what it was dealt. They wait for one
-    another once: no node can join before all have dealt.
-    """
-    return nodes * (1 + nodes) + nodes
 
 
 def small_side(settings: Settings) -> Columns | None:
@@ -91,15 +82,16 @@ class ScaleOut(TableExperiment):
         node_s = [told.finished_s for told in self._schedules(settings)]
         join, count = way(settings), settings["nodes"]
         at = cluster.cluster(settings["scheduler"])
-        together_s = at.coordination_s or TYPICAL_S
-        terms = {"slowest node": max(node_s), "link": 0.0, "coordination": together_s}
+        terms = {"slowest node": max(node_s), "link": 0.0, "coordination": at.coordination_s or TYPICAL_S}
         rate, small_bytes = settings["network_bytes_per_s"], settings["small_bytes"] // ROW_BYTES * ROW_BYTES
         if join == "pushed":
             terms["link"] = laws.pushed_s(small_bytes, count, link_bytes_per_s=rate)
         elif join == "shuffled":
             large_bytes = self.large_bytes(settings)
             terms["link"] = laws.shuffled_s(small_bytes, large_bytes, count, link_bytes_per_s=rate)
-            terms["coordination"] += shuffle_tasks(count) * together_s / at.workers
+            terms["coordination"] = (at.shuffle or TYPICAL).seconds(
+                count, at.workers, small_bytes + large_bytes
+            )
         elif settings["failing"] == "killed" and (count == 1 or settings["copies"] == "one"):
             terms["slowest node"] = MIDDLE * node_s[-1] + POLL_S  # until it is noticed: there is no answer
         elif settings["failing"] == "killed":
