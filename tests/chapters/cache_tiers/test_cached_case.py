@@ -8,9 +8,11 @@ from dataclasses import asdict, replace
 from pathlib import Path
 
 import numpy as np
+import psutil
 import pytest
 
 from readahead import paths
+from readahead.chapters.cache_tiers import workload
 from readahead.chapters.cache_tiers.workload import (
     AMPLE,
     CACHE,
@@ -141,6 +143,34 @@ def test_the_end_of_the_last_row_group_is_read_anew_where_all_else_is_in_the_fol
     assert len(spilled.measure(repeats=1).reads) == (asked if run == 1 else reads)
     waited_s = spilled.estimate(Costs()).terms_s["latency"]
     assert waited_s == pytest.approx(FAR.latency_s * (asked if run == 1 else reads))
+
+
+def test_who_asks_for_a_row_group_needs_the_block_that_its_neighbour_shares_with_it(
+    case: CachedCase,
+) -> None:
+    """Row groups 0 and 1 share a block, which came with row group 0; memory has room for one row group."""
+    trace = replace(case.trace, queries=2, memory_share=0.2, skew=0.0)
+    trace = replace(trace, rows=trace.rows[:5], sizes=(MiB, MiB, MiB, MiB, MiB))
+    for asked, blocks in (((0, 3), 2), ((0, 1), 2), ((0, 1, 4), 3), ((0, 1, 4, 1), 5)):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(workload, "drawn", lambda *_, asked=asked: asked)
+            assert replace(case, trace=trace, remote=True).recalled == (blocks, blocks * MiB)
+
+
+@pytest.mark.skipif(not Path("/proc/self/io").exists(), reason="only Linux tells what a process reads")
+@pytest.mark.parametrize("share", [0.15, 0.3, 0.6])
+def test_as_much_is_read_of_the_spill_folder_as_the_model_tells(case: CachedCase, share: float) -> None:
+    """By the system's own count of what this process reads; a folder for row groups alone would give far less."""
+    groups = inspect.shape(store.path(RECIPE)).row_groups
+    trace = replace(one_by_one(groups, memory_share=share), queries=96)
+    spilling, process = replace(case, trace=trace, remote=True), psutil.Process()
+    read = [process.io_counters().read_chars]
+    for repeats in (1, 4):
+        spilling.measure(repeats=repeats)
+        read.append(process.io_counters().read_chars)
+    once, more = np.diff(read)
+    assert (more - once) / 3 == pytest.approx(spilling.recalled[1], rel=0.15)
+    assert spilling.recalled[1] > 1.3 * spilling.shares()[1] * trace.wanted.sum()
 
 
 def test_the_costs_are_calibrated_and_kept() -> None:

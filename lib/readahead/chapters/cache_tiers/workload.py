@@ -78,8 +78,8 @@ class AccessTrace:
 
     def there(self, capacity_bytes: float, *, first: bool) -> NDArray[np.bool_]:
         """Return which accesses an LRU cache answers on these very queries, in the first run or after the same run."""
-        before = () if first else self.asked
-        return np.less_equal(_reuse_bytes(self.asked, self.sizes, before), capacity_bytes)
+        asked = tuple((item,) for item in self.asked)
+        return np.less_equal(_reuse_bytes(asked, self.sizes, () if first else asked), capacity_bytes)
 
     def replayed(self, capacity_bytes: float, *, first: bool) -> float:
         """Return the hit ratio of that cache."""
@@ -104,6 +104,11 @@ def drawn(items: int, count: int, skew: float) -> tuple[int, ...]:
 
 
 _reuse_bytes = functools.lru_cache(maxsize=256)(laws.reuse_bytes)
+
+
+def _parts(size_bytes: int, block_bytes: int) -> list[int]:
+    """Return the sizes of the blocks in which the cache keeps so many bytes."""
+    return [min(block_bytes, size_bytes - start) for start in range(0, size_bytes, block_bytes)]
 
 
 # -- what it takes ---------------------------------------------------------------------------------------
@@ -136,9 +141,9 @@ class CacheCosts:
     evict_s: float = 300e-6
     evict_byte_s: float = 1e-9
     """Making room for an item from the device by dropping others, and the same for each byte."""
-    spill_s: float = 700e-6
-    spill_byte_s: float = 2e-9
-    """Fetching an item from the spill file, and making room for it by writing others."""
+    spill_s: float = 300e-6
+    spill_byte_s: float = 0.7e-9
+    """Fetching a block from the spill file, and making room for it by writing others."""
     write_s: float = 700e-6
     write_byte_s: float = 2e-9
     """Making room for an item from the device by writing others to the spill file."""
@@ -172,7 +177,7 @@ class Access(NamedTuple):
     own_s: float
     memory_s: float
     disk_s: float
-    """From the spill folder."""
+    """From the spill folder, which has to be asked for blocks of its neighbours too: see `CachedCase.recalled`."""
     device_s: Mapping[str, float]
     """From the device, by terms."""
 
@@ -207,6 +212,38 @@ class CachedCase(Case):
             memory, with_any_room = (trace.replayed(room, first=first) for room in rooms)
         spilled = with_any_room - memory if self.spills else 0.0
         return memory, spilled, 1.0 - memory - spilled
+
+    @property
+    def recalled(self) -> tuple[float, float]:
+        """Return how many blocks come back from the spill folder, and their bytes.
+
+        Neighbours in a remote file share a `FILE_BLOCK`. It is in a block of the cache of that one which was asked for
+        first, so that whoever asks for the other one needs this block too. Seen in what is read of the spill file.
+        """
+        trace = self.trace
+        if not self.spills or trace.skew is None:
+            return 0.0, 0.0
+        parts = [_parts(size, self.block_bytes) for size in trace.sizes]
+        ends = list(accumulate(map(len, parts)))
+        first = {item: place for place, item in reversed(list(enumerate(trace.asked)))}
+        needed = tuple(
+            tuple(
+                range(
+                    ends[item] - len(parts[item]) - (first.get(item - 1, math.inf) < first[item]),
+                    ends[item] + (first.get(item + 1, math.inf) < first[item]),
+                )
+            )
+            for item in trace.asked
+        )
+        sizes = tuple(size for part in parts for size in part)
+        reuse = _reuse_bytes(needed, sizes, () if self.run == 1 else needed)
+        back = np.isfinite(reuse) & (reuse > trace.capacity_bytes)
+        return float(back.sum()), float(np.array(sizes, float)[np.concatenate(needed)][back].sum())
+
+    def recall_s(self) -> float:
+        """Return the seconds in which these blocks come back."""
+        blocks, back_bytes = self.recalled
+        return blocks * self.cache_costs.spill_s + back_bytes * self.cache_costs.spill_byte_s
 
     @property
     def shared(self) -> int:
@@ -265,10 +302,11 @@ class CachedCase(Case):
             write_s = self.evicting * (costs.write_s + size * costs.write_byte_s)
         else:
             read_s += self.evicting * (costs.evict_s + size * costs.evict_byte_s)
+        memory_s, spilled = rows * costs.purge_row_s * self.purging, self.shares()[1] * len(trace.asked)
         return Access(
             own_s=costs.query_s + groups * costs.group_s + rows * costs.row_s,
-            memory_s=rows * costs.purge_row_s * self.purging,
-            disk_s=blocks * costs.spill_s + size * costs.spill_byte_s,
+            memory_s=memory_s,
+            disk_s=memory_s + (self.recall_s() / spilled if spilled else 0.0),
             device_s={"cpu": read_s, "disk": write_s, "latency": latency_s, "transfer": transfer_s},
         )
 
@@ -277,8 +315,8 @@ class CachedCase(Case):
         access = self.access_s()
         (memory, spilled, missed), count = self.shares(), len(self.trace.asked)
         terms_s = {name: count * missed * took_s for name, took_s in access.device_s.items()}
-        terms_s["cpu"] += count * (access.own_s + memory * access.memory_s)
-        terms_s["disk"] += count * spilled * access.disk_s
+        terms_s["cpu"] += count * (access.own_s + (memory + spilled) * access.memory_s)
+        terms_s["disk"] += self.recall_s()
         return self._with_shared(terms_s)
 
     def _with_shared(self, terms_s: dict[str, float]) -> Mapping[str, float]:
@@ -406,10 +444,10 @@ MIXED: dict[str, Any] = {"memory": 0.5, "groups": 12, "queries": 12}
 CELLS: dict[str, dict[str, Any]] = {
     "memory": {"memory": AMPLE, "groups": 32, "queries": 28}, "full": {"memory": FULL, "groups": 12},
     "first": {"memory": AMPLE, "run": 1},
-    "again": MIXED, "spilled": {**MIXED, "spills": True}, "written": {"spills": True, "run": 1},
+    "again": MIXED, "spilled": {"spills": True}, "written": {"spills": True, "run": 1},
     "scan": {"memory": AMPLE, "scan": True, "groups": 32},
 }  # fmt: skip
-"""Queries from memory, from full memory, first fetched, mixed, mixed with a spill folder, first fetched while that is
+"""Queries from memory, from full memory, first fetched, mixed, all from a spill folder, first fetched while that is
 written to, and a scan from memory: of both row-group sizes."""
 LONG_CELLS: dict[str, dict[str, Any]] = {
     "one": {"memory": AMPLE, "groups": 1}, "full": {"memory": FULL, "groups": 32},
@@ -507,10 +545,11 @@ def _query_costs(cells: Mapping[str, laws.Array], short_s: float) -> dict[str, f
         return np.asarray((cells[name] - own_s - hits * full_s) / (1 - hits))
 
     driven = np.array([_case(recipe, **CELLS["written"]).evicting for recipe in RECIPES])
+    back = np.array([_case(recipe, **CELLS["spilled"]).recalled[0] / QUERIES for recipe in RECIPES])
     for name, took_s in {
         "read": missed_s("first") - PROBE.latency_s,
         "evict": missed_s("again") - missed_s("first"),
-        "spill": missed_s("spilled"),
+        "spill": (cells["spilled"] - own_s - (asked["spilled"] * rows)[:-1] * purged_s) / back,
         "write": (cells["written"] - cells["first"]) / driven,
     }.items():
         sizes = [float(np.mean([group.size_bytes for group in _groups(recipe)])) for recipe in RECIPES]
