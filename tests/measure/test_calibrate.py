@@ -282,7 +282,12 @@ def test_the_engine_s_costs_are_positive_and_this_disk_is_calibrated_apart() -> 
     cold = engine("comments_narrow", COLD).ensure()
     kept = asdict(engine("comments_narrow").kept())
     assert min(kept.values()) >= 0
-    assert {name for name, value in kept.items() if value == 0} <= {"large_row_s", "wake_s", "shared_read_s"}
+    assert {name for name, value in kept.items() if value == 0} <= {
+        "close_group_s",
+        "large_row_s",
+        "shared_read_s",
+        "wake_s",
+    }
     assert cold == engine("comments_narrow", WARM).kept()  # the disk's own share is not known yet
     assert cold != engine("comments_narrow").kept()
     own = devices.device("nvme").but(name=devices.THIS_MACHINE)

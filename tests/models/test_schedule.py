@@ -243,11 +243,22 @@ def test_the_last_read_that_a_filter_let_through_waits_until_its_worker_has_deco
     device = Device(name="d", latency_s=0.01, bandwidth_bytes_per_s=1e12, channels=64)
     reads = probed([[(100 * n, 1), (100 * n + 1, 1)] for n in range(4)])
     slow = replace(FREE, group_s=0.004)
-    seen = simulate(device, reads, window=Window(slots=8, depth=8, threads=1), costs=slow)
+    seen = simulate(device, reads, window=Window(slots=8, depth=2, threads=1), costs=slow)
     starts = seen.reads_s[:, 0].reshape(4, 2)
-    # a filter takes 10 ms, a row group's reads 10 ms more: then it is decoded, before the next filter is asked
+    # a filter takes 10 ms, a row group's reads 10 ms more; the window is full with two: one is decoded, the next asked
     assert starts[:, 0] == pytest.approx([0.010, 0.020, 0.034, 0.048])
-    assert starts[:, 1] == pytest.approx([0.010, 0.024, 0.038, 0.052])
+    assert starts[:, 1] == pytest.approx([0.010, 0.024, 0.038, 0.048])
+
+
+def test_reads_that_have_a_slot_are_handed_out_before_the_next_bloom_filter_is_asked_all_but_the_last() -> (
+    None
+):
+    """On one channel whatever is asked for later waits: a read of 10 ms, a filter of 10 ms more."""
+    device = Device(name="d", latency_s=0.01, bandwidth_bytes_per_s=1e12, channels=1)
+    reads = probed([[(0, 1), (1, 1), (2, 1)], [(3, 1)]])
+    seen = simulate(device, reads, window=Window(slots=8, depth=2, threads=1), costs=FREE)
+    # filter, two reads, filter, the third one, and the other group's
+    assert seen.reads_s[:, 1] == pytest.approx([0.02, 0.03, 0.05, 0.06])
 
 
 def test_a_bloom_filter_is_asked_before_the_reads_that_have_no_slot_yet() -> None:
@@ -258,20 +269,21 @@ def test_a_bloom_filter_is_asked_before_the_reads_that_have_no_slot_yet() -> Non
     assert seen.reads_s[:, 1] == pytest.approx([0.02, 0.03, 0.05, 0.06, 0.07])
 
 
-@pytest.mark.parametrize(("threads", "finished_s"), [(1, 0.147), (2, 0.115)])
-def test_who_asks_a_bloom_filter_is_a_worker_and_decodes_first_what_is_there(
-    threads: int, finished_s: float
+@pytest.mark.parametrize(("depth", "finished_s"), [(10, 0.140), (4, 0.140), (1, 0.250)])
+def test_who_asks_a_bloom_filter_is_a_worker_and_decodes_only_when_the_window_is_full(
+    depth: int, finished_s: float
 ) -> None:
     """In ms: a filter takes 10, a read 11, decoding 4.
 
-    One worker asks at 0, 10 and 20, at 34 after a group, at 52 after two, and then after each one, at 66 and so on up
-    to 122; the last group is there at 143. Of two workers one decodes meanwhile.
+    With a place for all ten it asks until 100, and has decoded nine of them at 136. With four places it asks at 0, 10,
+    20 and 30, then after a group each, at 44 and so on up to 114; four are left at 124, the last of them comes at 135.
+    With one place all follow each other.
     """
     device = Device(
         name="d", latency_s=0.01, bandwidth_bytes_per_s=1e15, channel_bandwidth_bytes_per_s=1e9, channels=64
     )
     reads = probed([[(n * 10**6, 10**6)] for n in range(10)])
-    window = Window(slots=10, depth=10, threads=threads)
+    window = Window(slots=10, depth=depth, threads=1)
     seen = simulate(device, reads, window=window, costs=replace(FREE, group_s=0.004))
     assert seen.finished_s == pytest.approx(finished_s, rel=1e-6)
 

@@ -3,9 +3,9 @@
 Graham's list scheduling (1966) with a window, as DuckDB 2.0 scans: a few slots read, a row group is decoded by one
 worker when all of it is there, and only `read_ahead_depth` groups are under way, counted in file order with those that
 a filter rules out; a group leaves when it is decoded. A group whose Bloom filter has to be asked first is held up: a
-worker that has nothing to decode fetches the filter itself, waits for it, and passes the group's reads out, which come
-behind the next filter where no slot is free. And where filters are read first, the worker that decodes fetches the
-other columns itself, if a row has passed, and waits for them.
+worker fetches the filter itself, waits for it, and passes the group's reads out, the last one behind the next filter,
+and so those for which no slot is free; it decodes when the window has no place left. And where filters are read first,
+the worker that decodes fetches the other columns itself, if a row has passed, and waits for them.
 """
 
 from __future__ import annotations
@@ -48,8 +48,6 @@ from readahead.models.reads import Reads
 IN_ORDER, SWAPPED = 2, 3
 """When a scan begins, all slots ask at once and not quite in order: beyond the first two all but every third of those
 reads jump (mean of traces of 2 to 32 slots on one channel; in single runs none of them to all)."""
-MOMENT = 2
-"""Two things are the same moment, and either may be first, if no more than so many `Costs.read_s` lie between them."""
 IN_TURN = 8
 """So few threads are woken in turn, and their reads are answered in file order."""
 STRIDE, CROWD = 0.618034, 32
@@ -90,6 +88,8 @@ class Costs:
     and has lost what was in its caches."""
     close_s: float = 0.2e-3
     """From the last decoded group to the answer."""
+    close_group_s: float = 0.0
+    """The same, for each row group the footer describes."""
     shared_read_s: float = 0.13e-3
     """What a read takes of the worker that decodes it where every core has a worker and none is idle: whoever reads
     then has no core of his own."""
@@ -196,7 +196,7 @@ def simulate(
     return Timeline(
         opened_s=float(opened_s),
         arrived_s=max(float(opened_s), float(reads_s[:, 1].max(initial=0.0))),
-        finished_s=end_s + costs.close_s,
+        finished_s=end_s + costs.close_s + len(reads.rows) * costs.close_group_s,
         reads=reads.count,
         bytes_read=reads.bytes_read,
         decode_s=work_s,
@@ -291,13 +291,9 @@ def _scan(
     of = np.repeat(np.arange(last), np.diff(np.append(0, ends)))
     hands = (device, costs, (spans, of, ends, early, whose), slots, gate, (asked, moved_on), there, reads_s)
     for step in range(last + depth):
-        while group < min(step, last) and step >= full:  # what was passed out is decoded
-            # a worker decodes what is there before it asks a filter; what comes that very moment, every other time
-            until_s = issue.time_s if has_probes and step < group + depth else math.inf
-            if passed < ends[group]:
-                passed, seeks = _pass_out(hands, passed, ends[group], until_s, seeks)
-            if passed < ends[group] or there[group, 0] > until_s - group % 2 * MOMENT * costs.read_s:
-                break
+        # who asks for filters asks as long as the window has a place, and decodes only then
+        while group < min(step, last) and step >= full and not (has_probes and step < group + depth):
+            passed, seeks = _pass_out(hands, passed, ends[group], math.inf, seeks)
             worker = front(worker_order)
             begun = done = later(load(workers, worker), load(there, group))
             waited_s = begun.time_s - workers[worker, 0]
@@ -306,7 +302,7 @@ def _scan(
             done, seeks = _read_late(device, done, costs, spans, (early[group], ends[group]), reads_s, seeks)
             done = spend(done, cpu_s=work_s[group] + (0.0 if waited_s else shared_s[group]))
             groups_s[group, 0], groups_s[group, 1] = begun.time_s, done.time_s
-            if worker == asker and begun.time_s <= issue.time_s:
+            if worker == asker and step < last:
                 put(moved_on, filtered, done)  # what it does before it asks the next filter
             occupy(worker_order, workers, done)
             put(places, group % depth if ordered else front(place_order), done)
@@ -319,7 +315,10 @@ def _scan(
         if has_probes and probes[step, 1] > 0:
             asker, filtered = front(worker_order), step
             issue = later(issue, load(workers, asker))
-            passed, seeks = _pass_out(hands, passed, ends[step - 1] if step else 0, issue.time_s, seeks)
+            before = passed
+            passed, seeks = _pass_out(hands, passed, early[step - 1] - 1 if step else 0, issue.time_s, seeks)
+            if passed > before:  # it hands them out itself, all but the last
+                issue = later(issue, load(gate, 0))
             issue, seeks = _waited(device, issue, costs, probes[step, 0], probes[step, 1], seeks)
             occupy(worker_order, workers, issue)
         put(asked, step, issue)
@@ -331,7 +330,7 @@ def _scan(
 
 @inlined
 def _pass_out(hands: Any, at: int, end: int, until_s: float, seeks: int) -> tuple[int, int]:
-    """Pass out the reads from `at` to `end`, none after `until_s`; return the next one, and the seeks so far.
+    """Pass out the reads from `at` to `end` whose slot is free by `until_s`; return the next one, and the seeks so far.
 
     They are passed out in order, each to a free slot; what filters have to show to be needed is left out. The last read
     of a row group that a Bloom filter let through waits for the worker who asked the filter: in traces it follows the
@@ -351,7 +350,7 @@ def _pass_out(hands: Any, at: int, end: int, until_s: float, seeks: int) -> tupl
             ready = later(ready, load(moved_on, group))
         handed = spend(later(ready, load(free, slot)), engine_s=hand_s)
         start = later(handed, spend(load(gate, 0), engine_s=costs.dispatch_s))
-        if start.time_s > until_s:
+        if free[slot, 0] > until_s:
             break
         put(gate, 0, start)
         if IN_ORDER <= at < len(since_s) and at % SWAPPED > 0:

@@ -253,7 +253,35 @@ def opened(trial: Trial, opening_s: float) -> Trial:
 
 def test_the_more_row_groups_the_longer_a_flight_takes_to_open_by_a_price_of_its_own() -> None:
     own = EXPERIMENT.own_costs(EXPERIMENT.settings(flight="Q1.1"))
-    warm, one, many, few = (case() for case in own.cases())
+    *warm, one, many, few = (case() for case in own.cases())
     at = [opened(trial, 1e-3 + trial.case.recipe.row_groups * 20e-6) for trial in (one, many, few)]
-    costs = own.read_off([warm, *at])
+    costs = own.read_off([*warm, *at])
     assert (costs.open_s, costs.open_group_s) == pytest.approx((1e-3, 20e-6))
+    ends = [closed(trial, 2e-3 + trial.case.recipe.row_groups * 5e-6) for trial in (one, few)]
+    later = own.read_off([*warm, ends[0], at[1], ends[1]])
+    assert later.close_group_s == pytest.approx(5e-6, rel=0.5)  # the last row group is decoded before
+
+
+def closed(trial: Trial, closing_s: float) -> Trial:
+    """Return a trial as measured, but with a clock of ours: so long it takes from the last arrival to the answer."""
+    more_s = closing_s - trial.closing_s()
+    return replace(trial, sample=replace(trial.sample, seconds=(trial.sample.seconds[-1] + more_s,)))
+
+
+def test_a_query_has_the_price_of_a_row_of_its_own_and_the_rest_of_its_flight() -> None:
+    """Its warm runs are played on a clock of ours: a row costs 10 ns in them, and each row group 50 us besides."""
+    first, own = (EXPERIMENT.own_costs(EXPERIMENT.settings(flight=name)) for name in ("Q3.1", "Q3.4"))
+    flight = first.ensure()
+    assert [one.name for one in EXPERIMENT.calibrations(EXPERIMENT.settings(flight="Q3.4"))][-2:] == [
+        first.name,
+        own.name,
+    ]
+    warm = []
+    for case in own.cases():
+        trial = case()
+        groups, rows = trial.case.recipe.row_groups, trial.case.recipe.rows
+        cpu_s = flight.plan_s + flight.open_s + flight.close_s + groups * 50e-6 + rows * 10e-9
+        warm.append(replace(trial, sample=replace(trial.sample, cpu_s=(cpu_s,))))
+    costs = own.read_off(warm)
+    assert costs.row_s == pytest.approx(10e-9)
+    assert replace(costs, row_s=flight.row_s) == flight

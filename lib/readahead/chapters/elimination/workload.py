@@ -229,29 +229,65 @@ class Eliminating(TableExperiment):
         return {**TableExperiment.counts(self, settings), "row_groups": self.case(settings).expected()}
 
     def own_costs(self, settings: Settings) -> Calibration[Costs]:
-        """Return the calibration of a flight by its first query, which looks at every row in the generator's order.
+        """Return the calibration of a query: what it decodes, from warm runs of its own, and the rest from its flight.
 
-        A row's price comes from warm runs, the others from small row groups: that of passing out a read from many in
-        flight; the pause between two, planning and closing from one at a time. Opening, while the joins' tables are
-        built, takes the longer the more row groups there are: few, more and many.
+        Of a row that no filter lets through, only what is filtered is decoded: row groups are cheaper to one query than
+        to another of its flight.
         """
-        name = self.value(settings, "flight")[:2]
-        first = {"flight": f"{name}.1", "load": GENERATED, "size": "tiny"}
-        usual = self.engine(settings).costs
-
-        def tried(rows: int, depth: int, *, here: bool = False) -> partial[Trial]:
-            case = self.case({**settings, **first, "row_group_rows": rows, "queue_depth": depth})
-            alone = replace(case, device=calibrate.PROBE, engine=replace(case.engine, threads=1))
-            return partial(calibrate.trial, alone, here=here)
-
+        name, flight = self.value(settings, "flight"), self._flight_costs(settings)
+        if name == _first(name):
+            return flight
         return Calibration(
             name=f"{TABLE}-{name}",
             kind=Costs,
-            cases=lambda: [tried(16_384, 1, here=True), tried(4_096, 1), tried(2_048, 32), tried(32_768, 1)],
+            cases=lambda: self._warm(settings, name),
+            read_off=partial(_query_costs, flight),
+            typical=flight.costs,
+            turns=5,
+        )
+
+    def _flight_costs(self, settings: Settings) -> Calibration[Costs]:
+        """Return the calibration of a flight by its first query, which looks at every row in the generator's order.
+
+        The prices of a row group and its rows come from warm runs, the others from small row groups: that of passing
+        out a read from many in flight; the pause between two and planning from one at a time. Opening, while the joins'
+        tables are built, and closing take the longer the more row groups there are: few, more and many.
+        """
+        name = _first(self.value(settings, "flight"))
+        usual = self.engine(settings).costs
+        timed = ((4_096, 1), (2_048, 32), (32_768, 1))
+        return Calibration(
+            name=f"{TABLE}-{name[:2]}",
+            kind=Costs,
+            cases=lambda: [
+                *self._warm(settings, name),
+                *(self._tried(settings, name, rows, depth) for rows, depth in timed),
+            ],
             read_off=_flight_costs,
             typical=lambda: replace(usual(), row_s=20e-9),
             turns=5,
         )
+
+    def _warm(self, settings: Settings, name: str) -> list[partial[Trial]]:
+        return [self._tried(settings, name, rows, 1, here=True) for rows in (32_768, 2_048)]
+
+    def _tried(
+        self, settings: Settings, name: str, rows: int, depth: int, *, here: bool = False
+    ) -> partial[Trial]:
+        """Return the trial of a query over the table in the generator's order."""
+        changes = {"flight": name, "load": GENERATED, "size": "tiny"}
+        case = self.case({**settings, **changes, "row_group_rows": rows, "queue_depth": depth})
+        alone = replace(case, device=calibrate.PROBE, engine=replace(case.engine, threads=1))
+        return partial(calibrate.trial, alone, here=here)
+
+    def calibrations(self, settings: Settings) -> Sequence[Calibration[Any]]:
+        """Return the calibrations of the table, of the flight and of the query."""
+        needed = (
+            *super().calibrations(settings)[:-1],
+            self._flight_costs(settings),
+            self.own_costs(settings),
+        )
+        return list({one.name: one for one in needed}.values())
 
     def work(self, settings: Settings) -> float:
         """Return the rows of the table: a row that need not be read counts as answered for."""
@@ -262,28 +298,63 @@ class Eliminating(TableExperiment):
         return "rows_per_s"
 
 
+def _first(name: str) -> str:
+    """Return the first query of a query's flight."""
+    return f"{name[:2]}.1"
+
+
 def _flight_costs(trials: Sequence[Trial]) -> Costs:
-    base, [warm, one, many, few] = calibrate.engine(TABLE).ensure(), (trials[at::4] for at in range(4))
-    phases_s = [(t.sample.reads[0].submitted_s, t.pause_s(), t.closing_s()) for t in one]
-    plan_s, pause_s, closing_s = map(float, np.median(phases_s, axis=0))
-    case, groups = warm[0].case, warm[0].case.recipe.row_groups
-    # The table's own price of a row group holds for all of its columns; most of it is the columns'.
-    group_s = max(1e-6, base.group_s * len(case.columns) / len(case.recipe.columns))
-    openings = [(float(t.case.recipe.row_groups), t.opening_s()) for t in (*few, *one, *many)]
-    open_s, open_group_s = calibrate.line(openings)
-    cpu_s = float(np.median([t.sample.cpu_s for t in warm])) - plan_s - open_s
-    row_s = max(1e-10, (cpu_s - groups * (group_s + open_group_s)) / case.recipe.rows)
-    prices = {"group_s": group_s, "row_s": row_s, "large_row_s": 0.0}
+    base, [long, short, one, many, few] = (
+        calibrate.engine(TABLE).ensure(),
+        (trials[at::5] for at in range(5)),
+    )
+    plan_s, pause_s = map(
+        float, np.median([(t.sample.reads[0].submitted_s, t.pause_s()) for t in one], axis=0)
+    )
+    open_s, open_group_s = _by_groups([(t, t.opening_s()) for t in (*few, *one, *many)])
+    row_s = _row_s(plan_s + open_s + _by_groups([(t, t.closing_s()) for t in (*few, *one)])[0], long, short)
+    # what a read takes is the same for every table: the rest of a pause is decoding
+    read_s = min(calibrate.engine(calibrate.KEYED).ensure().read_s, pause_s)
+    prices = {"group_s": max(1e-6, pause_s - read_s - one[0].group_rows * row_s), "row_s": row_s}
+    closings = [
+        (t, t.closing_s() - schedule.decode_s(t.last_rows, **prices, large_row_s=0.0)) for t in (*few, *one)
+    ]
+    close_s, close_group_s = _by_groups(closings)
     return replace(
         base,
         plan_s=plan_s,
         open_s=open_s,
         open_group_s=open_group_s,
-        read_s=max(1e-6, pause_s - schedule.decode_s(one[0].group_rows, **prices)),
+        read_s=read_s,
         dispatch_s=float(np.median([t.per_group_s() / t.reads_a_group for t in many])),
-        close_s=max(1e-6, closing_s - schedule.decode_s(one[0].last_rows, **prices)),
+        close_s=close_s,
+        close_group_s=close_group_s,
+        large_row_s=0.0,
         **prices,
     )
+
+
+def _query_costs(flight: Calibration[Costs], trials: Sequence[Trial]) -> Costs:
+    known = flight.ensure()
+    return replace(
+        known, row_s=_row_s(known.plan_s + known.open_s + known.close_s, trials[::2], trials[1::2])
+    )
+
+
+def _row_s(besides_s: float, long: Sequence[Trial], short: Sequence[Trial]) -> float:
+    """Return what decoding a row takes: by how much a row group takes longer in warm runs the more rows it has."""
+    points = []
+    for trial in (*long, *short):
+        recipe = trial.case.recipe
+        points.append(
+            (recipe.rows / recipe.row_groups, (trial.sample.cpu_s[0] - besides_s) / recipe.row_groups)
+        )
+    return calibrate.line(points)[1]
+
+
+def _by_groups(seen: Sequence[tuple[Trial, float]]) -> tuple[float, float]:
+    """Return what something takes, and what more for each row group."""
+    return calibrate.line([(float(one.case.recipe.row_groups), took_s) for one, took_s in seen])
 
 
 EXPERIMENT = experiment(
