@@ -450,12 +450,12 @@ CELLS: dict[str, dict[str, Any]] = {
 """Queries from memory, from full memory, first fetched, mixed, all from a spill folder, first fetched while that is
 written to, and a scan from memory: of both row-group sizes."""
 LONG_CELLS: dict[str, dict[str, Any]] = {
-    "one": {"memory": AMPLE, "groups": 1}, "full": {"memory": FULL, "groups": 32},
-    "free": {"memory": AMPLE, "groups": 16, "run": 1}, "fetched": {"memory": 0.5, "groups": 16},
-    "recalled": {"memory": 0.5, "groups": 16, "spills": True},
-    "dumped": {"memory": 0.5, "groups": 16, "spills": True, "run": 1},
-    "fetched_ahead": {"memory": 0.5, "groups": 16, "depth": 4},
-    "recalled_ahead": {"memory": 0.5, "groups": 16, "spills": True, "depth": 4},
+    "one": {"memory": AMPLE, "groups": 1}, "full": {"memory": FULL, "groups": 24},
+    "free": {"memory": AMPLE, "groups": 12, "run": 1}, "fetched": {"memory": 0.5, "groups": 12},
+    "recalled": {"memory": 0.5, "groups": 12, "spills": True},
+    "dumped": {"memory": 0.5, "groups": 12, "spills": True, "run": 1},
+    "fetched_ahead": {"memory": 0.5, "groups": 12, "depth": 4},
+    "recalled_ahead": {"memory": 0.5, "groups": 12, "spills": True, "depth": 4},
 }  # fmt: skip
 """Scans of the longer row groups: of one of them, from nearly full memory, fetched into free memory, fetched again,
 from the spill folder, and fetched while that is written to; and read ahead: fetched again, from the spill folder. From
