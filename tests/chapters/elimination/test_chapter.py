@@ -217,6 +217,7 @@ def test_what_the_questions_give_is_what_the_run_has() -> None:
         sizes[files.recipe.row_groups] = (left, found.footer[-1, 1] / files.recipe.row_groups, wanted)
     assert list(sizes) == [147, 19] and [left for left, _, _ in sizes.values()] == [3, 1]
     assert all(1_600 < footer < 1_800 and 7 < row < 8 for _, footer, row in sizes.values())
+    numbers = {3: "three"}
     moved = few.scan().bytes_read - few.scan().footer[:, 1].sum() - few.scan().probes[:, 1].sum()
     told = {
         "unsorted": (f"{groups} of {case.recipe.effective_row_group_rows:,} rows", "one row in eighty"),
@@ -228,6 +229,7 @@ def test_what_the_questions_give_is_what_the_run_has() -> None:
             groups,
             f"{moved / 1e6:.1f} MB",
             f"{1000 * few.device.latency_s:.0f} ms",
+            f"{numbers[few.device.channels]} reads at a time",
             f"{few.device.bandwidth_bytes_per_s / 1e6:.0f} MB/s",
         ),
     }

@@ -110,8 +110,11 @@ def in_folders(study: Study, *, named: bool) -> Sample:
 LATE = 0.1
 """The disorder of the second round."""
 DISORDERS = (IN_ORDER, 0.01, 0.03, 0.1, 0.3)
-MANY, FEW = ({"flight": flight, "load": GENERATED, "size": "tiny"} for flight in ("Q3.1", "Q3.2"))
-"""The same columns of the same row groups, for the suppliers of a region and for those of one of its nations."""
+MANY, FEW = (
+    {"flight": flight, "load": GENERATED, "size": "tiny", "latency_s": 0.01} for flight in ("Q3.1", "Q3.2")
+)
+"""The same columns of the same row groups, for the suppliers of a region and for those of one of its nations, on a
+device so far away that its latency counts, and not its bandwidth."""
 
 
 def _share_law(study: Study, **changes: object) -> Applied:

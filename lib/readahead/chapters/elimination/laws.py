@@ -154,12 +154,14 @@ def bytes_ratio(
 def asked_first(row_groups: int, latency_s: float, scan_s: float) -> float:
     r"""Return how many times as long a scan takes when a read is waited for before each row group.
 
-    .. math:: 1 + \frac{m L}{T}
+    .. math:: \frac{\max(T, \; m L)}{T}
 
-    where m (`row_groups`) are asked about one after the other, each answer takes L (`latency_s`), and T (`scan_s`) is
-    the time of the scan without asking.
+    where m (`row_groups`) are asked about one after the other, each answer takes L (`latency_s`) in which the reads of
+    those before go on, and T (`scan_s`) is the time of the scan without asking: the slower of the two is waited for.
+
+    Source: P. J. Denning and J. P. Buzen, The operational analysis of queueing network models, 1978.
     """
-    return 1 + row_groups * latency_s / scan_s
+    return max(scan_s, row_groups * latency_s) / scan_s
 
 
 def pays_after(sort_s: float, slow_s: float, fast_s: float) -> float:
