@@ -344,14 +344,14 @@ def _pass_out(hands: Any, at: int, end: int, until_s: float, seeks: int) -> tupl
             at = ends[group]
             continue
         slot = front(order)
+        if free[slot, 0] > until_s:
+            break
         hand_s = costs.read_s + costs.wake_s * waking(free[slot, 0] - since_s[slot])
         ready = load(asked, group)
         if at == early[group] - 1:
             ready = later(ready, load(moved_on, group))
         handed = spend(later(ready, load(free, slot)), engine_s=hand_s)
         start = later(handed, spend(load(gate, 0), engine_s=costs.dispatch_s))
-        if free[slot, 0] > until_s:
-            break
         put(gate, 0, start)
         if IN_ORDER <= at < len(since_s) and at % SWAPPED > 0:
             device.heads[:] = -1

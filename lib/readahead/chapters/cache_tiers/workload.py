@@ -78,8 +78,7 @@ class AccessTrace:
 
     def there(self, capacity_bytes: float, *, first: bool) -> NDArray[np.bool_]:
         """Return which accesses an LRU cache answers on these very queries, in the first run or after the same run."""
-        asked = tuple((item,) for item in self.asked)
-        return np.less_equal(_reuse_bytes(asked, self.sizes, () if first else asked), capacity_bytes)
+        return np.less_equal(_reuse_bytes(self.asked, self.sizes, first=first), capacity_bytes)
 
     def replayed(self, capacity_bytes: float, *, first: bool) -> float:
         """Return the hit ratio of that cache."""
@@ -103,7 +102,32 @@ def drawn(items: int, count: int, skew: float) -> tuple[int, ...]:
     return tuple(int(item) for item in places[rng.choice(items, count, p=laws.popularity(items, skew))])
 
 
-_reuse_bytes = functools.lru_cache(maxsize=256)(laws.reuse_bytes)
+@functools.lru_cache(maxsize=256)
+def _reuse_bytes(asked: Sequence[int], sizes: Sequence[int], *, first: bool) -> laws.Array:
+    """Return what else is used until each access, in the first run or after the same run."""
+    alone = [(item,) for item in asked]
+    return laws.reuse_bytes(alone, sizes, () if first else alone)
+
+
+@functools.lru_cache(maxsize=256)
+def _shared_reuse_bytes(
+    asked: Sequence[int], sizes: Sequence[int], block_bytes: int, *, first: bool
+) -> tuple[laws.Array, laws.Array]:
+    """Return the same for each cache block that an access needs in a remote file, and the bytes of that block.
+
+    Neighbours in such a file share a `FILE_BLOCK`. It is in a block of the cache of that one which was asked for first,
+    so that whoever asks for the other one needs this block too. Seen in what is read of the spill file.
+    """
+    parts = [_parts(size, block_bytes) for size in sizes]
+    ends = list(accumulate(map(len, parts)))
+    since = {item: place for place, item in reversed(list(enumerate(asked)))}
+    needed = []
+    for item in asked:
+        before, behind = (since.get(other, math.inf) < since[item] for other in (item - 1, item + 1))
+        needed.append(range(ends[item] - len(parts[item]) - before, ends[item] + behind))
+    flat = [size for part in parts for size in part]
+    reuse = laws.reuse_bytes(needed, flat, () if first else needed)
+    return reuse, np.array(flat, float)[np.concatenate(needed)]
 
 
 def _parts(size_bytes: int, block_bytes: int) -> list[int]:
@@ -115,7 +139,7 @@ def _parts(size_bytes: int, block_bytes: int) -> list[int]:
 SPILL_LEAST_BYTES = 256 * KiB
 """DuckDB 2.0 spills no cache block shorter than a block of its own: shorter ones are dropped (pull request 24062)."""
 FILE_BLOCK = 4 * KiB
-"""A remote file is read in blocks of so many bytes: each read is rounded out to them."""
+"""A remote file is read in blocks of so many bytes: each read is rounded out to them, on average by one of them."""
 QUERY_BYTES = {False: (390_000, 348), True: (460_000, 418)}
 """What DuckDB takes for a query of a local or a remote file, and for each row of a row group."""
 _EMPTY = tuple(f"SET enable_external_file_cache = {word}" for word in ("false", "true"))
@@ -215,30 +239,13 @@ class CachedCase(Case):
 
     @property
     def recalled(self) -> tuple[float, float]:
-        """Return how many blocks come back from the spill folder, and their bytes.
-
-        Neighbours in a remote file share a `FILE_BLOCK`. It is in a block of the cache of that one which was asked for
-        first, so that whoever asks for the other one needs this block too. Seen in what is read of the spill file.
-        """
+        """Return how many blocks come back from the spill folder, and their bytes."""
         trace = self.trace
         if not self.spills or trace.skew is None:
             return 0.0, 0.0
-        parts = [_parts(size, self.block_bytes) for size in trace.sizes]
-        ends = list(accumulate(map(len, parts)))
-        first = {item: place for place, item in reversed(list(enumerate(trace.asked)))}
-        needed = tuple(
-            tuple(
-                range(
-                    ends[item] - len(parts[item]) - (first.get(item - 1, math.inf) < first[item]),
-                    ends[item] + (first.get(item + 1, math.inf) < first[item]),
-                )
-            )
-            for item in trace.asked
-        )
-        sizes = tuple(size for part in parts for size in part)
-        reuse = _reuse_bytes(needed, sizes, () if self.run == 1 else needed)
+        reuse, sizes = _shared_reuse_bytes(trace.asked, trace.sizes, self.block_bytes, first=self.run == 1)
         back = np.isfinite(reuse) & (reuse > trace.capacity_bytes)
-        return float(back.sum()), float(np.array(sizes, float)[np.concatenate(needed)][back].sum())
+        return float(back.sum()), float(sizes[back].sum())
 
     def recall_s(self) -> float:
         """Return the seconds in which these blocks come back."""
@@ -321,13 +328,14 @@ class CachedCase(Case):
 
     def _with_shared(self, terms_s: dict[str, float]) -> Mapping[str, float]:
         """Return the terms with the reads of the block that the last row group shares with the footer."""
+        count = self.shared
         latency_s, transfer_s = laws.fetch_s(self.device, FILE_BLOCK, FILE_BLOCK, self.window.slots)
         for name, took_s in {
             "cpu": self.cache_costs.read_s,
             "latency": latency_s,
             "transfer": transfer_s,
         }.items():
-            terms_s[name] += self.shared * took_s
+            terms_s[name] += count * took_s
         return terms_s
 
     def _scan(self, costs: Costs) -> Mapping[str, float]:
@@ -366,7 +374,7 @@ class CachedCase(Case):
         trace, kept, device, slots, spans = self.trace, self.cache_costs, self.device, self.window.slots, []
         for end, size in zip(accumulate(trace.sizes), trace.sizes, strict=True):
             starts = range(end - size, end, self.block_bytes)
-            spans.append([(start, min(self.block_bytes, end - start)) for start in starts])
+            spans.append(list(zip(starts, _parts(size, self.block_bytes), strict=True)))
         copy_byte_s, lost = kept.copy_byte_s + self.evicting * kept.copy_evict_byte_s, 1.0
         if slots > 1:
             lost, byte_s = kept.copy_ahead, kept.copy_byte_s + 1 / device.channel_bandwidth_bytes_per_s
@@ -618,8 +626,6 @@ UNIFORM, ZIPF, SCAN = "uniform", "zipf", "scan"
 """Each query asks for a row group, all of them alike or some more often; or one query asks for all of them in turn."""
 DISK, DROP = "disk", "none"
 """What becomes of a block that memory has no room for: it goes to the local disk, or nowhere."""
-ROUNDED_BYTES = 4 * KiB
-"""What a read of a remote file is longer by, on average: DuckDB rounds it out to whole blocks of 4 KiB."""
 MOST_GROUPS = 128
 """Row groups that are asked for, at most: the rest of a larger table is never touched."""
 
@@ -641,7 +647,7 @@ class CachedQueries(TableExperiment):
             engine=replace(plain.engine, column_gap_bytes=1 * MiB),
             trace=AccessTrace(
                 rows=tuple(group.rows for group in groups),
-                sizes=tuple(group.size_bytes + ROUNDED_BYTES * remote for group in groups),
+                sizes=tuple(group.size_bytes + FILE_BLOCK * remote for group in groups),
                 queries=settings["queries"],
                 skew=skews[settings["access"]],
                 memory_share=settings["memory_share"],

@@ -234,7 +234,7 @@ class Eliminating(TableExperiment):
         Of a row that no filter lets through, only what is filtered is decoded: row groups are cheaper to one query than
         to another of its flight.
         """
-        name, flight = self.value(settings, "flight"), self._flight_costs(settings)
+        name, flight = self.value(settings, "flight"), self._flight(settings)
         if name == _first(name):
             return flight
         return Calibration(
@@ -246,7 +246,7 @@ class Eliminating(TableExperiment):
             turns=5,
         )
 
-    def _flight_costs(self, settings: Settings) -> Calibration[Costs]:
+    def _flight(self, settings: Settings) -> Calibration[Costs]:
         """Return the calibration of a flight by its first query, which looks at every row in the generator's order.
 
         The prices of a row group and its rows come from warm runs, the others from small row groups: that of passing
@@ -284,7 +284,7 @@ class Eliminating(TableExperiment):
         """Return the calibrations of the table, of the flight and of the query."""
         needed = (
             *super().calibrations(settings)[:-1],
-            self._flight_costs(settings),
+            self._flight(settings),
             self.own_costs(settings),
         )
         return list({one.name: one for one in needed}.values())
