@@ -17,11 +17,10 @@ from readahead import devices
 from readahead.datasets.recipe import Recipe
 from readahead.errors import Cancelled
 from readahead.measure import calibrate
-from readahead.measure.calibrate import COLD, WARM, Calibration, Trial, engine, line
+from readahead.measure.calibrate import AT_ONCE, COLD, WARM, Calibration, Trial, engine, line
 from readahead.measure.case import Case
 from readahead.measure.run import EngineSettings
 from readahead.measure.sample import Sample
-from readahead.models import schedule
 from readahead.models.schedule import Costs, waking
 from readahead.running import Event, listening
 from readahead.storage.trace import Read
@@ -284,7 +283,7 @@ def test_the_engine_s_costs_are_positive_and_this_disk_is_calibrated_apart() -> 
     assert min(kept.values()) >= 0
     assert {name for name, value in kept.items() if value == 0} <= {
         "close_group_s",
-        "large_row_s",
+        "fresh_byte_s",
         "shared_read_s",
         "wake_s",
     }
@@ -297,10 +296,10 @@ def test_the_engine_s_costs_are_positive_and_this_disk_is_calibrated_apart() -> 
 
 
 @pytest.mark.usefixtures("_own_folder")
-def test_from_memory_large_row_groups_are_in_the_price_of_a_row_and_count_once() -> None:
-    engine("comments_narrow").keep(replace(Costs(), large_row_s=1e-9))
+def test_from_memory_nothing_is_read_into_fresh_memory() -> None:
+    engine("comments_narrow").keep(replace(Costs(), fresh_byte_s=1e-9))
     warm = engine("comments_narrow", WARM).run(turns=1)
-    assert warm.row_s > 0 and warm.large_row_s == 0
+    assert warm.row_s > 0 and warm.fresh_byte_s == 0
 
 
 def one_by_one(rows: int, pause_s: float) -> Trial:
@@ -329,7 +328,7 @@ def test_a_pause_between_two_reads_is_read_off_the_trace(rows: int) -> None:
 
 TAKES = {
     "plan_s": 0.5e-3, "open_s": 1e-3, "open_group_s": 8e-6, "read_s": 60e-6, "dispatch_s": 40e-6, "group_s": 50e-6,
-    "row_s": 7e-9, "large_row_s": 3e-9, "close_s": 0.2e-3, "wake_s": 0.3e-3, "shared_read_s": 0.11e-3,
+    "row_s": 7e-9, "fresh_byte_s": 0.0, "close_s": 0.2e-3, "wake_s": 0.3e-3, "shared_read_s": 0.11e-3,
 }  # fmt: skip
 
 
@@ -350,9 +349,8 @@ def timed(case: Case) -> Trial:
     for span in footer:
         now_s = read(span, now_s)
     now_s += takes["open_s"] + len(groups) * takes["open_group_s"]
-    decodes = {name: takes[name] for name in ("group_s", "row_s", "large_row_s")}
     rows = recipe.effective_row_group_rows
-    decode_s = schedule.decode_s(rows, **decodes)
+    decode_s = takes["group_s"] + rows * takes["row_s"]
     for number, spans in enumerate(groups):
         for at, span in enumerate(spans):
             if (
@@ -365,7 +363,7 @@ def timed(case: Case) -> Trial:
                 last = at + 1 == len(spans)
                 pause_s = takes["read_s"] + (decode_s if last else 0.0)
                 now_s = done_s + pause_s + TAKES["wake_s"] * waking(case.device.latency_s)
-    last_s = schedule.decode_s(recipe.rows % rows or rows, **decodes)
+    last_s = takes["group_s"] + (recipe.rows % rows or rows) * takes["row_s"]
     end_s = done_s + last_s + takes["close_s"]
     full_s = (len(groups) - 1) * decode_s + takes["shared_read_s"] * sum(map(len, groups))
     cpu_s = takes["plan_s"] + takes["open_s"] + len(groups) * takes["open_group_s"] + full_s + end_s - done_s
@@ -377,7 +375,7 @@ def timed(case: Case) -> Trial:
 
 @pytest.mark.parametrize("table", ["comments_narrow", "comments", "lineitem", "lineorder"])
 def test_many_in_flight_are_few_beside_the_row_groups_of_the_file(table: str) -> None:
-    crowded = [case for case in calibrate._engine_cases(table) if case.engine.queue_depth > 1]
+    crowded = [case for case in calibrate._engine_cases(table) if 1 < case.engine.queue_depth < AT_ONCE]
     assert len(crowded) == (5 if table == calibrate.KEYED else 3) and all(
         case.recipe.row_groups >= 4 * case.engine.queue_depth for case in crowded
     )
@@ -427,6 +425,18 @@ def test_the_costs_of_a_query_are_those_of_its_own_columns(columns: tuple[str, .
         "dispatch_s",
         "wake_s",
     }  # long waits are tried once for all queries
+
+
+def test_what_fresh_memory_takes_is_what_all_at_once_takes_longer_than_told() -> None:
+    """Columns whose bytes fit the memory that is used again show nothing, however long they take."""
+    known = replace(Costs(), row_s=1e-7)
+    (case,) = (one for one in calibrate._engine_cases("comments") if one.engine.queue_depth == AT_ONCE)
+    assert case.recipe.row_groups < AT_ONCE
+    for columns, price_s in {(): 3e-9, ("score",): 0.0}.items():
+        some = replace(case, columns=columns)
+        seconds = (some.predict(replace(known, fresh_byte_s=price_s)).finished_s * (1.0 if price_s else 2.0),)
+        sample = Sample(seconds=seconds, cpu_s=(0.0,), reads=(), bytes_read=0, where="nowhere")
+        assert calibrate._fresh_byte_s([Trial(case=some, sample=sample)], known) == pytest.approx(price_s)
 
 
 def test_a_line_goes_through_its_points() -> None:

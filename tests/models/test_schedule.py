@@ -8,13 +8,14 @@ import sys
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from readahead.devices import Device
 from readahead.models.reads import Reads, even_reads, spans_of
-from readahead.models.schedule import Costs, Timeline, Window, answer_order, simulate
+from readahead.models.schedule import Costs, Timeline, Window, answer_order, fresh_bytes, simulate
 from tools.bench.models import scan_in_simpy
 
 FREE = Costs(
@@ -102,12 +103,32 @@ def test_a_thread_that_slept_for_long_wakes_late_once_a_wait(latency_s: float, w
 
 
 @pytest.mark.parametrize(
-    ("rows", "dearer"), [(2_048, 0.0), (16_384, 0.0), (40_960, 0.5), (65_536, 1.0), (10**6, 1.0)]
+    ("sizes", "depth", "fresh"),
+    [
+        ([1_000_000] * 8, 3, [0] * 8),  # so much is there to use again
+        (
+            [1_000_000] * 6,
+            5,
+            [0, 0, 1_000_000, 1_000_000, 0, 0],
+        ),  # it fills, then the first gives its memory back
+        ([4_000_000] * 2, 1, [0] * 2),
+        ([3_000_000] * 4, 9, [1_000_000, 3_000_000, 3_000_000, 3_000_000]),
+        ([3_000_000, 0, 3_000_000], 3, [1_000_000, 0, 3_000_000]),  # what is passed over takes no place
+        ([7_000_000] * 2, 1, [3_500_000] * 2),
+        ([10_000_000] * 2, 1, [10_000_000] * 2),  # too large to be used again
+    ],
 )
-def test_the_rows_of_a_large_group_are_dearer(rows: int, dearer: float) -> None:
-    costs = replace(FREE, row_s=1e-8, large_row_s=2e-8)
-    told = run(FLASH, [[(0, 1)]], [rows], window=Window(slots=1, depth=1, threads=1), costs=costs)
-    assert told.decode_s == pytest.approx(rows * (1e-8 + dearer * 2e-8))
+def test_bytes_are_dearer_in_memory_that_held_nothing_before(
+    sizes: list[int], depth: int, fresh: list[int]
+) -> None:
+    """The window's first row groups, and those that are too large to leave their memory to the next."""
+    assert fresh_bytes(np.array(sizes), depth).tolist() == fresh
+    costs = replace(FREE, row_s=1e-8, fresh_byte_s=2e-9)
+    window = Window(slots=1, depth=depth, threads=1)
+    spans = [[(0, size)] if size else [] for size in sizes]
+    told = run(FLASH, spans, [10] * len(sizes), window=window, costs=costs)
+    read = sum(size > 0 for size in sizes)
+    assert told.decode_s == pytest.approx(read * 10 * 1e-8 + sum(fresh) * 2e-9)
 
 
 @pytest.mark.parametrize(

@@ -33,8 +33,7 @@ from readahead.errors import require_range
 from readahead.measure.case import Case
 from readahead.measure.run import EngineSettings, spare_threads
 from readahead.measure.sample import Sample, steady, this_machine
-from readahead.models import schedule
-from readahead.models.schedule import Costs
+from readahead.models.schedule import KEPT_BYTES, Costs
 from readahead.running import quietly, tell
 from readahead.storage import page_cache
 from readahead.storage.trace import Read
@@ -418,6 +417,12 @@ class Trial:
         """Return the rows of a full row group."""
         return self.case.recipe.effective_row_group_rows
 
+    @property
+    def group_bytes(self) -> float:
+        """Return the bytes that are read of a row group, on average."""
+        plan = self.case.plan()
+        return plan.data_bytes / plan.read_groups
+
     def pauses(self) -> list[tuple[Read, Read]]:
         """Return, for one read at a time, the last read of each row group, and the next one after it."""
         plan = self.case.plan()
@@ -490,7 +495,7 @@ def _warm_costs(table: str, trials: Sequence[Trial]) -> Costs:
         open_s=min(known.open_s, group_s),
         group_s=group_s,
         row_s=row_s,
-        large_row_s=0.0,  # the line goes through large groups too
+        fresh_byte_s=0.0,  # nothing is read into memory: it is there
     )
 
 
@@ -524,10 +529,12 @@ SHARED = QUICK.but(name="shared")
 """The same, read by a machine whose cores all decode."""
 SLOW = PROBE.but(latency_s=0.012)
 """So slow that a core falls asleep meanwhile."""
+AT_ONCE = 256
+"""So deep a queue that all row groups of a small file are under way."""
 
 
 def _scans(case: Case) -> list[Case]:
-    """Return the case's query on small files of its table, one read at a time, and many in flight."""
+    """Return the case's query on small files of its table, one read at a time, many in flight, and all at once."""
     spare, cores = spare_threads(), this_machine().cores
     return [
         replace(
@@ -539,11 +546,13 @@ def _scans(case: Case) -> list[Case]:
             time_scale=1.0,
         )
         for rows, depth, workers, device in (
-            (4_096, 1, spare, QUICK),
-            (schedule.SMALL_ROWS, 1, spare, PROBE),
-            (schedule.LARGE_ROWS, 1, spare, PROBE),
+            (16_384, 1, spare, PROBE),
             (2_048, 32, spare, PROBE),
+            (4_096, 1, spare, QUICK),
+            (32_768, 1, spare, PROBE),
+            (65_536, 1, spare, PROBE),
             (8_192, 8, spare, QUICK),
+            (16_384, AT_ONCE, spare, QUICK),
             (8_192, 8, cores, SHARED),
         )
     ]
@@ -558,7 +567,8 @@ def _engine_cases(table: str) -> list[Case]:
     scans = _scans(Case(recipe=Recipe(table=table), device=PROBE))
     if table != KEYED:
         return scans
-    return [*scans, replace(scans[1], device=SLOW), *(replace(scans[3], keys=keys) for keys in (20, 2_000))]
+    seldom, crowded = scans[:2]
+    return [*scans, replace(seldom, device=SLOW), *(replace(crowded, keys=keys) for keys in (20, 2_000))]
 
 
 def _engine_costs(trials: Sequence[Trial]) -> Costs:
@@ -583,35 +593,42 @@ def _scan_costs(trials: Sequence[Trial]) -> dict[str, float]:
     sharing = [t for t in trials if t.case.device == SHARED]
     awake = [t for t in trials if t.case.device != SHARED]
     one_by_one = [t for t in awake if t.case.engine.queue_depth == 1]
-    crowded = [t for t in awake if t.case.engine.queue_depth > 1]
+    crowded = [t for t in awake if 1 < t.case.engine.queue_depth < AT_ONCE]
     in_flight = {
         rows: float(np.median([t.per_group_s() for t in crowded if t.group_rows == rows]))
         for rows in {t.group_rows for t in crowded}
     }
     workers, small, large = crowded[0].case.window.threads, min(in_flight), max(in_flight)
-    pauses = [(float(t.group_rows), t.pause_s()) for t in one_by_one]
-    pause_s, row_s = line([(rows, took_s) for rows, took_s in pauses if rows <= schedule.SMALL_ROWS])
-    large_row_s = np.median(
-        [(took_s - pause_s) / rows for rows, took_s in pauses if rows > schedule.SMALL_ROWS]
-    )
+    used_again = [t for t in one_by_one if t.group_bytes <= KEPT_BYTES]
+    pause_s, row_s = line([(float(t.group_rows), t.pause_s()) for t in used_again])
     group_s = in_flight[large] * workers - large * row_s
     if in_flight[large] < 1.5 * in_flight[small]:  # decoding is hidden behind handing out, but not in a pause
         group_s = min(pause_s, group_s)
     group_s = max(1e-6, group_s)
     open_s, open_group_s = line([(float(t.case.recipe.row_groups), t.opening_s()) for t in awake])
-    rows_s = {"group_s": group_s, "row_s": row_s, "large_row_s": max(0.0, float(large_row_s) - row_s)}
-    close_s = [t.closing_s() - schedule.decode_s(t.last_rows, **rows_s) for t in one_by_one]
-    shared_s = [t.read_cpu_s(schedule.decode_s(t.group_rows, **rows_s)) for t in sharing]
-    return {
+    close_s = [t.closing_s() - group_s - t.last_rows * row_s for t in used_again]
+    shared_s = [t.read_cpu_s(group_s + t.group_rows * row_s) for t in sharing]
+    costs = {
         "plan_s": float(np.median([t.sample.reads[0].submitted_s for t in trials])),
         "open_s": open_s,
         "open_group_s": open_group_s,
         "read_s": max(1e-6, pause_s - group_s),
         "dispatch_s": in_flight[small] / next(t.reads_a_group for t in crowded if t.group_rows == small),
-        **rows_s,
+        "group_s": group_s,
+        "row_s": row_s,
         "close_s": max(1e-6, float(np.median(close_s))),
         "shared_read_s": max(0.0, float(np.median(shared_s))),
     }
+    at_once = [t for t in awake if t.case.engine.queue_depth == AT_ONCE]
+    return {**costs, "fresh_byte_s": _fresh_byte_s(at_once, Costs(**costs))}
+
+
+def _fresh_byte_s(trials: Sequence[Trial], costs: Costs) -> float:
+    """Return what the trials take longer than told, for each byte that they read into memory that held nothing."""
+    case = trials[0].case
+    none_s, some_s = (case.predict(replace(costs, fresh_byte_s=each_s)).finished_s for each_s in (0.0, 1e-9))
+    more_s = float(np.median([t.sample.median_s for t in trials])) - none_s
+    return max(0.0, 1e-9 * more_s / (some_s - none_s)) if some_s > none_s else 0.0
 
 
 def _reading_alike(costs: dict[str, float]) -> dict[str, float]:

@@ -66,7 +66,7 @@ def test_what_decoding_its_own_format_takes_is_seen_after_the_last_arrival(
     """A run that an engine with that share would have made: all of one row group is decoded when it is there."""
     case = EXPERIMENT.case(study.settings(stored=NATIVE, read_ahead=ON, row_group_rows=1_048_576))
     case.build()
-    parquet = Costs(row_s=2e-8, large_row_s=1e-8)
+    parquet = Costs(row_s=2e-8, fresh_byte_s=1e-8)
     arrived = Read(offset=0, size_bytes=1, thread=0, submitted_s=0.0, due_s=0.01, done_s=0.01)
     end_s = 0.01 + parquet.close_s + share * case.predict(parquet).decode_s
     made = Sample(seconds=(end_s,), cpu_s=(0.0,), reads=(arrived,), bytes_read=1, where="nowhere")

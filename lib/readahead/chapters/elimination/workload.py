@@ -33,7 +33,6 @@ from readahead.measure import calibrate
 from readahead.measure.calibrate import Calibration, Trial
 from readahead.measure.case import Case
 from readahead.measure.run import EngineSettings, Query, engine, profile
-from readahead.models import schedule
 from readahead.models.reads import Reads, filtered_reads
 from readahead.models.schedule import Costs
 from readahead.models.table_layout import VECTOR_ROWS
@@ -316,9 +315,7 @@ def _flight_costs(trials: Sequence[Trial]) -> Costs:
     # what a read takes is the same for every table: the rest of a pause is decoding
     read_s = min(calibrate.engine(calibrate.KEYED).ensure().read_s, pause_s)
     prices = {"group_s": max(1e-6, pause_s - read_s - one[0].group_rows * row_s), "row_s": row_s}
-    closings = [
-        (t, t.closing_s() - schedule.decode_s(t.last_rows, **prices, large_row_s=0.0)) for t in (*few, *one)
-    ]
+    closings = [(t, t.closing_s() - prices["group_s"] - t.last_rows * row_s) for t in (*few, *one)]
     close_s, close_group_s = _by_groups(closings)
     return replace(
         base,
@@ -329,7 +326,7 @@ def _flight_costs(trials: Sequence[Trial]) -> Costs:
         dispatch_s=float(np.median([t.per_group_s() / t.reads_a_group for t in many])),
         close_s=close_s,
         close_group_s=close_group_s,
-        large_row_s=0.0,
+        fresh_byte_s=0.0,
         **prices,
     )
 
