@@ -552,7 +552,7 @@ def _scans(case: Case) -> list[Case]:
             (32_768, 1, spare, PROBE),
             (65_536, 1, spare, PROBE),
             (8_192, 8, spare, QUICK),
-            (16_384, AT_ONCE, spare, QUICK),
+            (32_768, AT_ONCE, spare, QUICK),
             (8_192, 8, cores, SHARED),
         )
     ]

@@ -162,8 +162,10 @@ def _nodes(tree: Any) -> Iterator[dict[str, Any]]:
         yield from _nodes(node.get("children", []))
 
 
-WARM_UPS = 2
-"""Untimed runs before the first that counts: after one, a short scan still takes up to a third longer than later on."""
+SETTLED_S = 0.05
+"""So long untimed runs go on before the first that counts: up to then each takes less than the one before, the first a
+third more. They are as many as `WARM_UPS` says, from its first to its last."""
+WARM_UPS = 2, 8
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -282,11 +284,11 @@ def run_emulated(
     fragment_bytes: int = 0,
     time_scale: float = 1.0,
     repeats: int = 3,
-    warm_ups: int = WARM_UPS,
+    warm_ups: int | None = None,
 ) -> Sample:
-    """Measure a query on an emulated device, after `warm_ups` untimed runs without delays that warm everything else.
+    """Measure a query on an emulated device, after untimed runs without delays that warm everything else.
 
-    Raises `Cancelled` within half a second when asked to stop, and `DataError` for a damaged file.
+    They are `warm_ups` if given, else as many as it takes to settle. Raises `Cancelled` within half a second when asked to stop, and `DataError` for a damaged file.
     """
     kind = RemoteFileSystem if query.remote else EmulatedFileSystem
     filesystem = kind(device, fragment_bytes=fragment_bytes, time_scale=time_scale)
@@ -318,7 +320,7 @@ def _run(
     where: str,
     filesystem: EmulatedFileSystem | None = None,
     *,
-    warm_ups: int,
+    warm_ups: int | None,
     cold: bool = False,
 ) -> Sample:
     """Return the repeats as one sample; its reads, its profile and its answer are those of the steadiest."""
@@ -329,8 +331,11 @@ def _run(
             for statement in query.setup:
                 connection.execute(statement)
             with filesystem.instant() if filesystem else nullcontext():
-                for _ in range(warm_ups):
-                    once(connection, query, Stopwatch(filesystem))
+                least, most = WARM_UPS if warm_ups is None else (warm_ups, warm_ups)
+                settled_s = time.perf_counter() + SETTLED_S
+                for number in range(most):
+                    if number < least or time.perf_counter() < settled_s:
+                        once(connection, query, Stopwatch(filesystem))
             for _ in turns(repeats, f" on {where}"):
                 for statement in query.before:
                     connection.execute(statement)
