@@ -21,6 +21,7 @@ from readahead.measure.calibrate import AT_ONCE, COLD, WARM, Calibration, Trial,
 from readahead.measure.case import Case
 from readahead.measure.run import EngineSettings
 from readahead.measure.sample import Sample
+from readahead.models import schedule
 from readahead.models.schedule import Costs, waking
 from readahead.running import Event, listening
 from readahead.storage.trace import Read
@@ -283,6 +284,7 @@ def test_the_engine_s_costs_are_positive_and_this_disk_is_calibrated_apart() -> 
     assert min(kept.values()) >= 0
     assert {name for name, value in kept.items() if value == 0} <= {
         "close_group_s",
+        "first_row_s",
         "fresh_byte_s",
         "shared_read_s",
         "wake_s",
@@ -296,10 +298,10 @@ def test_the_engine_s_costs_are_positive_and_this_disk_is_calibrated_apart() -> 
 
 
 @pytest.mark.usefixtures("_own_folder")
-def test_from_memory_nothing_is_read_into_fresh_memory() -> None:
-    engine("comments_narrow").keep(replace(Costs(), fresh_byte_s=1e-9))
+def test_from_memory_no_row_is_dearer_than_another() -> None:
+    engine("comments_narrow").keep(replace(Costs(), first_row_s=1e-9, fresh_byte_s=1e-9))
     warm = engine("comments_narrow", WARM).run(turns=1)
-    assert warm.row_s > 0 and warm.fresh_byte_s == 0
+    assert warm.row_s > 0 and (warm.first_row_s, warm.fresh_byte_s) == (0, 0)
 
 
 def one_by_one(rows: int, pause_s: float) -> Trial:
@@ -328,7 +330,8 @@ def test_a_pause_between_two_reads_is_read_off_the_trace(rows: int) -> None:
 
 TAKES = {
     "plan_s": 0.5e-3, "open_s": 1e-3, "open_group_s": 8e-6, "read_s": 60e-6, "dispatch_s": 40e-6, "group_s": 50e-6,
-    "row_s": 7e-9, "fresh_byte_s": 0.0, "close_s": 0.2e-3, "wake_s": 0.3e-3, "shared_read_s": 0.11e-3,
+    "row_s": 7e-9, "first_row_s": 1e-9, "fresh_byte_s": 0.0, "close_s": 0.2e-3, "wake_s": 0.3e-3,
+    "shared_read_s": 0.11e-3,
 }  # fmt: skip
 
 
@@ -350,7 +353,8 @@ def timed(case: Case) -> Trial:
         now_s = read(span, now_s)
     now_s += takes["open_s"] + len(groups) * takes["open_group_s"]
     rows = recipe.effective_row_group_rows
-    decode_s = takes["group_s"] + rows * takes["row_s"]
+    prices = {name: takes[name] for name in ("group_s", "row_s", "first_row_s")}
+    decode_s = schedule.decode_s(rows, **prices)
     for number, spans in enumerate(groups):
         for at, span in enumerate(spans):
             if (
@@ -363,7 +367,7 @@ def timed(case: Case) -> Trial:
                 last = at + 1 == len(spans)
                 pause_s = takes["read_s"] + (decode_s if last else 0.0)
                 now_s = done_s + pause_s + TAKES["wake_s"] * waking(case.device.latency_s)
-    last_s = takes["group_s"] + (recipe.rows % rows or rows) * takes["row_s"]
+    last_s = schedule.decode_s(recipe.rows % rows or rows, **prices)
     end_s = done_s + last_s + takes["close_s"]
     full_s = (len(groups) - 1) * decode_s + takes["shared_read_s"] * sum(map(len, groups))
     cpu_s = takes["plan_s"] + takes["open_s"] + len(groups) * takes["open_group_s"] + full_s + end_s - done_s
@@ -418,13 +422,33 @@ def test_the_costs_of_a_query_are_those_of_its_own_columns(columns: tuple[str, .
     runs = {len(spans) for case in cases for spans in case.plan().groups}
     assert runs == ({2} if len(columns) == 2 else {1})
     found = calibrate._scan_costs([timed(case) for case in cases])
-    small_s = TAKES["group_s"] + 2_048 * TAKES["row_s"]  # handing out is hidden where decoding takes longer
+    prices = {name: TAKES[name] for name in ("group_s", "row_s", "first_row_s")}
+    small_s = schedule.decode_s(2_048, **prices)  # handing out is hidden where decoding takes longer
     assert TAKES["dispatch_s"] <= found.pop("dispatch_s") <= small_s
     assert found == pytest.approx({name: TAKES[name] for name in found}, rel=1e-3)
     assert found.keys() == TAKES.keys() - {
         "dispatch_s",
         "wake_s",
     }  # long waits are tried once for all queries
+
+
+@pytest.mark.parametrize(
+    ("long_s", "found"),
+    [
+        (32_768 * 5e-9 + 16_384 * 2e-9, (0.0, 5e-9, 2e-9)),
+        (32_768 * 7e-9, (0.0, 7e-9, 0.0)),
+        (32_768 * 9e-9, (0.0, 8e-9, 0.0)),
+        (0.0, (0.4e-3, 0.0, 0.0)),
+    ],
+    ids=["cheaper", "alike", "dearer", "nothing"],
+)
+def test_the_first_rows_of_a_row_group_are_dearer_or_all_are_alike(
+    long_s: float, found: tuple[float, float, float]
+) -> None:
+    pauses = [(rows, 0.2e-3 + rows * 7e-9) for rows in (4_096, 16_384)]
+    pause_s, row_s, first_row_s = calibrate._row_costs([*pauses, (32_768, 0.2e-3 + long_s)])
+    assert (row_s, first_row_s) == pytest.approx(found[1:], rel=0.2, abs=1e-9)
+    assert pause_s == pytest.approx(0.2e-3, rel=0.5)
 
 
 def test_what_fresh_memory_takes_is_what_all_at_once_takes_longer_than_told() -> None:

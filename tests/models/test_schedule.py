@@ -103,6 +103,16 @@ def test_a_thread_that_slept_for_long_wakes_late_once_a_wait(latency_s: float, w
 
 
 @pytest.mark.parametrize(
+    ("rows", "dearer", "took_s"),
+    [(8_192, 0.5, 12_288), (16_384, 2.0, 49_152), (32_768, 0.5, 40_960), (10**6, 0.0, 10**6)],
+)
+def test_the_first_rows_of_a_row_group_are_dearer(rows: int, dearer: float, took_s: float) -> None:
+    costs = replace(FREE, row_s=1e-8, first_row_s=dearer * 1e-8)
+    told = run(FLASH, [[(0, 1)]], [rows], window=Window(slots=1, depth=1, threads=1), costs=costs)
+    assert told.decode_s == pytest.approx(took_s * 1e-8)
+
+
+@pytest.mark.parametrize(
     ("sizes", "depth", "fresh"),
     [
         ([1_000_000] * 8, 3, [0] * 8),  # so much is there to use again

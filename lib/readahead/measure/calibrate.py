@@ -33,7 +33,8 @@ from readahead.errors import require_range
 from readahead.measure.case import Case
 from readahead.measure.run import EngineSettings, spare_threads
 from readahead.measure.sample import Sample, steady, this_machine
-from readahead.models.schedule import KEPT_BYTES, Costs
+from readahead.models import schedule
+from readahead.models.schedule import Costs
 from readahead.running import quietly, tell
 from readahead.storage import page_cache
 from readahead.storage.trace import Read
@@ -495,6 +496,7 @@ def _warm_costs(table: str, trials: Sequence[Trial]) -> Costs:
         open_s=min(known.open_s, group_s),
         group_s=group_s,
         row_s=row_s,
+        first_row_s=0.0,  # the line goes through large groups too
         fresh_byte_s=0.0,  # nothing is read into memory: it is there
     )
 
@@ -546,7 +548,7 @@ def _scans(case: Case) -> list[Case]:
             time_scale=1.0,
         )
         for rows, depth, workers, device in (
-            (16_384, 1, spare, PROBE),
+            (schedule.FIRST_ROWS, 1, spare, PROBE),
             (2_048, 32, spare, PROBE),
             (4_096, 1, spare, QUICK),
             (32_768, 1, spare, PROBE),
@@ -583,7 +585,7 @@ def _engine_costs(trials: Sequence[Trial]) -> Costs:
     keys = max(t.case.keys for t in lookups)
     many = [t for t in lookups if t.case.keys == keys]
     per_group_s = float(np.median([t.per_group_s() for t in many])) * many[0].case.window.threads
-    pruning_s = per_group_s - costs["group_s"] - many[0].group_rows * costs["row_s"]
+    pruning_s = per_group_s - costs["group_s"] - many[0].group_rows * (costs["row_s"] + costs["first_row_s"])
     keyed = {"plan_key_s": plan_key_s, "open_key_s": open_key_s, "prune_key_s": max(1e-10, pruning_s / keys)}
     return Costs(**{**costs, **keyed, "plan_s": plan_s, "wake_s": _wake_s(slow, quick)})
 
@@ -599,28 +601,47 @@ def _scan_costs(trials: Sequence[Trial]) -> dict[str, float]:
         for rows in {t.group_rows for t in crowded}
     }
     workers, small, large = crowded[0].case.window.threads, min(in_flight), max(in_flight)
-    used_again = [t for t in one_by_one if t.group_bytes <= KEPT_BYTES]
-    pause_s, row_s = line([(float(t.group_rows), t.pause_s()) for t in used_again])
-    group_s = in_flight[large] * workers - large * row_s
+    used_again = [t for t in one_by_one if t.group_bytes <= schedule.KEPT_BYTES]
+    pauses = [(t.group_rows, t.pause_s()) for t in used_again]
+    pause_s, row_s, first_row_s = _row_costs(pauses)
+    group_s = in_flight[large] * workers - large * (row_s + first_row_s)
     if in_flight[large] < 1.5 * in_flight[small]:  # decoding is hidden behind handing out, but not in a pause
         group_s = min(pause_s, group_s)
     group_s = max(1e-6, group_s)
     open_s, open_group_s = line([(float(t.case.recipe.row_groups), t.opening_s()) for t in awake])
-    close_s = [t.closing_s() - group_s - t.last_rows * row_s for t in used_again]
-    shared_s = [t.read_cpu_s(group_s + t.group_rows * row_s) for t in sharing]
+    prices = {"group_s": group_s, "row_s": row_s, "first_row_s": first_row_s}
+    close_s = [t.closing_s() - schedule.decode_s(t.last_rows, **prices) for t in used_again]
+    shared_s = [t.read_cpu_s(schedule.decode_s(t.group_rows, **prices)) for t in sharing]
     costs = {
         "plan_s": float(np.median([t.sample.reads[0].submitted_s for t in trials])),
         "open_s": open_s,
         "open_group_s": open_group_s,
         "read_s": max(1e-6, pause_s - group_s),
         "dispatch_s": in_flight[small] / next(t.reads_a_group for t in crowded if t.group_rows == small),
-        "group_s": group_s,
-        "row_s": row_s,
+        **prices,
         "close_s": max(1e-6, float(np.median(close_s))),
         "shared_read_s": max(0.0, float(np.median(shared_s))),
     }
     at_once = [t for t in awake if t.case.engine.queue_depth == AT_ONCE]
     return {**costs, "fresh_byte_s": _fresh_byte_s(at_once, Costs(**costs))}
+
+
+def _row_costs(pauses: Sequence[tuple[int, float]]) -> tuple[float, float, float]:
+    """Return the pause without rows, what a row adds to it, and what each of the first rows adds more.
+
+    A line goes through the pauses of short row groups, and from there another one to the longest. If that is not less
+    steep, one line goes through all of them.
+    """
+    pause_s, each_s = line([(float(rows), took_s) for rows, took_s in pauses if rows <= schedule.FIRST_ROWS])
+    longest = max(rows for rows, _ in pauses)
+    first_s, longest_s = (
+        float(np.median([took_s for at, took_s in pauses if at == rows]))
+        for rows in (schedule.FIRST_ROWS, longest)
+    )
+    row_s = (longest_s - first_s) / (longest - schedule.FIRST_ROWS)
+    if 0 < row_s < each_s:
+        return pause_s, row_s, each_s - row_s
+    return (*line([(float(rows), took_s) for rows, took_s in pauses]), 0.0)
 
 
 def _fresh_byte_s(trials: Sequence[Trial], costs: Costs) -> float:

@@ -288,7 +288,8 @@ def run_emulated(
 ) -> Sample:
     """Measure a query on an emulated device, after untimed runs without delays that warm everything else.
 
-    They are `warm_ups` if given, else as many as it takes to settle. Raises `Cancelled` within half a second when asked to stop, and `DataError` for a damaged file.
+    They are `warm_ups` if given, else as many as it takes to settle. Raises `Cancelled` within half a second when asked
+    to stop, and `DataError` for a damaged file.
     """
     kind = RemoteFileSystem if query.remote else EmulatedFileSystem
     filesystem = kind(device, fragment_bytes=fragment_bytes, time_scale=time_scale)

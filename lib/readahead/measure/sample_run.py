@@ -69,9 +69,8 @@ def guessed_costs(survey: Survey) -> Costs:
     thin, thick = (TABLES[name].bytes_per_row for name in ("comments_narrow", "comments"))
     here = survey.table.wanted_bytes / max(1, survey.table.rows)
     slope = max(0.0, wide.row_s - narrow.row_s) / (thick - thin)
-    return replace(
-        narrow, row_s=max(1e-9, narrow.row_s * min(1.0, here / thin), narrow.row_s + slope * (here - thin))
-    )
+    row_s = max(1e-9, narrow.row_s * min(1.0, here / thin), narrow.row_s + slope * (here - thin))
+    return replace(narrow, row_s=row_s, first_row_s=0.0)
 
 
 # -- the sample's files ----------------------------------------------------------------------------------

@@ -81,6 +81,8 @@ class Costs:
     """Decoding a row group, whatever its size."""
     row_s: float = 5e-9
     """Decoding a row of the wanted columns."""
+    first_row_s: float = 0.0
+    """The same, more, for each of the first `FIRST_ROWS` of a row group, where more values are new."""
     fresh_byte_s: float = 0.0
     """What a byte takes more to decode from memory that held nothing before, see `fresh_bytes`."""
     wake_s: float = 0.0
@@ -94,7 +96,13 @@ class Costs:
     """What a read takes of the worker that decodes it where every core has a worker and none is idle: whoever reads
     then has no core of his own."""
 
+    def mean_row_s(self, rows: float) -> float:
+        """Return what decoding a row takes in a row group of so many, on average."""
+        return decode_s(rows, 0.0, self.row_s, self.first_row_s) / rows
 
+
+FIRST_ROWS = 16_384
+"""As far as a row group's rows take `Costs.first_row_s` more."""
 REUSED_BYTES = 2_000_000
 """A scan finds so much memory that the one before it has just given back."""
 KEPT_BYTES, RETURNED_BYTES = 5_000_000, 9_000_000
@@ -237,6 +245,12 @@ def waking(waited_s: float) -> float:
     Pauses of scans after 1 to 40 ms, of three tables and of 4,096 to 65,536 rows, lie on this line.
     """
     return min(1.0, max(0.0, (waited_s - AWAKE_S) / (ASLEEP_S - AWAKE_S)))
+
+
+@compiled
+def decode_s(rows: float, group_s: float, row_s: float, first_row_s: float) -> float:
+    """Return the processor's seconds for a row group of so many rows."""
+    return group_s + rows * row_s + min(rows, FIRST_ROWS) * first_row_s
 
 
 @compiled
@@ -408,7 +422,8 @@ def _work_s(spans: Ints, ends: Ints, rows: Ints, depth: int, costs: Any, keys: i
         sizes[group] = spans[starts[group] : ends[group], 1].sum()
     fresh = fresh_bytes(sizes, depth)
     for group in range(len(rows)):
-        decoding_s = costs.group_s + rows[group] * costs.row_s + fresh[group] * costs.fresh_byte_s
+        decoding_s = decode_s(rows[group], costs.group_s, costs.row_s, costs.first_row_s)
+        decoding_s += fresh[group] * costs.fresh_byte_s
         is_read = ends[group] > starts[group]
         work_s[group] = (decoding_s if is_read else costs.skip_group_s) + keys * costs.prune_key_s
     return work_s

@@ -382,7 +382,9 @@ class CachedCase(Case):
         own_s = self._decoding_s() + lost * sum(trace.sizes) * copy_byte_s
         per_read = replace(
             costs,
-            **dict.fromkeys(("plan_s", "open_s", "open_group_s", "close_s", "group_s", "fresh_byte_s"), 0.0),
+            **dict.fromkeys(("plan_s", "open_s", "open_group_s", "close_s", "group_s"), 0.0),
+            first_row_s=0.0,
+            fresh_byte_s=0.0,
             dispatch_s=costs.dispatch_s / max(map(len, spans)),
             row_s=own_s / sum(trace.rows),
         )

@@ -326,6 +326,7 @@ def _flight_costs(trials: Sequence[Trial]) -> Costs:
         dispatch_s=float(np.median([t.per_group_s() / t.reads_a_group for t in many])),
         close_s=close_s,
         close_group_s=close_group_s,
+        first_row_s=0.0,
         fresh_byte_s=0.0,
         **prices,
     )

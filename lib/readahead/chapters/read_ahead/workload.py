@@ -193,7 +193,10 @@ NATIVE_SHARE = 0.5
 def _decoding(costs: Costs, share: float) -> Costs:
     """Return the costs with a share of those of decoding."""
     return replace(
-        costs, **{name: share * getattr(costs, name) for name in ("group_s", "row_s", "fresh_byte_s")}
+        costs,
+        **{
+            name: share * getattr(costs, name) for name in ("group_s", "row_s", "first_row_s", "fresh_byte_s")
+        },
     )
 
 
