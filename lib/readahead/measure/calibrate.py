@@ -533,6 +533,8 @@ SLOW = PROBE.but(latency_s=0.012)
 """So slow that a core falls asleep meanwhile."""
 AT_ONCE = 256
 """So deep a queue that all row groups of a small file are under way."""
+ENOUGH_BYTES = 5_000_000
+"""At 1 ns each they take longer than a scan's seconds scatter."""
 
 
 def _scans(case: Case) -> list[Case]:
@@ -645,11 +647,16 @@ def _row_costs(pauses: Sequence[tuple[int, float]]) -> tuple[float, float, float
 
 
 def _fresh_byte_s(trials: Sequence[Trial], costs: Costs) -> float:
-    """Return what the trials take longer than told, for each byte that they read into memory that held nothing."""
+    """Return what the trials take longer than told, for each byte that they read into memory that held nothing.
+
+    0 where those are too few to be told from noise.
+    """
     case = trials[0].case
+    if case.plan().data_bytes < schedule.REUSED_BYTES + ENOUGH_BYTES:
+        return 0.0
     none_s, some_s = (case.predict(replace(costs, fresh_byte_s=each_s)).finished_s for each_s in (0.0, 1e-9))
     more_s = float(np.median([t.sample.median_s for t in trials])) - none_s
-    return max(0.0, 1e-9 * more_s / (some_s - none_s)) if some_s > none_s else 0.0
+    return max(0.0, 1e-9 * more_s / (some_s - none_s))
 
 
 def _reading_alike(costs: dict[str, float]) -> dict[str, float]:
