@@ -162,7 +162,7 @@ def _nodes(tree: Any) -> Iterator[dict[str, Any]]:
         yield from _nodes(node.get("children", []))
 
 
-SETTLED_S = 0.05
+SETTLED_S = 0.07
 """So long untimed runs go on before the first that counts: up to then each takes less than the one before, the first a
 third more. They are as many as `WARM_UPS` says, from its first to its last."""
 WARM_UPS = 2, 8
