@@ -16,10 +16,14 @@ from readahead.chapters.cache_tiers import workload
 from readahead.chapters.cache_tiers.workload import (
     AMPLE,
     CACHE,
+    FILE_BLOCK,
     FULL,
+    LONG_CELLS,
+    RECIPES,
     AccessTrace,
     CacheCosts,
     CachedCase,
+    _case,
 )
 from readahead.datasets import inspect, store
 from readahead.datasets.recipe import Recipe
@@ -270,3 +274,15 @@ def test_a_read_takes_as_much_longer_as_it_copies_where_it_is_not_the_thread_tha
         for byte_s in (1e-9, 0.0)
     )
     assert np.diff(dear)[0] - np.diff(free)[0] == pytest.approx(scan.sizes[0] * 1e-9, rel=0.01)
+
+
+@pytest.mark.parametrize("name", LONG_CELLS)
+def test_a_cell_of_the_calibration_reads_from_the_device_what_it_is_told_to(name: str) -> None:
+    """And what is to come from the spill folder has no room in memory: a scan gets what its read-ahead holds."""
+    case = _case(RECIPES[-1], scan=True, **LONG_CELLS[name])
+    case.build()
+    size = sum(case.trace.sizes)
+    told = case.shares()[2] * size
+    assert case.measure(repeats=1).bytes_read == pytest.approx(told, rel=0.25, abs=2 * FILE_BLOCK)
+    room = int(str(case.settings("")["memory_limit"])[:-1]) - case.workspace_bytes
+    assert (room < size) == (LONG_CELLS[name]["memory"] < 1)

@@ -326,13 +326,16 @@ class CachedCase(Case):
         terms_s["disk"] += self.recall_s()
         return self._with_shared(terms_s)
 
-    def _with_shared(self, terms_s: dict[str, float]) -> Mapping[str, float]:
-        """Return the terms with the reads of the block that the last row group shares with the footer."""
+    def _with_shared(self, terms_s: dict[str, float], ahead_s: float = 0.0) -> Mapping[str, float]:
+        """Return the terms with the reads of the block that the last row group shares with the footer.
+
+        They are asked for `ahead_s` before they are needed.
+        """
         count = self.shared
         latency_s, transfer_s = laws.fetch_s(self.device, FILE_BLOCK, FILE_BLOCK, self.window.slots)
         for name, took_s in {
             "cpu": self.cache_costs.read_s,
-            "latency": latency_s,
+            "latency": max(0.0, latency_s - ahead_s),
             "transfer": transfer_s,
         }.items():
             terms_s[name] += count * took_s
@@ -346,15 +349,17 @@ class CachedCase(Case):
         trace, kept = self.trace, self.cache_costs
         memory, spilled, missed = self.shares()
         disk_s = spilled * kept.recall_byte_s + missed * self.evicting * self.spills * kept.dump_byte_s
+        decoding_s = self._decoding_s(kept.scan_purge_row_s * self.purging)
+        ahead = min(self.window.slots - 1, len(trace.sizes)) / len(trace.sizes)
         terms_s = {
-            "cpu": kept.scan_s + (memory + spilled) * self._decoding_s(kept.scan_purge_row_s * self.purging),
+            "cpu": kept.scan_s + (memory + spilled) * decoding_s,
             "disk": sum(trace.sizes) * disk_s * (kept.folder_ahead if self.window.slots > 1 else 1.0),
             **dict.fromkeys(("latency", "transfer"), 0.0),
         }
         if missed > 0:
             for name, took_s in self.missed_scan(costs).path_s.items():
                 terms_s[name] = terms_s.get(name, 0.0) + missed * took_s
-        return self._with_shared(terms_s)
+        return self._with_shared(terms_s, ahead * decoding_s)
 
     def _decoding_s(self, purge_row_s: float = 0.0) -> float:
         """Return the seconds in which a scan decodes all row groups; where it may fetch ahead, others take a part."""
@@ -464,8 +469,8 @@ LONG_CELLS: dict[str, dict[str, Any]] = {
     "free": {"memory": AMPLE, "groups": 12, "run": 1}, "fetched": {"memory": 0.5, "groups": 12},
     "recalled": {"memory": 0.5, "groups": 12, "spills": True},
     "dumped": {"memory": 0.5, "groups": 12, "spills": True, "run": 1},
-    "fetched_ahead": {"memory": 0.5, "groups": 12, "depth": 4},
-    "recalled_ahead": {"memory": 0.5, "groups": 12, "spills": True, "depth": 4},
+    "fetched_ahead": {"memory": 0.5, "groups": 18, "depth": 4},
+    "recalled_ahead": {"memory": 0.5, "groups": 18, "spills": True, "depth": 4},
 }  # fmt: skip
 """Scans of the longer row groups: of one of them, from nearly full memory, fetched into free memory, fetched again,
 from the spill folder, and fetched while that is written to; and read ahead: fetched again, from the spill folder. From
