@@ -115,15 +115,15 @@ def test_the_first_rows_of_a_row_group_are_dearer(rows: int, dearer: float, took
 @pytest.mark.parametrize(
     ("sizes", "depth", "fresh"),
     [
-        ([1_000_000] * 8, 3, [0] * 8),  # so much is there to use again
+        ([1_000_000] * 8, 5, [0] * 8),  # so much is there to use again
         (
-            [1_000_000] * 6,
+            [2_000_000] * 6,
             5,
-            [0, 0, 1_000_000, 1_000_000, 0, 0],
-        ),  # it fills, then the first gives its memory back
-        ([4_000_000] * 2, 1, [0] * 2),
-        ([3_000_000] * 4, 9, [1_000_000, 3_000_000, 3_000_000, 3_000_000]),
-        ([3_000_000, 0, 3_000_000], 3, [1_000_000, 0, 3_000_000]),  # what is passed over takes no place
+            [0, 0, 1_500_000, 2_000_000, 0, 0],
+        ),  # it fills; then the first gives its memory back
+        ([4_900_000] * 2, 1, [0] * 2),
+        ([3_000_000] * 4, 9, [0, 1_500_000, 3_000_000, 3_000_000]),
+        ([4_000_000, 0, 3_000_000], 3, [0, 0, 2_500_000]),  # what is passed over takes no place
         ([7_000_000] * 2, 1, [3_500_000] * 2),
         ([10_000_000] * 2, 1, [10_000_000] * 2),  # too large to be used again
     ],
@@ -139,6 +139,16 @@ def test_bytes_are_dearer_in_memory_that_held_nothing_before(
     told = run(FLASH, spans, [10] * len(sizes), window=window, costs=costs)
     read = sum(size > 0 for size in sizes)
     assert told.decode_s == pytest.approx(read * 10 * 1e-8 + sum(fresh) * 2e-9)
+
+
+@pytest.mark.parametrize(
+    ("latency_s", "share"), [(0.001, 0.0), (0.004, 0.0), (0.02, 0.5), (0.036, 1.0), (1.0, 1.0)]
+)
+def test_bytes_are_dearer_in_memory_that_waited_for_them_for_long(latency_s: float, share: float) -> None:
+    costs = replace(FREE, row_s=1e-8, fresh_byte_s=2e-9)
+    window = Window(slots=1, depth=1, threads=1)
+    told = run(FLASH.but(latency_s=latency_s), [[(0, 1_000)]] * 3, [10] * 3, window=window, costs=costs)
+    assert told.decode_s == pytest.approx(3 * (10 * 1e-8 + share * 1_000 * 2e-9), rel=1e-3)
 
 
 @pytest.mark.parametrize(

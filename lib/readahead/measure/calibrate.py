@@ -529,8 +529,8 @@ QUICK = PROBE.but(latency_s=0.00025)
 """So quick that with eight reads in flight it is the engine that is waited for."""
 SHARED = QUICK.but(name="shared")
 """The same, read by a machine whose cores all decode."""
-SLOW = PROBE.but(latency_s=0.012)
-"""So slow that a core falls asleep meanwhile."""
+SLOW = PROBE.but(latency_s=schedule.COLD_S)
+"""So slow that a core falls asleep meanwhile, and that others use its caches."""
 AT_ONCE = 256
 """So deep a queue that all row groups of a small file are under way."""
 ENOUGH_BYTES = 5_000_000
@@ -572,7 +572,8 @@ def _engine_cases(table: str) -> list[Case]:
     if table != KEYED:
         return scans
     seldom, crowded = scans[:2]
-    return [*scans, replace(seldom, device=SLOW), *(replace(crowded, keys=keys) for keys in (20, 2_000))]
+    slow = replace(seldom, device=SLOW, recipe=replace(seldom.recipe, row_group_rows=131_072))
+    return [*scans, slow, *(replace(crowded, keys=keys) for keys in (20, 2_000))]
 
 
 def _engine_costs(trials: Sequence[Trial]) -> Costs:
@@ -589,7 +590,7 @@ def _engine_costs(trials: Sequence[Trial]) -> Costs:
     per_group_s = float(np.median([t.per_group_s() for t in many])) * many[0].case.window.threads
     pruning_s = per_group_s - costs["group_s"] - many[0].group_rows * (costs["row_s"] + costs["first_row_s"])
     keyed = {"plan_key_s": plan_key_s, "open_key_s": open_key_s, "prune_key_s": max(1e-10, pruning_s / keys)}
-    return Costs(**{**costs, **keyed, "plan_s": plan_s, "wake_s": _wake_s(slow, quick)})
+    return Costs(**{**costs, **keyed, "plan_s": plan_s, **_waiting_costs(slow, costs)})
 
 
 def _scan_costs(trials: Sequence[Trial]) -> dict[str, float]:
@@ -649,11 +650,11 @@ def _row_costs(pauses: Sequence[tuple[int, float]]) -> tuple[float, float, float
 def _fresh_byte_s(trials: Sequence[Trial], costs: Costs) -> float:
     """Return what the trials take longer than told, for each byte that they read into memory that held nothing.
 
-    0 where those are too few to be told from noise.
+    Where those are too few to be told from noise, it is what the bytes of `KEYED` take.
     """
     case = trials[0].case
     if case.plan().data_bytes < schedule.REUSED_BYTES + ENOUGH_BYTES:
-        return 0.0
+        return engine(KEYED).costs().fresh_byte_s
     none_s, some_s = (case.predict(replace(costs, fresh_byte_s=each_s)).finished_s for each_s in (0.0, 1e-9))
     more_s = float(np.median([t.sample.median_s for t in trials])) - none_s
     return max(0.0, 1e-9 * more_s / (some_s - none_s))
@@ -674,11 +675,16 @@ def _reading_alike(costs: dict[str, float]) -> dict[str, float]:
     return {**costs, "dispatch_s": dispatch_s, "read_s": read_s, "group_s": pause_s - read_s}
 
 
-def _wake_s(slow: Sequence[Trial], quick: Sequence[Trial]) -> float:
-    """Return what a pause after a long wait takes more than one after a short wait for the same row groups."""
-    alike = [t for t in quick if t.case == replace(slow[0].case, device=t.case.device)]
-    slow_s, quick_s = (float(np.median([t.pause_s() for t in trials])) for trials in (slow, alike))
-    return max(0.0, slow_s - quick_s)
+def _waiting_costs(slow: Sequence[Trial], costs: dict[str, float]) -> dict[str, float]:
+    """Return, by name, what a long wait takes more: the opening shows what waking does, a pause what the bytes do."""
+    case = slow[0].case
+    open_s = costs["open_s"] + case.recipe.row_groups * costs["open_group_s"]
+    wakes_s = float(np.median([t.opening_s() for t in slow])) - open_s - costs["read_s"]
+    wake_s = max(0.0, wakes_s / (1 + schedule.OWN_WAKE))
+    prices = {name: costs[name] for name in ("group_s", "row_s", "first_row_s")}
+    pause_s = costs["read_s"] + schedule.decode_s(slow[0].group_rows, **prices) + wake_s
+    more_s = float(np.median([t.pause_s() for t in slow])) - pause_s
+    return {"wake_s": wake_s, "fresh_byte_s": max(0.0, more_s / slow[0].group_bytes)}
 
 
 def line(points: Sequence[tuple[float, float]]) -> tuple[float, float]:
