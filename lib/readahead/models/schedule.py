@@ -447,7 +447,7 @@ def _fresh(memory: tuple[Ints, Floats], group: int, first: int, reads_s: Floats)
     sizes, fresh = memory
     if sizes[group] == 0:
         return 0.0
-    return max(fresh[group], sizes[group] * cold(reads_s[first, 1] - reads_s[first, 0]))
+    return float(max(fresh[group], sizes[group] * cold(reads_s[first, 1] - reads_s[first, 0])))
 
 
 @compiled
