@@ -321,17 +321,14 @@ def _scan(
     has_late, has_probes, waited_s = len(late) > 0, len(probes) > 0, 0.0
     ordered = has_late or has_probes
     work_s, shared_s = _work_s(counts, rows, costs, keys), sharing * costs.shared_read_s * counts
-    memory = _memory(spans, ends, depth)
+    memory, there = _memory(spans, ends, depth), _rows(len(rows), issue)
     workers, worker_order = _rows(threads, issue), queue_of(threads)
-    places, place_order, there = _rows(depth, issue), queue_of(depth), _rows(len(rows), issue)
+    places, place_order = _rows(depth, issue), queue_of(depth)
     last, seeks, group, passed, asker, filtered = len(rows), 0, 0, 0, -1, 0
     full, whose = _at_once(ends, min(depth, last), 0 if ordered else slot_count)
     slots = (_rows(slot_count, issue), queue_of(slot_count), np.full(slot_count, opened_s))
-    asked, moved_on, gate = (
-        _rows(last, issue),
-        _rows(last, issue),
-        _rows(1, spend(issue, engine_s=-costs.dispatch_s)),
-    )
+    asked, moved_on = _rows(last, issue), _rows(last, issue)
+    gate = _rows(1, spend(issue, engine_s=-costs.dispatch_s))
     of = np.repeat(np.arange(last), np.diff(np.append(0, ends)))
     hands = (device, costs, (spans, of, ends, early, whose), slots, gate, (asked, moved_on), there, reads_s)
     for step in range(last + depth):
