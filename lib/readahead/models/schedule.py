@@ -328,8 +328,7 @@ def _scan(
     full, whose = _at_once(ends, min(depth, last), 0 if ordered else slot_count)
     slots = (_rows(slot_count, issue), queue_of(slot_count), np.full(slot_count, opened_s))
     asked, moved_on = _rows(last, issue), _rows(last, issue)
-    gate = _rows(1, spend(issue, engine_s=-costs.dispatch_s))
-    of = np.repeat(np.arange(last), np.diff(np.append(0, ends)))
+    of, gate = np.repeat(np.arange(last), counts), _rows(1, spend(issue, engine_s=-costs.dispatch_s))
     hands = (device, costs, (spans, of, ends, early, whose), slots, gate, (asked, moved_on), there, reads_s)
     for step in range(last + depth):
         # who asks for filters asks as long as the window has a place, and decodes only then
