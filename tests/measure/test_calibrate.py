@@ -452,7 +452,7 @@ def test_the_first_rows_of_a_row_group_are_dearer_or_all_are_alike(
 
 
 def test_what_fresh_memory_takes_is_what_all_at_once_takes_longer_than_told() -> None:
-    """Columns whose bytes fit the memory that is used again show nothing, however long they take."""
+    """Columns whose bytes fit the memory that is used again show nothing: theirs is `KEYED`'s, here none."""
     known = replace(Costs(), row_s=1e-7)
     (case,) = (one for one in calibrate._engine_cases("comments") if one.engine.queue_depth == AT_ONCE)
     assert case.recipe.row_groups < AT_ONCE

@@ -116,11 +116,7 @@ def test_the_first_rows_of_a_row_group_are_dearer(rows: int, dearer: float, took
     ("sizes", "depth", "fresh"),
     [
         ([1_000_000] * 8, 5, [0] * 8),  # so much is there to use again
-        (
-            [2_000_000] * 6,
-            5,
-            [0, 0, 1_500_000, 2_000_000, 0, 0],
-        ),  # it fills; then the first gives its memory back
+        ([2_000_000] * 6, 5, [0, 0, 1_500_000, 2_000_000, 0, 0]),  # until the first gives its memory back
         ([4_900_000] * 2, 1, [0] * 2),
         ([3_000_000] * 4, 9, [0, 1_500_000, 3_000_000, 3_000_000]),
         ([4_000_000, 0, 3_000_000], 3, [0, 0, 2_500_000]),  # what is passed over takes no place

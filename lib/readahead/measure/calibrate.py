@@ -588,7 +588,7 @@ def _engine_costs(trials: Sequence[Trial]) -> Costs:
     keys = max(t.case.keys for t in lookups)
     many = [t for t in lookups if t.case.keys == keys]
     per_group_s = float(np.median([t.per_group_s() for t in many])) * many[0].case.window.threads
-    pruning_s = per_group_s - costs["group_s"] - many[0].group_rows * (costs["row_s"] + costs["first_row_s"])
+    pruning_s = per_group_s - Costs(**costs).decode_s(many[0].group_rows)
     keyed = {"plan_key_s": plan_key_s, "open_key_s": open_key_s, "prune_key_s": max(1e-10, pruning_s / keys)}
     return Costs(**{**costs, **keyed, "plan_s": plan_s, **_waiting_costs(slow, costs)})
 
@@ -613,8 +613,9 @@ def _scan_costs(trials: Sequence[Trial]) -> dict[str, float]:
     group_s = max(1e-6, group_s)
     open_s, open_group_s = line([(float(t.case.recipe.row_groups), t.opening_s()) for t in awake])
     prices = {"group_s": group_s, "row_s": row_s, "first_row_s": first_row_s}
-    close_s = [t.closing_s() - schedule.decode_s(t.last_rows, **prices) for t in used_again]
-    shared_s = [t.read_cpu_s(schedule.decode_s(t.group_rows, **prices)) for t in sharing]
+    decode_s = Costs(**prices).decode_s
+    close_s = [t.closing_s() - decode_s(t.last_rows) for t in used_again]
+    shared_s = [t.read_cpu_s(decode_s(t.group_rows)) for t in sharing]
     costs = {
         "plan_s": float(np.median([t.sample.reads[0].submitted_s for t in trials])),
         "open_s": open_s,
@@ -637,12 +638,9 @@ def _row_costs(pauses: Sequence[tuple[int, float]]) -> tuple[float, float, float
     """
     pause_s, each_s = line([(float(rows), took_s) for rows, took_s in pauses if rows <= schedule.FIRST_ROWS])
     longest = max(rows for rows, _ in pauses)
-    first_s, longest_s = (
-        float(np.median([took_s for at, took_s in pauses if at == rows]))
-        for rows in (schedule.FIRST_ROWS, longest)
-    )
-    row_s = (longest_s - first_s) / (longest - schedule.FIRST_ROWS)
-    if 0 < row_s < each_s:
+    ends = (schedule.FIRST_ROWS, longest)
+    _, row_s = line([(float(rows), took_s) for rows, took_s in pauses if rows in ends])
+    if 1e-10 < row_s < each_s:
         return pause_s, row_s, each_s - row_s
     return (*line([(float(rows), took_s) for rows, took_s in pauses]), 0.0)
 
@@ -681,8 +679,7 @@ def _waiting_costs(slow: Sequence[Trial], costs: dict[str, float]) -> dict[str, 
     open_s = costs["open_s"] + case.recipe.row_groups * costs["open_group_s"]
     wakes_s = float(np.median([t.opening_s() for t in slow])) - open_s - costs["read_s"]
     wake_s = max(0.0, wakes_s / (1 + schedule.OWN_WAKE))
-    prices = {name: costs[name] for name in ("group_s", "row_s", "first_row_s")}
-    pause_s = costs["read_s"] + schedule.decode_s(slow[0].group_rows, **prices) + wake_s
+    pause_s = costs["read_s"] + Costs(**costs).decode_s(slow[0].group_rows) + wake_s
     more_s = float(np.median([t.pause_s() for t in slow])) - pause_s
     return {"wake_s": wake_s, "fresh_byte_s": max(0.0, more_s / slow[0].group_bytes)}
 

@@ -164,8 +164,9 @@ def _nodes(tree: Any) -> Iterator[dict[str, Any]]:
 
 SETTLED_S = 0.07
 """So long untimed runs go on before the first that counts: up to then each takes less than the one before, the first a
-third more. They are as many as `WARM_UPS` says, from its first to its last."""
+third more."""
 WARM_UPS = 2, 8
+"""They are so many at least, and at most."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -335,8 +336,9 @@ def _run(
                 least, most = WARM_UPS if warm_ups is None else (warm_ups, warm_ups)
                 settled_s = time.perf_counter() + SETTLED_S
                 for number in range(most):
-                    if number < least or time.perf_counter() < settled_s:
-                        once(connection, query, Stopwatch(filesystem))
+                    if number >= least and time.perf_counter() >= settled_s:
+                        break
+                    once(connection, query, Stopwatch(filesystem))
             for _ in turns(repeats, f" on {where}"):
                 for statement in query.before:
                     connection.execute(statement)

@@ -64,6 +64,12 @@ class Reads:
         return np.diff(self.ends, prepend=0)
 
     @functools.cached_property
+    def sizes(self) -> Ints:
+        """Return the bytes that are read of each row group."""
+        before = np.append(0, np.cumsum(self.spans[:, 1]))
+        return np.diff(before[self.ends], prepend=0)
+
+    @functools.cached_property
     def is_read(self) -> NDArray[np.bool_]:
         """Return whether each row group is read."""
         return self.counts > 0

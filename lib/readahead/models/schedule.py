@@ -96,9 +96,9 @@ class Costs:
     """What a read takes of the worker that decodes it where every core has a worker and none is idle: whoever reads
     then has no core of his own."""
 
-    def mean_row_s(self, rows: float) -> float:
-        """Return what decoding a row takes in a row group of so many, on average."""
-        return decode_s(rows, 0.0, self.row_s, self.first_row_s) / rows
+    def decode_s(self, rows: float) -> float:
+        """Return the seconds in which a row group of so many rows is decoded."""
+        return float(decode_s(rows, self.group_s, self.row_s, self.first_row_s))
 
 
 FIRST_ROWS = 16_384
@@ -193,6 +193,7 @@ def simulate(
             reads.spans,
             reads.ends,
             reads.counts,
+            reads.sizes,
             reads.rows,
             reads.probes,
             reads.late,
@@ -314,14 +315,14 @@ def _scan(
     device: DeviceState, reads: Any, window: tuple[int, int, int, float], costs: Any, keys: int
 ) -> tuple[float, Moment, int, Floats]:
     """Return when it was open, the end, the seeks since and the seconds of decoding; fill `reads_s` and `groups_s`."""
-    footer, spans, ends, counts, rows, probes, late, reads_s, groups_s = reads
+    footer, spans, ends, counts, sizes, rows, probes, late, reads_s, groups_s = reads
     early, (slot_count, depth, threads, sharing) = ends - late if len(late) else ends, window
     opened_s = _open(device, footer, len(rows), costs, keys)
     issue = end = Moment(opened_s, 0.0, 0.0, 0.0, 0.0, 0.0)
     has_late, has_probes, waited_s = len(late) > 0, len(probes) > 0, 0.0
     ordered = has_late or has_probes
     work_s, shared_s = _work_s(counts, rows, costs, keys), sharing * costs.shared_read_s * counts
-    memory, there = _memory(spans, ends, depth), _rows(len(rows), issue)
+    fresh, there = fresh_bytes(sizes, depth), _rows(len(rows), issue)
     workers, worker_order = _rows(threads, issue), queue_of(threads)
     places, place_order = _rows(depth, issue), queue_of(depth)
     last, seeks, group, passed, asker, filtered = len(rows), 0, 0, 0, -1, 0
@@ -340,7 +341,7 @@ def _scan(
             if has_late and not has_probes and step < group + depth - (waited_s == 0.0):
                 break  # its worker would ask for late reads only when others, not yet passed out, have been asked for
             done, seeks = _read_late(device, done, costs, spans, (early[group], ends[group]), reads_s, seeks)
-            work_s[group] += costs.fresh_byte_s * _fresh(memory, group, ends[group] - counts[group], reads_s)
+            work_s[group] += _fresh_s(costs, sizes[group], fresh[group], ends[group] - counts[group], reads_s)
             done = spend(done, cpu_s=work_s[group] + (0.0 if waited_s else shared_s[group]))
             groups_s[group, 0], groups_s[group, 1] = begun.time_s, done.time_s
             if worker == asker and step < last:
@@ -428,22 +429,11 @@ def answer_order(count: int) -> Ints:
 
 
 @compiled
-def _memory(spans: Ints, ends: Ints, depth: int) -> tuple[Ints, Floats]:
-    """Return the bytes that are read of each row group, and those of them in memory that held nothing before."""
-    sizes, start = np.zeros(len(ends), np.int64), 0
-    for group in range(len(ends)):
-        sizes[group] = spans[start : ends[group], 1].sum()
-        start = ends[group]
-    return sizes, fresh_bytes(sizes, depth)
-
-
-@compiled
-def _fresh(memory: tuple[Ints, Floats], group: int, first: int, reads_s: Floats) -> float:
-    """Return the bytes of a row group that are decoded as from fresh memory; `first` is its first read."""
-    sizes, fresh = memory
-    if sizes[group] == 0:
+def _fresh_s(costs: Any, size: int, fresh: float, first: int, reads_s: Floats) -> float:
+    """Return what a row group takes more to decode whose memory is fresh or has waited; `first` is its first read."""
+    if size == 0:
         return 0.0
-    return float(max(fresh[group], sizes[group] * cold(reads_s[first, 1] - reads_s[first, 0])))
+    return float(costs.fresh_byte_s * max(fresh, size * cold(reads_s[first, 1] - reads_s[first, 0])))
 
 
 @compiled

@@ -88,23 +88,23 @@ def core_rate(study: Study, report: str = EVERY) -> Applied:
     """Return the law of the bytes a second that one worker gets through of a query."""
     settings = study.settings(report=report, **WARM)
     costs, recipe = EXPERIMENT.costs(settings), EXPERIMENT.case(settings).recipe
-    row_s = costs.mean_row_s(recipe.rows / recipe.row_groups)
-    cpu_s = recipe.rows * row_s + recipe.row_groups * costs.group_s
+    cpu_s = recipe.row_groups * costs.decode_s(recipe.rows / recipe.row_groups)
     return Applied(laws.rate_per_core, cpu_s=cpu_s, size_bytes=EXPERIMENT.work(settings))
 
 
 def dear_law(study: Study) -> Applied:
     """Return the law of the processor time of Query 1 over that of one sum."""
-    dear, cheap = (EXPERIMENT.costs(study.settings(report=report, **WARM)) for report in (QUERY_1, SUM))
+    both = [EXPERIMENT.costs(study.settings(report=report, **WARM)) for report in (QUERY_1, SUM)]
     recipe = EXPERIMENT.case(study.settings(**WARM)).recipe
     group_rows = recipe.rows / recipe.row_groups
+    dear_row_s, cheap_row_s = ((costs.decode_s(group_rows) - costs.group_s) / group_rows for costs in both)
     return Applied(
         laws.times_as_dear,
         rows=recipe.rows,
         row_groups=recipe.row_groups,
-        dear_row_s=dear.mean_row_s(group_rows),
-        cheap_row_s=cheap.mean_row_s(group_rows),
-        group_s=cheap.group_s,
+        dear_row_s=dear_row_s,
+        cheap_row_s=cheap_row_s,
+        group_s=both[1].group_s,
     )
 
 

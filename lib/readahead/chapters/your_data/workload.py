@@ -103,7 +103,7 @@ class YourData(Experiment):
         """Return the law of the query's time with the numbers of its reads, its device and its engine."""
         case, reads = self.case(settings), self.plan(settings)
         rows, groups = int(reads.rows[reads.is_read].sum()), reads.read_groups
-        decode_s = rows * case.costs.mean_row_s(rows / groups) + groups * case.costs.group_s
+        decode_s = groups * case.costs.decode_s(rows / groups)
         return query_law(reads, case.device, case.window, case.costs, self.model(settings), decode_s)
 
     def measure(self, settings: Settings, repeats: int = 3) -> Sample:
