@@ -116,10 +116,10 @@ def test_the_first_rows_of_a_row_group_are_dearer(rows: int, dearer: float, took
     ("sizes", "depth", "fresh"),
     [
         ([1_000_000] * 8, 5, [0] * 8),  # so much is there to use again
-        ([2_000_000] * 6, 5, [0, 0, 1_500_000, 2_000_000, 0, 0]),  # until the first gives its memory back
+        ([2_000_000] * 6, 5, [2_000_000] * 4 + [0, 0]),  # until the first gives its memory back
+        ([2_750_000] * 4, 3, [1_375_000] * 2 + [0, 0]),
         ([4_900_000] * 2, 1, [0] * 2),
-        ([3_000_000] * 4, 9, [0, 1_500_000, 3_000_000, 3_000_000]),
-        ([4_000_000, 0, 3_000_000], 3, [0, 0, 2_500_000]),  # what is passed over takes no place
+        ([4_000_000, 0, 3_000_000, 1], 3, [4_000_000, 0, 3_000_000, 0]),  # what is passed over takes no place
         ([7_000_000] * 2, 1, [3_500_000] * 2),
         ([10_000_000] * 2, 1, [10_000_000] * 2),  # too large to be used again
     ],
@@ -148,11 +148,39 @@ def test_bytes_are_dearer_in_memory_that_waited_for_them_for_long(latency_s: flo
 
 
 @pytest.mark.parametrize(
+    ("depth", "decode_s", "took_s"),
+    [
+        (1, 0.0005, 4 * (0.001 + 0.002 + 0.0005)),
+        (2, 0.0005, 2 * (0.001 + 0.002) + 3 * 0.0005),  # copied beside each other, and beside decoding
+        (2, 0.004, 0.001 + 0.002 + 4 * 0.004),
+    ],
+)
+def test_whoever_has_read_copies_before_it_is_decoded_and_before_it_reads_again(
+    depth: int, decode_s: float, took_s: float
+) -> None:
+    """Four row groups of 1 MB at 2 ns a byte, by slots that have to wait for 1 ms."""
+    costs = replace(FREE, copy_byte_s=2e-9, group_s=decode_s)
+    assert scan(FLASH, [1_000_000] * 4, slots=depth, depth=depth, costs=costs) == pytest.approx(
+        took_s, rel=1e-3
+    )
+
+
+@pytest.mark.parametrize("threads", [1, 2, 4])
+def test_each_worker_beyond_the_first_is_woken_and_its_part_is_put_together(threads: int) -> None:
+    window = Window(slots=8, depth=8, threads=threads)
+    plain_s, took_s = (
+        run(FLASH, [[(at, 1)] for at in range(8)], [1] * 8, window=window, costs=costs).finished_s
+        for costs in (FREE, replace(FREE, worker_s=0.0003))
+    )
+    assert took_s - plain_s == pytest.approx((threads - 1) * 0.0003)
+
+
+@pytest.mark.parametrize(
     ("workers", "cores", "slots", "more_s"),
     [
         (2, 2, 24, 3 * 0.0006),  # of the four row groups of a worker it has waited for the first
         (2, 3, 24, 0.0),  # a core is left for whoever reads
-        (4, 2, 24, 1 * 0.0012),  # of two row groups for the first, and two workers share a core
+        (4, 2, 24, 0.0012 + 0.0002),  # two workers share a core, which is free for 1 ms before the first
         (2, 2, 1, 0.0),  # the workers wait for the device each time: so long their cores are free
     ],
 )

@@ -424,6 +424,23 @@ class Trial:
         plan = self.case.plan()
         return plan.data_bytes / plan.read_groups
 
+    @property
+    def read_bytes(self) -> float:
+        """Return the bytes of a read, on average."""
+        plan = self.case.plan()
+        return plan.data_bytes / len(plan.spans)
+
+    @property
+    def last_read_bytes(self) -> float:
+        """Return the bytes of a row group's last read, on average: a pause is after it."""
+        plan = self.case.plan()
+        return float(plan.spans[plan.ends[plan.counts > 0] - 1, 1].mean())
+
+    @property
+    def fresh_bytes(self) -> float:
+        """Return the bytes that are read into memory that held nothing before."""
+        return float(schedule.fresh_bytes(self.case.plan().sizes, self.case.window.depth).sum())
+
     def pauses(self) -> list[tuple[Read, Read]]:
         """Return, for one read at a time, the last read of each row group, and the next one after it."""
         plan = self.case.plan()
@@ -436,11 +453,10 @@ class Trial:
         return float(np.median([after.submitted_s - before.due_s for before, after in self.pauses()]))
 
     def per_group_s(self) -> float:
-        """Return, for many in flight, the time from one row group to the next."""
-        data = self.sample.reads[len(self.case.plan().footer) :]
-        quarter = len(data) // 4  # the start and the end of a scan have their own pace
-        middle = sorted(read.done_s for read in data)[quarter:-quarter]
-        return (middle[-1] - middle[0]) / (len(middle) - 1) * self.reads_a_group
+        """Return, for many in flight, the time from one row group to the next, once the window has been filled."""
+        data, filled = self.sample.reads[len(self.case.plan().footer) :], self.case.window.depth
+        asked = sorted(read.submitted_s for read in data)[round(filled * self.reads_a_group) :]
+        return (asked[-1] - asked[0]) / (len(asked) - 1) * self.reads_a_group
 
     @property
     def reads_a_group(self) -> float:
@@ -498,6 +514,8 @@ def _warm_costs(table: str, trials: Sequence[Trial]) -> Costs:
         row_s=row_s,
         first_row_s=0.0,  # the line goes through large groups too
         fresh_byte_s=0.0,  # nothing is read into memory: it is there
+        copy_byte_s=0.0,
+        shared_read_s=0.0,  # whoever decodes reads it
     )
 
 
@@ -553,7 +571,7 @@ def _scans(case: Case) -> list[Case]:
             (schedule.FIRST_ROWS, 1, spare, PROBE),
             (2_048, 32, spare, PROBE),
             (4_096, 1, spare, QUICK),
-            (32_768, 1, spare, PROBE),
+            (32_768, 2, 1, MEMORY),
             (65_536, 1, spare, PROBE),
             (8_192, 8, spare, QUICK),
             (32_768, AT_ONCE, spare, QUICK),
@@ -598,64 +616,90 @@ def _scan_costs(trials: Sequence[Trial]) -> dict[str, float]:
     sharing = [t for t in trials if t.case.device == SHARED]
     awake = [t for t in trials if t.case.device != SHARED]
     one_by_one = [t for t in awake if t.case.engine.queue_depth == 1]
+    at_once = [t for t in awake if t.case.engine.queue_depth == AT_ONCE]
     crowded = [t for t in awake if 1 < t.case.engine.queue_depth < AT_ONCE]
     in_flight = {
         rows: float(np.median([t.per_group_s() for t in crowded if t.group_rows == rows]))
         for rows in {t.group_rows for t in crowded}
     }
-    workers, small, large = crowded[0].case.window.threads, min(in_flight), max(in_flight)
+    small, middle, large = sorted(in_flight)
+    decoded = {large: in_flight[large], middle: in_flight[middle] * crowded[0].case.window.threads}
+    if in_flight[middle] < 1.25 * in_flight[small]:  # decoding is hidden behind handing out
+        decoded = {}
     used_again = [t for t in one_by_one if t.group_bytes <= schedule.KEPT_BYTES]
-    pauses = [(t.group_rows, t.pause_s()) for t in used_again]
-    pause_s, row_s, first_row_s = _row_costs(pauses)
-    group_s = in_flight[large] * workers - large * (row_s + first_row_s)
-    if in_flight[large] < 1.5 * in_flight[small]:  # decoding is hidden behind handing out, but not in a pause
-        group_s = min(pause_s, group_s)
-    group_s = max(1e-6, group_s)
+    pauses = {
+        rows: float(np.median([t.pause_s() for t in used_again if t.group_rows == rows]))
+        for rows in {t.group_rows for t in used_again}
+    }
+    prices = _row_costs(pauses, decoded)
+    copied = [t.last_read_bytes / t.group_rows for t in used_again]
+    copy_byte_s, read_s = prices.pop("copy_row_s") / float(np.median(copied)), prices.pop("read_s")
     open_s, open_group_s = line([(float(t.case.recipe.row_groups), t.opening_s()) for t in awake])
-    prices = {"group_s": group_s, "row_s": row_s, "first_row_s": first_row_s}
     decode_s = Costs(**prices).decode_s
-    close_s = [t.closing_s() - decode_s(t.last_rows) for t in used_again]
-    shared_s = [t.read_cpu_s(decode_s(t.group_rows)) for t in sharing]
+    close_s = [t.closing_s() - decode_s(t.last_rows) - copy_byte_s * t.last_read_bytes for t in used_again]
+    few = [t for t in crowded if t.group_rows == large]
+    shared_s = [t.read_cpu_s(decode_s(t.group_rows)) - copy_byte_s * t.read_bytes for t in sharing]
     costs = {
         "plan_s": float(np.median([t.sample.reads[0].submitted_s for t in trials])),
         "open_s": open_s,
         "open_group_s": open_group_s,
-        "read_s": max(1e-6, pause_s - group_s),
+        "read_s": read_s,
         "dispatch_s": in_flight[small] / next(t.reads_a_group for t in crowded if t.group_rows == small),
         **prices,
+        "copy_byte_s": copy_byte_s,
         "close_s": max(1e-6, float(np.median(close_s))),
         "shared_read_s": max(0.0, float(np.median(shared_s))),
     }
-    at_once = [t for t in awake if t.case.engine.queue_depth == AT_ONCE]
-    return {**costs, "fresh_byte_s": _fresh_byte_s(at_once, Costs(**costs))}
+    costs["fresh_byte_s"] = _fresh_byte_s(at_once, few)
+    return {**costs, "worker_s": _worker_s(sharing, Costs(**costs))}
 
 
-def _row_costs(pauses: Sequence[tuple[int, float]]) -> tuple[float, float, float]:
-    """Return the pause without rows, what a row adds to it, and what each of the first rows adds more.
+def _row_costs(pauses: Mapping[int, float], decoded: Mapping[int, float]) -> dict[str, float]:
+    """Return, by name, what handing a read over takes, a row group, a row, each first row more, and copying a row.
 
-    A line goes through the pauses of short row groups, and from there another one to the longest. If that is not less
-    steep, one line goes through all of them.
+    `pauses` are those between two reads, `decoded` the seconds from one row group to the next where only decoding is
+    waited for, nothing if it is not: each by the rows of a row group. A line goes through the pauses of short row
+    groups, and from there another one to the longest; if that is not less steep, one line goes through all of them.
+    What a row adds to a pause and not to decoding is copied meanwhile, by the thread that has read it.
     """
-    pause_s, each_s = line([(float(rows), took_s) for rows, took_s in pauses if rows <= schedule.FIRST_ROWS])
-    longest = max(rows for rows, _ in pauses)
-    ends = (schedule.FIRST_ROWS, longest)
-    _, row_s = line([(float(rows), took_s) for rows, took_s in pauses if rows in ends])
-    if 1e-10 < row_s < each_s:
-        return pause_s, row_s, each_s - row_s
-    return (*line([(float(rows), took_s) for rows, took_s in pauses]), 0.0)
+    pause_s, each_s = line([(rows, took_s) for rows, took_s in pauses.items() if rows <= schedule.FIRST_ROWS])
+    ends = (schedule.FIRST_ROWS, max(pauses))
+    _, row_s = line([(rows, pauses[rows]) for rows in ends])
+    first_row_s = each_s - row_s
+    if not 1e-10 < row_s < each_s:
+        pause_s, row_s = line([*pauses.items()])
+        first_row_s = 0.0
+    copy_row_s, group_s = 0.0, pause_s
+    if decoded:
+        (large, large_s), (middle, middle_s) = decoded.items()
+        more_s = (schedule.FIRST_ROWS - middle) * first_row_s
+        streamed_s = max(0.5 * row_s, (large_s - middle_s - more_s) / (large - middle))
+        copy_row_s = max(0.0, row_s - streamed_s)
+        row_s -= copy_row_s
+        group_s = min(pause_s, middle_s - middle * (row_s + first_row_s))
+    group_s = max(1e-6, group_s)
+    read_s = max(1e-6, pause_s - group_s)
+    prices = {"read_s": read_s, "group_s": group_s, "row_s": row_s, "first_row_s": first_row_s}
+    return {**prices, "copy_row_s": copy_row_s}
 
 
-def _fresh_byte_s(trials: Sequence[Trial], costs: Costs) -> float:
-    """Return what the trials take longer than told, for each byte that they read into memory that held nothing.
+def _fresh_byte_s(at_once: Sequence[Trial], few: Sequence[Trial]) -> float:
+    """Return how much longer the processor takes for all row groups at once than for few, for each fresh byte more.
 
     Where those are too few to be told from noise, it is what the bytes of `KEYED` take.
     """
-    case = trials[0].case
-    if case.plan().data_bytes < schedule.REUSED_BYTES + ENOUGH_BYTES:
+    fresh = at_once[0].fresh_bytes - few[0].fresh_bytes
+    if fresh < ENOUGH_BYTES:
         return engine(KEYED).costs().fresh_byte_s
-    none_s, some_s = (case.predict(replace(costs, fresh_byte_s=each_s)).finished_s for each_s in (0.0, 1e-9))
-    more_s = float(np.median([t.sample.median_s for t in trials])) - none_s
-    return max(0.0, 1e-9 * more_s / (some_s - none_s))
+    at_once_s, few_s = (float(np.median([t.sample.cpu_s[-1] for t in trials])) for trials in (at_once, few))
+    return max(0.0, (at_once_s - few_s) / fresh)
+
+
+def _worker_s(sharing: Sequence[Trial], costs: Costs) -> float:
+    """Return what scans with a worker on every core take longer than told, for each worker beyond the first."""
+    case = sharing[0].case
+    others, seen_s = case.window.threads - 1, float(np.median([t.sample.median_s for t in sharing]))
+    return max(0.0, seen_s - case.predict(costs).finished_s) / others if others else 0.0
 
 
 def _reading_alike(costs: dict[str, float]) -> dict[str, float]:

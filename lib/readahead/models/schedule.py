@@ -85,6 +85,8 @@ class Costs:
     """The same, more, for each of the first `FIRST_ROWS` of a row group, where more values are new."""
     fresh_byte_s: float = 0.0
     """What a byte takes more to decode from memory that held nothing before, or for long; see `fresh_bytes`."""
+    copy_byte_s: float = 0.0
+    """What a byte takes the thread that read it, until it is where it is decoded."""
     wake_s: float = 0.0
     """What it takes longer to go on after a wait of `ASLEEP_S` than after a short one: a core that slept has to wake,
     and has lost what was in its caches."""
@@ -93,8 +95,10 @@ class Costs:
     close_group_s: float = 0.0
     """The same, for each row group the footer describes."""
     shared_read_s: float = 0.13e-3
-    """What a read takes of the worker that decodes it where every core has a worker and none is idle: whoever reads
-    then has no core of his own."""
+    """What a read takes, besides copying, of the worker that decodes it where every core has a worker and none is idle:
+    whoever reads then has no core of his own."""
+    worker_s: float = 0.0
+    """What each worker beyond the first takes: to be woken, and to have its part put together with the others'."""
 
     def decode_s(self, rows: float) -> float:
         """Return the seconds in which a row group of so many rows is decoded."""
@@ -103,8 +107,8 @@ class Costs:
 
 FIRST_ROWS = 16_384
 """As far as a row group's rows take `Costs.first_row_s` more."""
-REUSED_BYTES = 4_500_000
-"""A scan finds so much memory that the one before it has just given back."""
+FILLED_BYTES, OVERFLOWN_BYTES = 4_000_000, 7_000_000
+"""A scan's window is filled with memory of the scan before it up to the first, and from the second on with none."""
 KEPT_BYTES, RETURNED_BYTES = 5_000_000, 9_000_000
 """A row group's memory is used again up to the first, and from the second on never: it goes back to the system."""
 OWN_WAKE = 0.5
@@ -207,10 +211,11 @@ def simulate(
     data, size = reads.count - len(reads.footer), reads.data_bytes
     beside = len(state.free) if state.stripe_bytes else max(1, min(len(state.free), window.slots))
     (end_s, *path_s), work_s = map(float, path), float(decoding_s.sum())
+    others_s = (window.threads - 1) * costs.worker_s
     return Timeline(
         opened_s=float(opened_s),
         arrived_s=max(float(opened_s), float(reads_s[:, 1].max(initial=0.0))),
-        finished_s=end_s + costs.close_s + len(reads.rows) * costs.close_group_s,
+        finished_s=end_s + costs.close_s + len(reads.rows) * costs.close_group_s + others_s,
         reads=reads.count,
         bytes_read=reads.bytes_read,
         decode_s=work_s,
@@ -243,12 +248,18 @@ def warm_meanwhile() -> None:
 
 
 @compiled
+def _between(value: float, low: float, high: float) -> float:
+    """Return 0 up to `low`, 1 from `high` on, and in between what lies on the line."""
+    return min(1.0, max(0.0, (value - low) / (high - low)))
+
+
+@compiled
 def waking(waited_s: float) -> float:
     """Return the share of `Costs.wake_s` that it takes to go on after a wait.
 
     Pauses of scans after 1 to 40 ms, of three tables and of 4,096 to 65,536 rows, lie on this line.
     """
-    return min(1.0, max(0.0, (waited_s - AWAKE_S) / (ASLEEP_S - AWAKE_S)))
+    return _between(waited_s, AWAKE_S, ASLEEP_S)
 
 
 @compiled
@@ -257,7 +268,7 @@ def cold(read_s: float) -> float:
 
     Pauses of scans after 0.25 to 60 ms, of two tables and of 8,192 to 262,144 rows, lie about this line.
     """
-    return min(1.0, max(0.0, (read_s - WARM_S) / (COLD_S - WARM_S)))
+    return _between(read_s, WARM_S, COLD_S)
 
 
 @compiled
@@ -270,18 +281,17 @@ def decode_s(rows: float, group_s: float, row_s: float, first_row_s: float) -> f
 def fresh_bytes(sizes: Ints, depth: int) -> Floats:
     """Return, of row groups of such sizes in bytes, how much of each is read into memory that held nothing before.
 
-    While the window fills, there is none to use again; later there is that of the row group before. In 50 scans of
-    three tables, of 2,048 to 1,048,576 rows a row group and 1 to 256 at once, decoding takes 0.4 to 1.5 ns longer for
-    each such byte on a machine of 2 cores: a processor finds nothing of such memory in its caches.
+    The first ones fill the window, and each later one has the memory of the one before, where that is not too much to
+    be used again. In 150 scans of three tables, of 4,096 to 524,288 rows a row group and 1 to 256 at once, decoding
+    takes 0.4 to 1.3 ns longer for each such byte on a machine of 2 cores.
     """
-    fresh, filled, places = np.zeros(len(sizes)), 0.0, depth - 1
-    for group in range(len(sizes)):
-        size = sizes[group]
-        if size and places:
-            filled, places = filled + size, places - 1
-            fresh[group] = min(size, max(0.0, filled - REUSED_BYTES))
-        returned = (size - KEPT_BYTES) / (RETURNED_BYTES - KEPT_BYTES)
-        fresh[group] = max(fresh[group], size * min(1.0, max(0.0, returned)))
+    read = np.flatnonzero(sizes)
+    fresh, first = np.zeros(len(sizes)), read[: depth - 1]
+    for group in read:
+        fresh[group] = sizes[group] * _between(sizes[group], KEPT_BYTES, RETURNED_BYTES)
+    filled = _between(sizes[first].sum(), FILLED_BYTES, OVERFLOWN_BYTES)
+    for group in first:
+        fresh[group] = max(fresh[group], sizes[group] * filled)
     return fresh
 
 
@@ -321,7 +331,10 @@ def _scan(
     issue = end = Moment(opened_s, 0.0, 0.0, 0.0, 0.0, 0.0)
     has_late, has_probes, waited_s = len(late) > 0, len(probes) > 0, 0.0
     ordered = has_late or has_probes
-    work_s, shared_s = _work_s(counts, rows, costs, keys), sharing * costs.shared_read_s * counts
+    work_s, shared_s = (
+        _work_s(counts, rows, costs, keys),
+        sharing * (costs.shared_read_s * counts + costs.copy_byte_s * sizes),
+    )
     fresh, there = fresh_bytes(sizes, depth), _rows(len(rows), issue)
     workers, worker_order = _rows(threads, issue), queue_of(threads)
     places, place_order = _rows(depth, issue), queue_of(depth)
@@ -342,7 +355,7 @@ def _scan(
                 break  # its worker would ask for late reads only when others, not yet passed out, have been asked for
             done, seeks = _read_late(device, done, costs, spans, (early[group], ends[group]), reads_s, seeks)
             work_s[group] += _fresh_s(costs, sizes[group], fresh[group], ends[group] - counts[group], reads_s)
-            done = spend(done, cpu_s=work_s[group] + (0.0 if waited_s else shared_s[group]))
+            done = spend(done, cpu_s=work_s[group] + max(0.0, shared_s[group] - waited_s))
             groups_s[group, 0], groups_s[group, 1] = begun.time_s, done.time_s
             if worker == asker and step < last:
                 put(moved_on, filtered, done)  # what it does before it asks the next filter
@@ -398,9 +411,10 @@ def _pass_out(hands: Any, at: int, end: int, until_s: float, seeks: int) -> tupl
         if IN_ORDER <= at < len(since_s) and at % SWAPPED > 0:
             device.heads[:] = -1
         due, moves = book(device, start, spans[at, 0], spans[at, 1])
-        occupy(order, free, due)
+        copied = spend(due, engine_s=costs.copy_byte_s * spans[at, 1])
+        occupy(order, free, copied)
         read = whose[at] if at < len(whose) else at
-        put(there, of[read], later(load(there, of[read]), due))
+        put(there, of[read], later(load(there, of[read]), copied))
         since_s[slot], reads_s[read, 0], reads_s[read, 1] = start.time_s, start.time_s, due.time_s
         at, seeks = at + 1, seeks + moves
     return at, seeks
@@ -453,7 +467,7 @@ def _waited(
     """Let a thread read and wait; return when it goes on, and the seeks so far."""
     due, moves = book(device, now, offset, size)
     woken_s = OWN_WAKE * costs.wake_s * waking(due.time_s - now.time_s)
-    return spend(due, engine_s=costs.read_s + woken_s), seeks + moves
+    return spend(due, engine_s=costs.read_s + costs.copy_byte_s * size + woken_s), seeks + moves
 
 
 @compiled

@@ -376,25 +376,24 @@ class CachedCase(Case):
         way: DuckDB 2.0 rounds each one out to blocks of 4 KiB, so that neighbours share a block, and the second waits
         until the first has it. Seen in the trace.
         """
-        trace, kept, device, slots, spans = self.trace, self.cache_costs, self.device, self.window.slots, []
+        trace, kept, slots, spans = self.trace, self.cache_costs, self.window.slots, []
         for end, size in zip(accumulate(trace.sizes), trace.sizes, strict=True):
             starts = range(end - size, end, self.block_bytes)
             spans.append(list(zip(starts, _parts(size, self.block_bytes), strict=True)))
-        copy_byte_s, lost = kept.copy_byte_s + self.evicting * kept.copy_evict_byte_s, 1.0
-        if slots > 1:
-            lost, byte_s = kept.copy_ahead, kept.copy_byte_s + 1 / device.channel_bandwidth_bytes_per_s
-            device = device.but(channel_bandwidth_bytes_per_s=1 / byte_s if byte_s else math.inf)
-        own_s = self._decoding_s() + lost * sum(trace.sizes) * copy_byte_s
+        copy_byte_s = kept.copy_byte_s + self.evicting * kept.copy_evict_byte_s
+        lost_byte_s = kept.copy_ahead * copy_byte_s if slots > 1 else 0.0
+        own_s = self._decoding_s() + lost_byte_s * sum(trace.sizes)
         per_read = replace(
             costs,
             **dict.fromkeys(("plan_s", "open_s", "open_group_s", "close_s", "group_s"), 0.0),
             first_row_s=0.0,
             fresh_byte_s=0.0,
+            copy_byte_s=costs.copy_byte_s + copy_byte_s,
             dispatch_s=costs.dispatch_s / max(map(len, spans)),
             row_s=own_s / sum(trace.rows),
         )
         window = replace(self.window, slots=max(1, slots // 2) if self.remote else slots)
-        return simulate(device, Reads.of([], spans, trace.rows), window=window, costs=per_read)
+        return simulate(self.device, Reads.of([], spans, trace.rows), window=window, costs=per_read)
 
     # -- what DuckDB does ----------------------------------------------------------------------------
     def query(self) -> Query:

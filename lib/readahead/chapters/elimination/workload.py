@@ -328,6 +328,7 @@ def _flight_costs(trials: Sequence[Trial]) -> Costs:
         close_group_s=close_group_s,
         first_row_s=0.0,
         fresh_byte_s=0.0,
+        copy_byte_s=0.0,
         **prices,
     )
 

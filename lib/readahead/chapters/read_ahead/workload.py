@@ -202,7 +202,8 @@ def _decoding(costs: Costs, share: float) -> Costs:
 
 def native_costs(parquet: Costs, trials: Sequence[Trial]) -> Costs:
     """Return the costs with those of decoding that a row group shows from its arrival to the answer."""
-    decode_s = np.median([one.closing_s() for one in trials]) - parquet.close_s
+    copying_s = parquet.copy_byte_s * trials[0].last_read_bytes
+    decode_s = np.median([one.closing_s() for one in trials]) - parquet.close_s - copying_s
     modeled_s = trials[0].case.predict(parquet).decode_s
     return _decoding(parquet, max(0.01, float(decode_s) / modeled_s))
 
