@@ -374,7 +374,8 @@ class CachedCase(Case):
         What goes into the cache is copied there by the thread that reads it. Where that is not the one that decodes,
         decoding loses a share of the time still, for both use one memory. Of a remote file half as many reads are under
         way: DuckDB 2.0 rounds each one out to blocks of 4 KiB, so that neighbours share a block, and the second waits
-        until the first has it. Seen in the trace.
+        until the first has it, and asks at once. Seen in the trace. Nobody has to wake then, nor where one thread does
+        all.
         """
         trace, kept, slots, spans = self.trace, self.cache_costs, self.window.slots, []
         for end, size in zip(accumulate(trace.sizes), trace.sizes, strict=True):
@@ -389,6 +390,7 @@ class CachedCase(Case):
             first_row_s=0.0,
             fresh_byte_s=0.0,
             copy_byte_s=costs.copy_byte_s + copy_byte_s,
+            wake_s=0.0 if slots == 1 or self.remote else costs.wake_s,
             dispatch_s=costs.dispatch_s / max(map(len, spans)),
             row_s=own_s / sum(trace.rows),
         )
@@ -451,15 +453,17 @@ RECIPES = tuple(Recipe(table="comments", size="tiny", row_group_rows=rows) for r
 SHORT_GROUPS = replace(RECIPES[0], row_group_rows=2_048)
 QUERIES = 6
 """Row groups that are asked for, each once, where a cell names no other number."""
+MOST_GROUPS = 128
+"""Row groups that are asked for, at most: the rest of a larger table is never touched."""
 FULL, AMPLE = 1.02, 20.0
 """Memory for all of them, as a share of their bytes: nearly all of it in use, or much more than is wanted."""
 MIXED: dict[str, Any] = {"memory": 0.5, "groups": 12, "queries": 12}
 """Queries at random, of which memory answers some and others drive something out of it."""
 CELLS: dict[str, dict[str, Any]] = {
-    "memory": {"memory": AMPLE, "groups": 32, "queries": 28}, "full": {"memory": FULL, "groups": 12},
+    "memory": {"memory": AMPLE, "groups": 32, "queries": 20}, "full": {"memory": FULL, "groups": 12},
     "first": {"memory": AMPLE, "run": 1},
     "again": MIXED, "spilled": {"spills": True}, "written": {"spills": True, "run": 1},
-    "scan": {"memory": AMPLE, "scan": True, "groups": 32},
+    "scan": {"memory": AMPLE, "scan": True, "groups": MOST_GROUPS},
 }  # fmt: skip
 """Queries from memory, from full memory, first fetched, mixed, all from a spill folder, first fetched while that is
 written to, and a scan from memory: of both row-group sizes."""
@@ -473,7 +477,7 @@ LONG_CELLS: dict[str, dict[str, Any]] = {
 }  # fmt: skip
 """Scans of the longer row groups: of one of them, from nearly full memory, fetched into free memory, fetched again,
 from the spill folder, and fetched while that is written to; and read ahead: fetched again, from the spill folder. From
-memory there are more row groups to scan: what a processor still has from the scan before is read more quickly."""
+memory all row groups are scanned: what a processor still has from the scan before is read more quickly."""
 SHORT_CELLS: dict[str, dict[str, Any]] = {
     "memory": CELLS["memory"], "scan": CELLS["scan"], "ahead": {**CELLS["scan"], "depth": 4},
 }  # fmt: skip
@@ -584,8 +588,11 @@ def _scan_costs(scan: laws.Array, ahead_s: float, seconds: Mapping[str, float]) 
     """
     cases = {name: _case(RECIPES[-1], scan=True, **cell) for name, cell in LONG_CELLS.items()}
     rows = np.array([recipe.effective_row_group_rows for recipe in (*RECIPES, SHORT_GROUPS)])
-    many, ample = CELLS["scan"]["groups"], _purging(CELLS["scan"])
-    fixed_s = max(1e-6, many * (seconds["one"] - scan[1]) / (many - 1))
+    many, ample = (
+        np.array([recipe.row_groups for recipe in (*RECIPES, SHORT_GROUPS)]),
+        _purging(CELLS["scan"]),
+    )
+    fixed_s = max(1e-6, many[1] * (seconds["one"] - scan[1]) / (many[1] - 1))
     group_s = scan - fixed_s / many
     each_s = {name: (seconds[name] - fixed_s) / len(case.trace.sizes) for name, case in cases.items()}
     purged_s = max(0.0, (each_s["full"] - group_s[1]) / rows[1] / (cases["full"].purging - ample[1]))
@@ -632,8 +639,6 @@ UNIFORM, ZIPF, SCAN = "uniform", "zipf", "scan"
 """Each query asks for a row group, all of them alike or some more often; or one query asks for all of them in turn."""
 DISK, DROP = "disk", "none"
 """What becomes of a block that memory has no room for: it goes to the local disk, or nowhere."""
-MOST_GROUPS = 128
-"""Row groups that are asked for, at most: the rest of a larger table is never touched."""
 
 
 class CachedQueries(TableExperiment):
