@@ -460,7 +460,7 @@ FULL, AMPLE = 1.02, 20.0
 MIXED: dict[str, Any] = {"memory": 0.5, "groups": 12, "queries": 12}
 """Queries at random, of which memory answers some and others drive something out of it."""
 CELLS: dict[str, dict[str, Any]] = {
-    "memory": {"memory": AMPLE, "groups": 32, "queries": 20}, "full": {"memory": FULL, "groups": 12},
+    "memory": {"memory": AMPLE, "groups": 32, "queries": 10}, "full": {"memory": FULL, "groups": 12},
     "first": {"memory": AMPLE, "run": 1},
     "again": MIXED, "spilled": {"spills": True}, "written": {"spills": True, "run": 1},
     "scan": {"memory": AMPLE, "scan": True, "groups": MOST_GROUPS},
@@ -468,7 +468,7 @@ CELLS: dict[str, dict[str, Any]] = {
 """Queries from memory, from full memory, first fetched, mixed, all from a spill folder, first fetched while that is
 written to, and a scan from memory: of both row-group sizes."""
 LONG_CELLS: dict[str, dict[str, Any]] = {
-    "one": {"memory": AMPLE, "groups": 1}, "full": {"memory": FULL, "groups": 24},
+    "one": {"memory": AMPLE, "groups": 1}, "full": {"memory": FULL, "groups": 16},
     "free": {"memory": AMPLE, "groups": 12, "run": 1}, "fetched": {"memory": 0.5, "groups": 12},
     "recalled": {"memory": 0.5, "groups": 12, "spills": True},
     "dumped": {"memory": 0.5, "groups": 12, "spills": True, "run": 1},

@@ -201,7 +201,7 @@ def _explained(error: BaseException, folder: Path) -> DataError:
     )
 
 
-_FEW_ROWS, _MANY_ROWS, _SOME, _ALL = 100, 4_000, 8, 64
+_FEW_ROWS, _MANY_ROWS, _SOME, _ALL = 100, 10_000, 8, 64
 TYPICAL = {
     EMULATED_FILES: LoadCosts(batch_s=1.5e-3, together=0.6, writer_s=2e-4, row_s=1e-7, bytes_per_row=16.0),
     FILES: LoadCosts(batch_s=1e-3, row_s=1e-7, bytes_per_row=16.0),
@@ -219,7 +219,7 @@ def load_calibration(target: str) -> Calibration[LoadCosts]:
 
     On this disk one writer alone: its sync is in the batch.
     """
-    asked = [(_QUICK, _FEW_ROWS, 1, 48), (_QUICK, _MANY_ROWS, 1, 32)]
+    asked = [(_QUICK, _FEW_ROWS, 1, 48), (_QUICK, _MANY_ROWS, 1, 24)]
     if target == EMULATED_FILES:
         asked += [
             (_SLOW, _FEW_ROWS, 1, 12),
