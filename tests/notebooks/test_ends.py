@@ -46,7 +46,7 @@ def ends(first: str, second: str) -> list[tuple[Path, dict]]:
 
 def calibrate_in_one_try(asked: Experiment) -> None:
     """Calibrate whatever a notebook takes from this machine. Its kernel would try three times beside other tests."""
-    knobs = [knob for knob in asked.knobs if knob.name in ("where", "target", asked.calibrated_each)]
+    knobs = [knob for knob in asked.knobs if knob.name in ("where", "target", *asked.calibrated_each)]
     turned = [asked.settings(**{knob.name: choice}) for knob in knobs for choice in knob.choices]
     for settings in (asked.settings(), *turned):
         for one in asked.calibrations(settings):

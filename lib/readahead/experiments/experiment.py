@@ -98,8 +98,8 @@ class Experiment(ABC):
     topic: str
     title: str
     knobs: tuple[Knob, ...]
-    calibrated_each: str = ""
-    """A choice of which each has costs of its own."""
+    calibrated_each: tuple[str, ...] = ()
+    """Choices of which each has costs of its own."""
 
     # -- settings ----------------------------------------------------------------------------------
     def knob(self, name: str) -> Knob:
@@ -150,12 +150,12 @@ class Experiment(ABC):
     def calibrate(self, settings: Settings | None = None, turns: int = 0) -> None:
         """Calibrate anew what the model takes from this machine, at these settings or the usual. Raises `Cancelled`.
 
-        All runs are made in so many turns, 0 for as many as is usual. Of the knob `calibrated_each` every choice is
+        All runs are made in so many turns, 0 for as many as is usual. Of the knobs `calibrated_each` every choice is
         calibrated.
         """
         asked = settings or self.settings()
-        each = self.knob(self.calibrated_each).choices if self.calibrated_each else ()
-        turned = [asked, *({**asked, self.calibrated_each: choice} for choice in each)]
+        each = [(name, choice) for name in self.calibrated_each for choice in self.knob(name).choices]
+        turned = [asked, *({**asked, name: choice} for name, choice in each)]
         found = {one.name: one for now in turned for one in self.calibrations(now)}
         for one in found.values():
             one.run(turns)

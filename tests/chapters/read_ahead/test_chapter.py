@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import replace
 
 import numpy as np
@@ -237,7 +238,7 @@ def test_the_profile_counts_what_the_trace_does_or_it_is_said(stored: str, read_
         assert sample.profile["bytes_read"] == sample.bytes_read and told[0] == told[1]
 
 
-def test_without_read_ahead_nothing_is_handed_over_and_two_columns_cost_their_share(
+def test_without_read_ahead_nothing_is_handed_over_and_two_columns_cost_their_share_or_what_they_showed(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """A worker that reads for itself pays for the device, for decoding, and for waking once."""
@@ -255,6 +256,22 @@ def test_without_read_ahead_nothing_is_handed_over_and_two_columns_cost_their_sh
     woken_s = seconds(replace(free, wake_s=1e-3)) - device_s
     assert woken_s == pytest.approx(0.5 * 1e-3 * reads, rel=0.05)  # 10 ms and a page: one tenfold each
     rows = EXPERIMENT.case(here.settings()).recipe.rows
-    for query, share in (("scan", 1.0), ("two", 0.4)):
-        idle_s = seconds(free, query=query)
-        assert seconds(replace(free, row_s=1e-6), query=query) - idle_s == pytest.approx(share * rows * 1e-6)
+    for stored, query, share in (("parquet", "scan", 1.0), ("parquet", "two", 1.0), ("native", "two", 0.4)):
+        idle_s = seconds(free, stored=stored, query=query)
+        dear_s = seconds(replace(free, row_s=1e-6), stored=stored, query=query)
+        assert dear_s - idle_s == pytest.approx(share * rows * 1e-6)
+
+
+def test_two_columns_of_a_parquet_file_are_calibrated_by_themselves() -> None:
+    names = {
+        (stored, query, where): [
+            one.name
+            for one in EXPERIMENT.calibrations(EXPERIMENT.settings(stored=stored, query=query, where=where))
+        ]
+        for stored, query, where in itertools.product(
+            (PARQUET, NATIVE), ("two", "scan"), ("emulated", "warm")
+        )
+    }
+    assert [asked for asked, told in names.items() if "comments_narrow-two" in told] == [
+        (PARQUET, "two", "emulated")
+    ]

@@ -327,7 +327,6 @@ def _flight_costs(trials: Sequence[Trial]) -> Costs:
         close_s=close_s,
         close_group_s=close_group_s,
         first_row_s=0.0,
-        fresh_byte_s=0.0,
         copy_byte_s=0.0,
         **prices,
     )
@@ -361,5 +360,5 @@ EXPERIMENT = experiment(
     __file__,
     "Elimination: which row groups are read at all",
     fixed={"dataset": TABLE, "threads": 1},
-    calibrated_each="flight",
+    calibrated_each=("flight",),
 )

@@ -178,4 +178,4 @@ class Fragments(TableExperiment):
         return super().work(settings) if settings["workload"] == SCAN else float(SHARED_BYTES)
 
 
-EXPERIMENT = experiment(Fragments, __file__, "Fragments: what a seek costs", calibrated_each="workload")
+EXPERIMENT = experiment(Fragments, __file__, "Fragments: what a seek costs", calibrated_each=("workload",))

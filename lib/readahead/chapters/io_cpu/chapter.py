@@ -34,7 +34,7 @@ EXPERIMENT = experiment(
     __file__,
     "The CPU cost of I/O: device and processor, whoever is slower",
     fixed={"dataset": "lineitem"},
-    calibrated_each="report",
+    calibrated_each=("report",),
 )
 
 SHORT = tuple(rows for rows in page_costs.ROWS if rows <= 40)
