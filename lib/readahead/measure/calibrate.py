@@ -551,6 +551,8 @@ SLOW = PROBE.but(latency_s=schedule.COLD_S)
 """So slow that a core falls asleep meanwhile, and that others use its caches."""
 AT_ONCE = 256
 """So deep a queue that all row groups of a small file are under way."""
+HIDDEN = 1.25
+"""Up to so many times what handing out takes, decoding may be hidden behind it."""
 ENOUGH_BYTES = 5_000_000
 """At 1 ns each they take longer than a scan's seconds scatter."""
 
@@ -624,7 +626,7 @@ def _scan_costs(trials: Sequence[Trial]) -> dict[str, float]:
     }
     small, middle, large = sorted(in_flight)
     decoded = {large: in_flight[large], middle: in_flight[middle] * crowded[0].case.window.threads}
-    if in_flight[middle] < 1.25 * in_flight[small]:  # decoding is hidden behind handing out
+    if in_flight[middle] < HIDDEN * in_flight[small]:
         decoded = {}
     used_again = [t for t in one_by_one if t.group_bytes <= schedule.KEPT_BYTES]
     pauses = {
@@ -672,11 +674,11 @@ def _row_costs(pauses: Mapping[int, float], decoded: Mapping[int, float]) -> dic
     copy_row_s, group_s = 0.0, pause_s
     if decoded:
         (large, large_s), (middle, middle_s) = decoded.items()
-        more_s = (schedule.FIRST_ROWS - middle) * first_row_s
-        streamed_s = max(0.5 * row_s, (large_s - middle_s - more_s) / (large - middle))
-        copy_row_s = max(0.0, row_s - streamed_s)
-        row_s -= copy_row_s
-        group_s = min(pause_s, middle_s - middle * (row_s + first_row_s))
+        streamed_s = large_s - middle_s - (schedule.FIRST_ROWS - middle) * first_row_s
+        if middle_s <= pause_s + middle * (row_s + first_row_s):  # a pause is decoding, and more
+            copy_row_s = max(0.0, row_s - max(0.5 * row_s, streamed_s / (large - middle)))
+            row_s -= copy_row_s
+            group_s = min(pause_s, middle_s - middle * (row_s + first_row_s))
     group_s = max(1e-6, group_s)
     read_s = max(1e-6, pause_s - group_s)
     prices = {"read_s": read_s, "group_s": group_s, "row_s": row_s, "first_row_s": first_row_s}
