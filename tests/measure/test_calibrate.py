@@ -412,7 +412,7 @@ def test_handing_over_takes_no_less_for_a_query_than_for_the_light_table_and_the
     light_s: float, read_s: float
 ) -> None:
     engine(calibrate.KEYED).keep(replace(Costs(), read_s=light_s))
-    told = calibrate._reading_alike({"read_s": 60e-6, "group_s": 40e-6, "dispatch_s": 1e-6})
+    told = calibrate._reading_alike({"read_s": 60e-6, "group_s": 40e-6, "dispatch_s": 1e-6, "worker_s": 0.0})
     assert (told["read_s"], told["group_s"]) == pytest.approx((read_s, 100e-6 - read_s))
 
 

@@ -707,16 +707,16 @@ def _worker_s(sharing: Sequence[Trial], costs: Costs) -> float:
 def _reading_alike(costs: dict[str, float]) -> dict[str, float]:
     """Return the costs, where what a read takes is no matter of columns but that of `KEYED`, once calibrated.
 
-    Passing out a read cannot be told from decoding where much is decoded, nor handing it over where little is: what the
-    pause between two row groups takes beyond that is decoding.
+    Passing out a read cannot be told from decoding where much is decoded, nor what a worker takes more; nor handing a
+    read over where little is: what the pause between two row groups takes beyond that is decoding.
     """
     light = engine(KEYED).kept()
     if light is None:
         return costs
     pause_s = costs["read_s"] + costs["group_s"]
     read_s = max(costs["read_s"], min(light.read_s, pause_s - 1e-6))
-    dispatch_s = min(costs["dispatch_s"], light.dispatch_s)
-    return {**costs, "dispatch_s": dispatch_s, "read_s": read_s, "group_s": pause_s - read_s}
+    least = {name: min(costs[name], getattr(light, name)) for name in ("dispatch_s", "worker_s")}
+    return {**costs, **least, "read_s": read_s, "group_s": pause_s - read_s}
 
 
 def _waiting_costs(slow: Sequence[Trial], costs: dict[str, float]) -> dict[str, float]:

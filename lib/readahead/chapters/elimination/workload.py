@@ -312,8 +312,9 @@ def _flight_costs(trials: Sequence[Trial]) -> Costs:
     )
     open_s, open_group_s = _by_groups([(t, t.opening_s()) for t in (*few, *one, *many)])
     row_s = _row_s(plan_s + open_s + _by_groups([(t, t.closing_s()) for t in (*few, *one)])[0], long, short)
-    # what a read takes is the same for every table: the rest of a pause is decoding
-    read_s = min(calibrate.engine(calibrate.KEYED).ensure().read_s, pause_s)
+    # what a read takes is a pause without rows, the same for every table: the rest of it is decoding
+    light = calibrate.engine(calibrate.KEYED).ensure()
+    read_s = min(light.read_s + light.group_s, pause_s)
     prices = {"group_s": max(1e-6, pause_s - read_s - one[0].group_rows * row_s), "row_s": row_s}
     closings = [(t, t.closing_s() - prices["group_s"] - t.last_rows * row_s) for t in (*few, *one)]
     close_s, close_group_s = _by_groups(closings)
