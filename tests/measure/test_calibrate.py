@@ -416,8 +416,13 @@ def test_handing_over_takes_no_less_for_a_query_than_for_the_light_table_and_the
     assert (told["read_s"], told["group_s"]) == pytest.approx((read_s, 100e-6 - read_s))
 
 
+@pytest.mark.parametrize(("copy_byte_s", "off"), [(0.0, 1e-3), (0.2e-9, 2e-2)], ids=["uncopied", "copied"])
 @pytest.mark.parametrize("columns", [("score",), ("id", "score"), ()], ids=["one", "apart", "all"])
-def test_the_costs_of_a_query_are_those_of_its_own_columns(columns: tuple[str, ...]) -> None:
+def test_the_costs_of_a_query_are_those_of_its_own_columns(
+    columns: tuple[str, ...], copy_byte_s: float, off: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where bytes are copied it is not quite so exact: a row has not as many of them in every row group."""
+    monkeypatch.setitem(TAKES, "copy_byte_s", copy_byte_s)
     recipe = Recipe(table="comments_narrow", size="tiny", row_group_rows=16_384)
     asked = Case(
         recipe=recipe, device=calibrate.PROBE, columns=columns, engine=EngineSettings(column_gap_bytes=1)
@@ -429,11 +434,10 @@ def test_the_costs_of_a_query_are_those_of_its_own_columns(columns: tuple[str, .
     found = calibrate._scan_costs([timed(case) for case in cases])
     prices = {name: TAKES[name] for name in ("group_s", "row_s", "first_row_s")}
     small_s = schedule.decode_s(2_048, **prices)  # handing out is hidden where decoding takes longer
-    assert TAKES["dispatch_s"] <= found.pop("dispatch_s") <= 1.001 * small_s
-    # a row has not as many bytes in every row group
-    assert found.pop("copy_byte_s") == pytest.approx(TAKES["copy_byte_s"], rel=0.15)
+    assert TAKES["dispatch_s"] <= found.pop("dispatch_s") <= small_s * (1 + 1e-9)
+    assert found.pop("copy_byte_s") == pytest.approx(copy_byte_s, rel=0.15, abs=1e-13)
     assert found.pop("worker_s") >= 0  # that engine's workers do not wait for each other
-    assert found == pytest.approx({name: TAKES[name] for name in found}, rel=2e-2)
+    assert found == pytest.approx({name: TAKES[name] for name in found}, rel=off)
     # long waits are tried once for all queries
     assert found.keys() == TAKES.keys() - {"dispatch_s", "copy_byte_s", "wake_s"}
 

@@ -427,8 +427,7 @@ class Trial:
     @property
     def read_bytes(self) -> float:
         """Return the bytes of a read, on average."""
-        plan = self.case.plan()
-        return plan.data_bytes / len(plan.spans)
+        return self.group_bytes / self.reads_a_group
 
     @property
     def last_read_bytes(self) -> float:
@@ -620,20 +619,13 @@ def _scan_costs(trials: Sequence[Trial]) -> dict[str, float]:
     one_by_one = [t for t in awake if t.case.engine.queue_depth == 1]
     at_once = [t for t in awake if t.case.engine.queue_depth == AT_ONCE]
     crowded = [t for t in awake if 1 < t.case.engine.queue_depth < AT_ONCE]
-    in_flight = {
-        rows: float(np.median([t.per_group_s() for t in crowded if t.group_rows == rows]))
-        for rows in {t.group_rows for t in crowded}
-    }
+    in_flight = _by_rows(crowded, Trial.per_group_s)
     small, middle, large = sorted(in_flight)
     decoded = {large: in_flight[large], middle: in_flight[middle] * crowded[0].case.window.threads}
     if in_flight[middle] < HIDDEN * in_flight[small]:
         decoded = {}
     used_again = [t for t in one_by_one if t.group_bytes <= schedule.KEPT_BYTES]
-    pauses = {
-        rows: float(np.median([t.pause_s() for t in used_again if t.group_rows == rows]))
-        for rows in {t.group_rows for t in used_again}
-    }
-    prices = _row_costs(pauses, decoded)
+    prices = _row_costs(_by_rows(used_again, Trial.pause_s), decoded)
     copied = [t.last_read_bytes / t.group_rows for t in used_again]
     copy_byte_s, read_s = prices.pop("copy_row_s") / float(np.median(copied)), prices.pop("read_s")
     open_s, open_group_s = line([(float(t.case.recipe.row_groups), t.opening_s()) for t in awake])
@@ -656,6 +648,14 @@ def _scan_costs(trials: Sequence[Trial]) -> dict[str, float]:
     return {**costs, "worker_s": _worker_s(sharing, Costs(**costs))}
 
 
+def _by_rows(trials: Sequence[Trial], seen: Callable[[Trial], float]) -> dict[int, float]:
+    """Return the median of what trials of row groups of so many rows show, for each number of rows."""
+    return {
+        rows: float(np.median([seen(t) for t in trials if t.group_rows == rows]))
+        for rows in {t.group_rows for t in trials}
+    }
+
+
 def _row_costs(pauses: Mapping[int, float], decoded: Mapping[int, float]) -> dict[str, float]:
     """Return, by name, what handing a read over takes, a row group, a row, each first row more, and copying a row.
 
@@ -673,7 +673,7 @@ def _row_costs(pauses: Mapping[int, float], decoded: Mapping[int, float]) -> dic
         first_row_s = 0.0
     copy_row_s, group_s = 0.0, pause_s
     if decoded:
-        (large, large_s), (middle, middle_s) = decoded.items()
+        (middle, middle_s), (large, large_s) = sorted(decoded.items())
         streamed_s = large_s - middle_s - (schedule.FIRST_ROWS - middle) * first_row_s
         if middle_s <= pause_s + middle * (row_s + first_row_s):  # a pause is decoding, and more
             copy_row_s = max(0.0, row_s - max(0.5 * row_s, streamed_s / (large - middle)))

@@ -107,7 +107,7 @@ class Costs:
 
 FIRST_ROWS = 16_384
 """As far as a row group's rows take `Costs.first_row_s` more."""
-FILLED_BYTES, OVERFLOWN_BYTES = 4_000_000, 7_000_000
+WINDOW_KEPT_BYTES, WINDOW_RETURNED_BYTES = 4_000_000, 7_000_000
 """A scan's window is filled with memory of the scan before it up to the first, and from the second on with none."""
 KEPT_BYTES, RETURNED_BYTES = 5_000_000, 9_000_000
 """A row group's memory is used again up to the first, and from the second on never: it goes back to the system."""
@@ -289,7 +289,7 @@ def fresh_bytes(sizes: Ints, depth: int) -> Floats:
     fresh, first = np.zeros(len(sizes)), read[: depth - 1]
     for group in read:
         fresh[group] = sizes[group] * _between(sizes[group], KEPT_BYTES, RETURNED_BYTES)
-    filled = _between(sizes[first].sum(), FILLED_BYTES, OVERFLOWN_BYTES)
+    filled = _between(sizes[first].sum(), WINDOW_KEPT_BYTES, WINDOW_RETURNED_BYTES)
     for group in first:
         fresh[group] = max(fresh[group], sizes[group] * filled)
     return fresh

@@ -195,6 +195,10 @@ class CacheCosts:
     """The share of the last two that is left where others are decoded meanwhile."""
 
 
+_OF_A_SCAN = ("plan_s", "open_s", "open_group_s", "close_s", "group_s", "first_row_s", "fresh_byte_s")
+"""Prices of a scan without a cache that `CacheCosts` has of its own."""
+
+
 class Access(NamedTuple):
     """What a query of one row group takes, in seconds: whatever answers it, and more by what does."""
 
@@ -386,9 +390,7 @@ class CachedCase(Case):
         own_s = self._decoding_s() + lost_byte_s * sum(trace.sizes)
         per_read = replace(
             costs,
-            **dict.fromkeys(("plan_s", "open_s", "open_group_s", "close_s", "group_s"), 0.0),
-            first_row_s=0.0,
-            fresh_byte_s=0.0,
+            **dict.fromkeys(_OF_A_SCAN, 0.0),
             copy_byte_s=costs.copy_byte_s + copy_byte_s,
             wake_s=0.0 if slots == 1 or self.remote else costs.wake_s,
             dispatch_s=costs.dispatch_s / max(map(len, spans)),
@@ -451,6 +453,7 @@ class CachedCase(Case):
 RECIPES = tuple(Recipe(table="comments", size="tiny", row_group_rows=rows) for rows in (4_096, 8_192))
 """Two row-group sizes, so that what each byte costs can be told from what each read costs."""
 SHORT_GROUPS = replace(RECIPES[0], row_group_rows=2_048)
+ALL_SIZES = (*RECIPES, SHORT_GROUPS)
 QUERIES = 6
 """Row groups that are asked for, each once, where a cell names no other number."""
 MOST_GROUPS = 128
@@ -546,8 +549,8 @@ def _query_costs(cells: Mapping[str, laws.Array], short_s: float) -> dict[str, f
     """
     from scipy.optimize import nnls
 
-    every, asked = (*RECIPES, SHORT_GROUPS), {name: _purging(cell) for name, cell in CELLS.items()}
-    parts = np.array([(1.0, recipe.row_groups, recipe.effective_row_group_rows) for recipe in every])
+    asked = {name: _purging(cell) for name, cell in CELLS.items()}
+    parts = np.array([(1.0, recipe.row_groups, recipe.effective_row_group_rows) for recipe in ALL_SIZES])
     rows = parts[:, 2]
     more_s = (cells["full"] - cells["memory"]) / rows[:-1] / (asked["full"] - asked["memory"])[:-1]
     purged_s = max(0.0, float(np.median(more_s)))
@@ -577,7 +580,7 @@ def _query_costs(cells: Mapping[str, laws.Array], short_s: float) -> dict[str, f
 
 def _purging(cell: Mapping[str, Any]) -> laws.Array:
     """Return how often freed memory goes back to the system in a cell, of each size of row groups."""
-    return np.array([_case(recipe, **cell).purging for recipe in (*RECIPES, SHORT_GROUPS)])
+    return np.array([_case(recipe, **cell).purging for recipe in ALL_SIZES])
 
 
 def _scan_costs(scan: laws.Array, ahead_s: float, seconds: Mapping[str, float]) -> dict[str, float]:
@@ -587,11 +590,8 @@ def _scan_costs(scan: laws.Array, ahead_s: float, seconds: Mapping[str, float]) 
     whole scans. A scan of one row group, and one of many, show what is left without any.
     """
     cases = {name: _case(RECIPES[-1], scan=True, **cell) for name, cell in LONG_CELLS.items()}
-    rows = np.array([recipe.effective_row_group_rows for recipe in (*RECIPES, SHORT_GROUPS)])
-    many, ample = (
-        np.array([recipe.row_groups for recipe in (*RECIPES, SHORT_GROUPS)]),
-        _purging(CELLS["scan"]),
-    )
+    rows = np.array([recipe.effective_row_group_rows for recipe in ALL_SIZES])
+    many, ample = np.array([recipe.row_groups for recipe in ALL_SIZES]), _purging(CELLS["scan"])
     fixed_s = max(1e-6, many[1] * (seconds["one"] - scan[1]) / (many[1] - 1))
     group_s = scan - fixed_s / many
     each_s = {name: (seconds[name] - fixed_s) / len(case.trace.sizes) for name, case in cases.items()}

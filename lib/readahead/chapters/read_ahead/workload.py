@@ -167,11 +167,11 @@ class ReadAhead(TableExperiment):
     def own_costs(self, settings: Settings) -> Calibration[Costs] | None:
         """Return the calibration of two columns; or of DuckDB's own format, where no page has to be unpacked."""
         usual, gap = self.engine(settings), self.knob("column_gap_bytes").default
-        if settings["stored"] == PARQUET:
-            if settings["query"] != TWO or settings["where"] != EMULATED:
-                return None
+        if self._apart(settings):
             two = self.case({**settings, "read_ahead": ON, "column_gap_bytes": gap})
             return query(two, TWO, lambda: _decoding(usual.costs(), self._share(settings)))
+        if settings["stored"] == PARQUET:
+            return None
         whole = {**settings, "size": "tiny", "row_group_rows": 1_048_576, "read_ahead": ON, "query": SCAN}
         return Calibration(
             name=f"{self.value(settings, 'dataset')}-{NATIVE}",
@@ -186,10 +186,14 @@ class ReadAhead(TableExperiment):
 
         A native file is opened before the clock runs.
         """
-        costs, parquet = super().costs(settings), settings["stored"] == PARQUET
-        if settings["query"] == TWO and not (parquet and settings["where"] == EMULATED):
+        costs = super().costs(settings)
+        if settings["query"] == TWO and not self._apart(settings):
             costs = _decoding(costs, self._share(settings))
-        return costs if parquet else replace(costs, open_s=0.0, open_group_s=0.0)
+        return costs if settings["stored"] == PARQUET else replace(costs, open_s=0.0, open_group_s=0.0)
+
+    def _apart(self, settings: Settings) -> bool:
+        """Return whether two columns are asked for, and calibrated by themselves."""
+        return (settings["query"], settings["stored"], settings["where"]) == (TWO, PARQUET, EMULATED)
 
     def _share(self, settings: Settings) -> float:
         return len(_TWO_COLUMNS) / len(self.case(settings).recipe.columns)
