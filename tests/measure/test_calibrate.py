@@ -496,6 +496,20 @@ def test_what_fresh_memory_takes_is_what_the_processor_takes_longer_for_all_at_o
         assert told == pytest.approx(price_s)
 
 
+def test_a_long_wait_shows_waking_and_what_bytes_that_waited_take_more_and_copying_is_not_counted_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    (case,) = (one for one in calibrate._engine_cases(calibrate.KEYED) if one.device == calibrate.SLOW)
+    slow, costs = of_processor(case, 0.0), {name: TAKES[name] for name in TAKES if name != "wake_s"}
+    known, wake_s, fresh_byte_s = Costs(**costs), 0.4e-3, 0.5e-9
+    open_s = known.open_s + case.recipe.row_groups * known.open_group_s + known.read_s
+    pause_s = known.read_s + known.decode_s(slow.group_rows) + known.copy_byte_s * slow.last_read_bytes
+    monkeypatch.setattr(Trial, "opening_s", lambda _: open_s + (1 + schedule.OWN_WAKE) * wake_s)
+    monkeypatch.setattr(Trial, "pause_s", lambda _: pause_s + wake_s + fresh_byte_s * slow.group_bytes)
+    told = calibrate._waiting_costs([slow], costs)
+    assert told == pytest.approx({"wake_s": wake_s, "fresh_byte_s": fresh_byte_s}, rel=1e-9)
+
+
 def test_what_another_worker_takes_is_what_a_scan_with_one_on_every_core_takes_longer_than_told() -> None:
     (case,) = (one for one in calibrate._engine_cases("comments") if one.device == calibrate.SHARED)
     for threads, seen_s in ((2, 0.25e-3), (2, 0.0), (1, 0.0)):

@@ -725,7 +725,8 @@ def _waiting_costs(slow: Sequence[Trial], costs: dict[str, float]) -> dict[str, 
     open_s = costs["open_s"] + case.recipe.row_groups * costs["open_group_s"]
     wakes_s = float(np.median([t.opening_s() for t in slow])) - open_s - costs["read_s"]
     wake_s = max(0.0, wakes_s / (1 + schedule.OWN_WAKE))
-    pause_s = costs["read_s"] + Costs(**costs).decode_s(slow[0].group_rows) + wake_s
+    copying_s = costs["copy_byte_s"] * slow[0].last_read_bytes
+    pause_s = costs["read_s"] + copying_s + Costs(**costs).decode_s(slow[0].group_rows) + wake_s
     more_s = float(np.median([t.pause_s() for t in slow])) - pause_s
     return {"wake_s": wake_s, "fresh_byte_s": max(0.0, more_s / slow[0].group_bytes)}
 
