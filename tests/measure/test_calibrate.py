@@ -289,7 +289,6 @@ def test_the_engine_s_costs_are_positive_and_this_disk_is_calibrated_apart() -> 
         "fresh_byte_s",
         "shared_read_s",
         "wake_s",
-        "worker_s",
     }
     assert cold == engine("comments_narrow", WARM).kept()  # the disk's own share is not known yet
     assert cold != engine("comments_narrow").kept()
@@ -412,7 +411,7 @@ def test_handing_over_takes_no_less_for_a_query_than_for_the_light_table_and_the
     light_s: float, read_s: float
 ) -> None:
     engine(calibrate.KEYED).keep(replace(Costs(), read_s=light_s))
-    told = calibrate._reading_alike({"read_s": 60e-6, "group_s": 40e-6, "dispatch_s": 1e-6, "worker_s": 0.0})
+    told = calibrate._reading_alike({"read_s": 60e-6, "group_s": 40e-6, "dispatch_s": 1e-6})
     assert (told["read_s"], told["group_s"]) == pytest.approx((read_s, 100e-6 - read_s))
 
 
@@ -436,10 +435,10 @@ def test_the_costs_of_a_query_are_those_of_its_own_columns(
     small_s = schedule.decode_s(2_048, **prices)  # handing out is hidden where decoding takes longer
     assert TAKES["dispatch_s"] <= found.pop("dispatch_s") <= small_s * (1 + 1e-9)
     assert found.pop("copy_byte_s") == pytest.approx(copy_byte_s, rel=0.15, abs=1e-13)
-    assert found.pop("worker_s") >= 0  # that engine's workers do not wait for each other
+    assert found.pop("shared_read_s") == 0.0  # that engine's workers do not wait for each other
     assert found == pytest.approx({name: TAKES[name] for name in found}, rel=off)
     # long waits are tried once for all queries
-    assert found.keys() == TAKES.keys() - {"dispatch_s", "copy_byte_s", "wake_s"}
+    assert found.keys() == TAKES.keys() - {"dispatch_s", "copy_byte_s", "shared_read_s", "wake_s"}
 
 
 @pytest.mark.parametrize(
@@ -510,13 +509,19 @@ def test_a_long_wait_shows_waking_and_what_bytes_that_waited_take_more_and_copyi
     assert told == pytest.approx({"wake_s": wake_s, "fresh_byte_s": fresh_byte_s}, rel=1e-9)
 
 
-def test_what_another_worker_takes_is_what_a_scan_with_one_on_every_core_takes_longer_than_told() -> None:
+@pytest.mark.parametrize("read_s", [0.0, 0.05e-3, 0.4e-3])
+def test_what_a_read_takes_of_a_shared_core_makes_the_model_as_long_as_the_scan(read_s: float) -> None:
     (case,) = (one for one in calibrate._engine_cases("comments") if one.device == calibrate.SHARED)
-    for threads, seen_s in ((2, 0.25e-3), (2, 0.0), (1, 0.0)):
-        some = replace(case, engine=replace(case.engine, threads=threads))
-        told_s = some.predict(Costs()).finished_s
-        worker_s = calibrate._worker_s([of_processor(some, told_s + seen_s)], Costs())
-        assert worker_s == pytest.approx(seen_s)
+    cores, costs = int(case.window.cores), Costs(row_s=90e-9)  # decoding is what is waited for
+    for workers in (cores, 2 * cores):
+        some = replace(case, engine=replace(case.engine, threads=workers))
+        seen_s = some.predict(replace(costs, shared_read_s=read_s)).finished_s
+        assert calibrate._shared_read_s([of_processor(some, seen_s)], costs) == pytest.approx(
+            read_s, abs=1e-8
+        )
+    told_s = case.predict(replace(costs, shared_read_s=1.0)).finished_s
+    most_s = calibrate._shared_read_s([of_processor(case, told_s)], costs)
+    assert most_s == pytest.approx(calibrate.MOST_SHARED_S)
 
 
 def test_a_line_goes_through_its_points() -> None:

@@ -165,16 +165,6 @@ def test_whoever_has_read_copies_before_it_is_decoded_and_before_it_reads_again(
     )
 
 
-@pytest.mark.parametrize("threads", [1, 2, 4])
-def test_each_worker_beyond_the_first_is_woken_and_its_part_is_put_together(threads: int) -> None:
-    window = Window(slots=8, depth=8, threads=threads)
-    plain_s, took_s = (
-        run(FLASH, [[(at, 1)] for at in range(8)], [1] * 8, window=window, costs=costs).finished_s
-        for costs in (FREE, replace(FREE, worker_s=0.0003))
-    )
-    assert took_s - plain_s == pytest.approx((threads - 1) * 0.0003)
-
-
 @pytest.mark.parametrize(
     ("workers", "cores", "slots", "more_s"),
     [

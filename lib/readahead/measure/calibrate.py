@@ -463,14 +463,6 @@ class Trial:
         plan = self.case.plan()
         return len(plan.spans) / plan.read_groups
 
-    def read_cpu_s(self, decode_s: float) -> float:
-        """Return the processor's seconds for a read, over all threads, where a full row group is decoded in so many."""
-        plan, reads = self.case.plan(), self.sample.reads
-        alone_s = (
-            reads[0].submitted_s + self.opening_s() + self.closing_s()
-        )  # with the last row group's decoding
-        return (self.sample.cpu_s[-1] - alone_s - (plan.read_groups - 1) * decode_s) / len(plan.spans)
-
     def opening_s(self) -> float:
         """Return the time from the footer's arrival to the first data read."""
         footer = len(self.case.plan().footer)
@@ -632,7 +624,6 @@ def _scan_costs(trials: Sequence[Trial]) -> dict[str, float]:
     decode_s = Costs(**prices).decode_s
     close_s = [t.closing_s() - decode_s(t.last_rows) - copy_byte_s * t.last_read_bytes for t in used_again]
     few = [t for t in crowded if t.group_rows == large]
-    shared_s = [t.read_cpu_s(decode_s(t.group_rows)) - copy_byte_s * t.read_bytes for t in sharing]
     costs = {
         "plan_s": float(np.median([t.sample.reads[0].submitted_s for t in trials])),
         "open_s": open_s,
@@ -642,10 +633,9 @@ def _scan_costs(trials: Sequence[Trial]) -> dict[str, float]:
         **prices,
         "copy_byte_s": copy_byte_s,
         "close_s": max(1e-6, float(np.median(close_s))),
-        "shared_read_s": max(0.0, float(np.median(shared_s))),
+        "fresh_byte_s": _fresh_byte_s(at_once, few),
     }
-    costs["fresh_byte_s"] = _fresh_byte_s(at_once, few)
-    return {**costs, "worker_s": _worker_s(sharing, Costs(**costs))}
+    return {**costs, "shared_read_s": _shared_read_s(sharing, Costs(**costs))}
 
 
 def _by_rows(trials: Sequence[Trial], seen: Callable[[Trial], float]) -> dict[int, float]:
@@ -697,26 +687,37 @@ def _fresh_byte_s(at_once: Sequence[Trial], few: Sequence[Trial]) -> float:
     return max(0.0, (at_once_s - few_s) / fresh)
 
 
-def _worker_s(sharing: Sequence[Trial], costs: Costs) -> float:
-    """Return what scans with a worker on every core take longer than told, for each worker beyond the first."""
-    case = sharing[0].case
-    others, seen_s = case.window.threads - 1, float(np.median([t.sample.median_s for t in sharing]))
-    return max(0.0, seen_s - case.predict(costs).finished_s) / others if others else 0.0
+MOST_SHARED_S = 2e-3
+"""A read takes no longer of a worker, on any machine."""
+
+
+def _shared_read_s(sharing: Sequence[Trial], costs: Costs) -> float:
+    """Return how long a read takes of a worker where every core has one and none is idle.
+
+    It is as long as makes the model of such scans as long as they are.
+    """
+    case, seen_s = sharing[0].case, float(np.median([t.sample.median_s for t in sharing]))
+    low_s, high_s = 0.0, MOST_SHARED_S
+    for _ in range(20):
+        middle_s = (low_s + high_s) / 2
+        told_s = case.predict(replace(costs, shared_read_s=middle_s)).finished_s
+        low_s, high_s = (middle_s, high_s) if told_s < seen_s else (low_s, middle_s)
+    return low_s
 
 
 def _reading_alike(costs: dict[str, float]) -> dict[str, float]:
     """Return the costs, where what a read takes is no matter of columns but that of `KEYED`, once calibrated.
 
-    Passing out a read cannot be told from decoding where much is decoded, nor what a worker takes more; nor handing a
-    read over where little is: what the pause between two row groups takes beyond that is decoding.
+    Passing out a read cannot be told from decoding where much is decoded, nor handing a read over where little is: what
+    the pause between two row groups takes beyond that is decoding.
     """
     light = engine(KEYED).kept()
     if light is None:
         return costs
     pause_s = costs["read_s"] + costs["group_s"]
     read_s = max(costs["read_s"], min(light.read_s, pause_s - 1e-6))
-    least = {name: min(costs[name], getattr(light, name)) for name in ("dispatch_s", "worker_s")}
-    return {**costs, **least, "read_s": read_s, "group_s": pause_s - read_s}
+    dispatch_s = min(costs["dispatch_s"], light.dispatch_s)
+    return {**costs, "dispatch_s": dispatch_s, "read_s": read_s, "group_s": pause_s - read_s}
 
 
 def _waiting_costs(slow: Sequence[Trial], costs: dict[str, float]) -> dict[str, float]:

@@ -97,8 +97,6 @@ class Costs:
     shared_read_s: float = 0.13e-3
     """What a read takes, besides copying, of the worker that decodes it where every core has a worker and none is idle:
     whoever reads then has no core of his own."""
-    worker_s: float = 0.0
-    """What each worker beyond the first takes: to be woken, and to have its part put together with the others'."""
 
     def decode_s(self, rows: float) -> float:
         """Return the seconds in which a row group of so many rows is decoded."""
@@ -211,11 +209,10 @@ def simulate(
     data, size = reads.count - len(reads.footer), reads.data_bytes
     beside = len(state.free) if state.stripe_bytes else max(1, min(len(state.free), window.slots))
     (end_s, *path_s), work_s = map(float, path), float(decoding_s.sum())
-    others_s = (window.threads - 1) * costs.worker_s
     return Timeline(
         opened_s=float(opened_s),
         arrived_s=max(float(opened_s), float(reads_s[:, 1].max(initial=0.0))),
-        finished_s=end_s + costs.close_s + len(reads.rows) * costs.close_group_s + others_s,
+        finished_s=end_s + costs.close_s + len(reads.rows) * costs.close_group_s,
         reads=reads.count,
         bytes_read=reads.bytes_read,
         decode_s=work_s,

@@ -227,6 +227,10 @@ class Eliminating(TableExperiment):
         """Return the reads, bytes and row groups that the model expects, and how far the clock may move them."""
         return {**TableExperiment.counts(self, settings), "row_groups": self.case(settings).expected()}
 
+    def engine(self, settings: Settings) -> Calibration[Costs]:
+        """Return the calibration that tells what waking takes, and fresh memory: it is the same for every table."""
+        return calibrate.engine(calibrate.KEYED)
+
     def own_costs(self, settings: Settings) -> Calibration[Costs]:
         """Return the calibration of a query: what it decodes, from warm runs of its own, and the rest from its flight.
 
@@ -280,9 +284,9 @@ class Eliminating(TableExperiment):
         return partial(calibrate.trial, alone, here=here)
 
     def calibrations(self, settings: Settings) -> Sequence[Calibration[Any]]:
-        """Return the calibrations of the table, of the flight and of the query."""
+        """Return the calibrations of waking, of the flight and of the query."""
         needed = (
-            *super().calibrations(settings)[:-1],
+            self.engine(settings),
             self._flight(settings),
             self.own_costs(settings),
         )
@@ -303,10 +307,7 @@ def _first(name: str) -> str:
 
 
 def _flight_costs(trials: Sequence[Trial]) -> Costs:
-    base, [long, short, one, many, few] = (
-        calibrate.engine(TABLE).ensure(),
-        (trials[at::5] for at in range(5)),
-    )
+    long, short, one, many, few = (trials[at::5] for at in range(5))
     plan_s, pause_s = map(
         float, np.median([(t.sample.reads[0].submitted_s, t.pause_s()) for t in one], axis=0)
     )
@@ -319,7 +320,7 @@ def _flight_costs(trials: Sequence[Trial]) -> Costs:
     closings = [(t, t.closing_s() - prices["group_s"] - t.last_rows * row_s) for t in (*few, *one)]
     close_s, close_group_s = _by_groups(closings)
     return replace(
-        base,
+        light,
         plan_s=plan_s,
         open_s=open_s,
         open_group_s=open_group_s,
