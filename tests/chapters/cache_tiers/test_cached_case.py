@@ -24,6 +24,7 @@ from readahead.chapters.cache_tiers.workload import (
     CacheCosts,
     CachedCase,
     _case,
+    freed_bytes,
 )
 from readahead.datasets import inspect, store
 from readahead.datasets.recipe import Recipe
@@ -161,6 +162,25 @@ def test_who_asks_for_a_row_group_needs_the_block_that_its_neighbour_shares_with
             assert replace(case, trace=trace, remote=True).recalled == (blocks, blocks * MiB)
 
 
+def test_a_row_group_that_lies_in_several_blocks_is_put_together(case: CachedCase) -> None:
+    """Row group 1 is in a block of row group 0 too, where that came first; or each is longer than a block."""
+    trace = replace(case.trace, queries=2, memory_share=0.2, skew=0.0)
+    trace = replace(trace, rows=trace.rows[:5], sizes=(MiB, MiB, MiB, MiB, MiB))
+    for asked, remote, block_bytes, joined in (
+        ((0, 3), True, 2 * MiB, 0), ((0, 1), True, 2 * MiB, 1), ((1, 0, 1), True, 2 * MiB, 1),
+        ((0, 1), False, 2 * MiB, 0), ((0, 1), False, MiB // 2, 2),
+    ):  # fmt: skip
+        one = replace(case, trace=trace, remote=remote, block_bytes=block_bytes)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(workload, "drawn", lambda *_, asked=asked: asked)
+            free, dear = (
+                replace(one, cache_costs=CacheCosts(join_byte_s=byte_s, join_purge_byte_s=2 * byte_s))
+                for byte_s in (0.0, 1e-6)
+            )
+            more_s = dear.estimate(Costs()).seconds - free.estimate(Costs()).seconds
+        assert more_s == pytest.approx(joined * MiB * (1e-6 + one.purging * 2e-6))
+
+
 @pytest.mark.skipif(not Path("/proc/self/io").exists(), reason="only Linux tells what a process reads")
 @pytest.mark.parametrize("share", [0.15, 0.3, 0.6])
 def test_as_much_is_read_of_the_spill_folder_as_the_model_tells(case: CachedCase, share: float) -> None:
@@ -193,12 +213,12 @@ def test_the_less_memory_is_spare_the_more_often_freed_memory_is_given_back(case
     found = []
     for asked in (*(replace(full.trace, memory_share=share) for share in (AMPLE, 1.5)), full.trace, often):
         before, after = (
-            replace(case, trace=asked, cache_costs=CacheCosts(purge_row_s=row_s)).estimate(Costs()).seconds
-            for row_s in (0.0, 1e-3)
+            replace(case, trace=asked, cache_costs=CacheCosts(purge_byte_s=byte_s)).estimate(Costs()).seconds
+            for byte_s in (0.0, 1e-6)
         )
         told = replace(case, trace=asked)
         hits = told.shares()[0] * len(asked.asked)
-        assert after - before == pytest.approx(hits * 8_192 * 1e-3 * told.purging, rel=1e-6)
+        assert after - before == pytest.approx(hits * freed_bytes(8_192) * 1e-6 * told.purging, rel=1e-6)
         found.append(told.purging)
     assert found == sorted(found) and found[0] < 0.2 and found[-1] == 1
 

@@ -110,22 +110,30 @@ def _reuse_bytes(asked: Sequence[int], sizes: Sequence[int], *, first: bool) -> 
 
 
 @functools.lru_cache(maxsize=256)
-def _shared_reuse_bytes(
-    asked: Sequence[int], sizes: Sequence[int], block_bytes: int, *, first: bool
-) -> tuple[laws.Array, laws.Array]:
-    """Return the same for each cache block that an access needs in a remote file, and the bytes of that block.
+def _needed(
+    asked: Sequence[int], sizes: Sequence[int], block_bytes: int
+) -> tuple[list[range], NDArray[np.bool_]]:
+    """Return the cache blocks that each access needs in a remote file, and whether one is a neighbour's.
 
     Neighbours in such a file share a `FILE_BLOCK`. It is in a block of the cache of that one which was asked for first,
     so that whoever asks for the other one needs this block too. Seen in what is read of the spill file.
     """
-    parts = [_parts(size, block_bytes) for size in sizes]
-    ends = list(accumulate(map(len, parts)))
-    since = {item: place for place, item in reversed(list(enumerate(asked)))}
+    counts = [len(_parts(size, block_bytes)) for size in sizes]
+    ends, since = list(accumulate(counts)), {item: place for place, item in reversed(list(enumerate(asked)))}
     needed = []
     for item in asked:
         before, behind = (since.get(other, math.inf) < since[item] for other in (item - 1, item + 1))
-        needed.append(range(ends[item] - len(parts[item]) - before, ends[item] + behind))
-    flat = [size for part in parts for size in part]
+        needed.append(range(ends[item] - counts[item] - before, ends[item] + behind))
+    return needed, np.array([len(blocks) > counts[item] for blocks, item in zip(needed, asked, strict=True)])
+
+
+@functools.lru_cache(maxsize=256)
+def _shared_reuse_bytes(
+    asked: Sequence[int], sizes: Sequence[int], block_bytes: int, *, first: bool
+) -> tuple[laws.Array, laws.Array]:
+    """Return what else is used until each block is that an access needs in a remote file, and the block's bytes."""
+    needed, _ = _needed(asked, sizes, block_bytes)
+    flat = [part for size in sizes for part in _parts(size, block_bytes)]
     reuse = laws.reuse_bytes(needed, flat, () if first else needed)
     return reuse, np.array(flat, float)[np.concatenate(needed)]
 
@@ -142,6 +150,14 @@ FILE_BLOCK = 4 * KiB
 """A remote file is read in blocks of so many bytes: each read is rounded out to them, on average by one of them."""
 QUERY_BYTES = {False: (390_000, 348), True: (460_000, 418)}
 """What DuckDB takes for a query of a local or a remote file, and for each row of a row group."""
+
+
+def freed_bytes(rows: float) -> float:
+    """Return what a query of a row group of so many rows frees once it is answered."""
+    query_bytes, row_bytes = QUERY_BYTES[False]
+    return query_bytes + row_bytes * rows
+
+
 _EMPTY = tuple(f"SET enable_external_file_cache = {word}" for word in ("false", "true"))
 """Empties the cache, but keeps the metadata."""
 
@@ -156,9 +172,14 @@ class CacheCosts:
     """Ruling out a row group of the file."""
     row_s: float = 80e-9
     """Decoding a row of the wanted columns."""
-    purge_row_s: float = 140e-9
-    """What such a row takes more while the cache fills all of its memory: DuckDB 2.0 gives freed memory back to the
-    system where no room for it is left, and takes it again page by page (`BlockAllocator::TryFlushDeallocated`)."""
+    purge_byte_s: float = 0.3e-9
+    """What each byte takes more that a query frees (see `freed_bytes`) while the cache fills all of its memory: DuckDB
+    2.0 gives freed memory back to the system where no room for it is left, and takes it again page by page
+    (`BlockAllocator::TryFlushDeallocated`)."""
+    join_byte_s: float = 0.2e-9
+    """What a byte takes more of a row group that lies in several blocks of the cache: they are put together."""
+    join_purge_byte_s: float = 0.7e-9
+    """And what it takes beyond that while the cache fills all of its memory."""
     read_s: float = 800e-6
     read_byte_s: float = 0.5e-9
     """What a read adds to the device's own time: threads sleep and are woken, and each byte is copied twice."""
@@ -256,6 +277,14 @@ class CachedCase(Case):
         blocks, back_bytes = self.recalled
         return blocks * self.cache_costs.spill_s + back_bytes * self.cache_costs.spill_byte_s
 
+    def join_s(self, join_byte_s: float, join_purge_byte_s: float) -> float:
+        """Return the seconds a query in which the blocks of its row group are put together, if it lies in several."""
+        trace = self.trace
+        joined = trace.wanted > self.block_bytes
+        if self.remote:
+            joined |= _needed(trace.asked, trace.sizes, self.block_bytes)[1]
+        return float(np.mean(joined * trace.wanted)) * (join_byte_s + self.purging * join_purge_byte_s)
+
     @property
     def shared(self) -> int:
         """Return how often the end of a row group that is in the spill folder comes from the device nevertheless.
@@ -284,12 +313,11 @@ class CachedCase(Case):
 
     @property
     def purging(self) -> float:
-        """Return how much freed memory goes back to the system, as a share of what a local file's query frees at all.
+        """Return how much of the memory that a query frees goes back to the system, as a share.
 
         What a query frees is the same each time, so it goes back the more often the less room there is for it.
         """
-        freed = QUERY_BYTES[self.remote][1] / QUERY_BYTES[False][1]
-        return freed * self.workspace_bytes / (self.workspace_bytes + self.trace.spare_bytes)
+        return self.workspace_bytes / (self.workspace_bytes + self.trace.spare_bytes)
 
     def estimate(self, costs: Costs) -> Estimate:
         """Return the predicted time of the run; `costs` are those of the engine without a cache."""
@@ -313,9 +341,13 @@ class CachedCase(Case):
             write_s = self.evicting * (costs.write_s + size * costs.write_byte_s)
         else:
             read_s += self.evicting * (costs.evict_s + size * costs.evict_byte_s)
-        memory_s, spilled = rows * costs.purge_row_s * self.purging, self.shares()[1] * len(trace.asked)
+        memory_s = freed_bytes(rows) * costs.purge_byte_s * self.purging
+        spilled = self.shares()[1] * len(trace.asked)
         return Access(
-            own_s=costs.query_s + groups * costs.group_s + rows * costs.row_s,
+            own_s=costs.query_s
+            + groups * costs.group_s
+            + rows * costs.row_s
+            + self.join_s(costs.join_byte_s, costs.join_purge_byte_s),
             memory_s=memory_s,
             disk_s=memory_s + (self.recall_s() / spilled if spilled else 0.0),
             device_s={"cpu": read_s, "disk": write_s, "latency": latency_s, "transfer": transfer_s},
@@ -485,6 +517,10 @@ SHORT_CELLS: dict[str, dict[str, Any]] = {
     "memory": CELLS["memory"], "scan": CELLS["scan"], "ahead": {**CELLS["scan"], "depth": 4},
 }  # fmt: skip
 """The same of the shortest row groups, and read ahead, where each one's own part is the largest."""
+JOIN_CELLS: dict[str, dict[str, Any]] = {
+    "ample": {"memory": AMPLE, "spills": True}, "full": {"memory": FULL, "spills": True},
+}  # fmt: skip
+"""Queries of the longer row groups of a remote file, from memory: all but the first need a neighbour's block too."""
 PROBE = Device(name="probe", latency_s=0.002, bandwidth_bytes_per_s=1e12, channels=64)
 """A device that makes the engine wait: what has waited runs slower than what never did."""
 SCANNED = PROBE.but(latency_s=300e-6)
@@ -523,7 +559,8 @@ def _cases() -> list[CachedCase]:
     """Return the cells that are timed: those of both sizes, those of short row groups, and scans of long ones."""
     both = [_case(recipe, **cell) for cell in CELLS.values() for recipe in RECIPES]
     short = [_case(SHORT_GROUPS, **cell) for cell in SHORT_CELLS.values()]
-    return [*both, *short, *(_case(RECIPES[-1], scan=True, **cell) for cell in LONG_CELLS.values())]
+    joined = [_case(RECIPES[-1], **cell) for cell in JOIN_CELLS.values()]
+    return [*both, *short, *joined, *(_case(RECIPES[-1], scan=True, **cell) for cell in LONG_CELLS.values())]
 
 
 def _costs(seen: Sequence[Sample]) -> CacheCosts:
@@ -533,16 +570,18 @@ def _costs(seen: Sequence[Sample]) -> CacheCosts:
     both, rest = len(CELLS) * len(RECIPES), len(LONG_CELLS)
     each_s = seconds / counts
     cells = dict(zip(CELLS, each_s[:both].reshape(len(CELLS), -1), strict=True))
-    short = dict(zip(SHORT_CELLS, each_s[both:-rest], strict=True))
+    short = dict(zip((*SHORT_CELLS, *JOIN_CELLS), each_s[both:-rest], strict=True))
     long = dict(zip(LONG_CELLS, seconds[-rest:], strict=True))
     costs = {
-        **_query_costs(cells, short["memory"]),
+        **_query_costs(cells, short["memory"], [short[name] for name in JOIN_CELLS]),
         **_scan_costs(np.append(cells["scan"], short["scan"]), short["ahead"], long),
     }
     return CacheCosts(**{name: float(cost) for name, cost in costs.items()})
 
 
-def _query_costs(cells: Mapping[str, laws.Array], short_s: float) -> dict[str, float]:
+def _query_costs(
+    cells: Mapping[str, laws.Array], short_s: float, joined_s: Sequence[float]
+) -> dict[str, float]:
     """Return, by name, what queries take: each cost is read off a line through both sizes of row groups.
 
     What a query takes in memory is read off three sizes: a file of shorter row groups has more of them to rule out.
@@ -551,18 +590,23 @@ def _query_costs(cells: Mapping[str, laws.Array], short_s: float) -> dict[str, f
 
     asked = {name: _purging(cell) for name, cell in CELLS.items()}
     parts = np.array([(1.0, recipe.row_groups, recipe.effective_row_group_rows) for recipe in ALL_SIZES])
-    rows = parts[:, 2]
-    more_s = (cells["full"] - cells["memory"]) / rows[:-1] / (asked["full"] - asked["memory"])[:-1]
+    freed = np.array([freed_bytes(recipe.effective_row_group_rows) for recipe in ALL_SIZES])
+    more_s = (cells["full"] - cells["memory"]) / freed[:-1] / (asked["full"] - asked["memory"])[:-1]
     purged_s = max(0.0, float(np.median(more_s)))
-    in_memory = np.append(cells["memory"], short_s) - asked["memory"] * rows * purged_s
+    in_memory = np.append(cells["memory"], short_s) - asked["memory"] * freed * purged_s
     found, _ = nnls(parts / in_memory[:, None], np.ones(len(in_memory)))
     costs = dict(zip(("query_s", "group_s", "row_s"), np.maximum(found, 1e-10), strict=True))
     own_s = (parts @ found)[:-1]
+    prices = _join_costs([took_s - own_s[-1] for took_s in joined_s], purged_s)
+
+    def together_s(name: str) -> laws.Array:
+        """Return what putting blocks together takes of a query in a cell."""
+        return np.array([_case(recipe, **CELLS[name]).join_s(*prices) for recipe in RECIPES])
 
     def missed_s(name: str) -> laws.Array:
         """Return what a query takes more for which memory has nothing, of a cell where it has something for others."""
         hits = np.array([_case(recipe, **CELLS[name]).shares()[0] for recipe in RECIPES])
-        full_s = (asked[name] * rows)[:-1] * purged_s
+        full_s = (asked[name] * freed)[:-1] * purged_s
         return np.asarray((cells[name] - own_s - hits * full_s) / (1 - hits))
 
     driven = np.array([_case(recipe, **CELLS["written"]).evicting for recipe in RECIPES])
@@ -570,12 +614,28 @@ def _query_costs(cells: Mapping[str, laws.Array], short_s: float) -> dict[str, f
     for name, took_s in {
         "read": missed_s("first") - PROBE.latency_s,
         "evict": missed_s("again") - missed_s("first"),
-        "spill": (cells["spilled"] - own_s - (asked["spilled"] * rows)[:-1] * purged_s) / back,
-        "write": (cells["written"] - cells["first"]) / driven,
+        "spill": (
+            cells["spilled"] - own_s - together_s("spilled") - (asked["spilled"] * freed)[:-1] * purged_s
+        )
+        / back,
+        "write": (cells["written"] - cells["first"] - together_s("written")) / driven,
     }.items():
         sizes = [float(np.mean([group.size_bytes for group in _groups(recipe)])) for recipe in RECIPES]
         costs[f"{name}_s"], costs[f"{name}_byte_s"] = line(list(zip(sizes, took_s, strict=True)))
-    return {**costs, "purge_row_s": purged_s}
+    return {
+        **costs,
+        **dict(zip(("join_byte_s", "join_purge_byte_s"), prices, strict=True)),
+        "purge_byte_s": purged_s,
+    }
+
+
+def _join_costs(more_s: Sequence[float], purge_byte_s: float) -> tuple[float, float]:
+    """Return what a byte takes to be put together, and more in full memory: what queries take more of a remote file."""
+    cases = [_case(RECIPES[-1], **cell) for cell in JOIN_CELLS.values()]
+    full_s, size = freed_bytes(RECIPES[-1].effective_row_group_rows) * purge_byte_s, cases[0].join_s(1.0, 0.0)
+    left_s = [took_s - case.purging * full_s for took_s, case in zip(more_s, cases, strict=True)]
+    join_s, purge_s = line([(case.purging, took_s) for took_s, case in zip(left_s, cases, strict=True)])
+    return join_s / size, purge_s / size
 
 
 def _purging(cell: Mapping[str, Any]) -> laws.Array:
