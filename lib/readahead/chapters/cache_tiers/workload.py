@@ -341,16 +341,14 @@ class CachedCase(Case):
             write_s = self.evicting * (costs.write_s + size * costs.write_byte_s)
         else:
             read_s += self.evicting * (costs.evict_s + size * costs.evict_byte_s)
-        memory_s = freed_bytes(rows) * costs.purge_byte_s * self.purging
+        join_s = self.join_s(costs.join_byte_s, costs.join_purge_byte_s)
+        memory_s = join_s + freed_bytes(rows) * costs.purge_byte_s * self.purging
         spilled = self.shares()[1] * len(trace.asked)
         return Access(
-            own_s=costs.query_s
-            + groups * costs.group_s
-            + rows * costs.row_s
-            + self.join_s(costs.join_byte_s, costs.join_purge_byte_s),
+            own_s=costs.query_s + groups * costs.group_s + rows * costs.row_s,
             memory_s=memory_s,
             disk_s=memory_s + (self.recall_s() / spilled if spilled else 0.0),
-            device_s={"cpu": read_s, "disk": write_s, "latency": latency_s, "transfer": transfer_s},
+            device_s={"cpu": join_s + read_s, "disk": write_s, "latency": latency_s, "transfer": transfer_s},
         )
 
     def _queries(self) -> Mapping[str, float]:
