@@ -255,7 +255,8 @@ def filtered_reads(
     `depth` readers take the row groups that are read in turns, and each knows its own past. While more than
     `MATCHES_ENOUGH` of its groups had a row that passed, it reads all columns at once; else the columns of `filters`,
     and the rest only if a row passes. With these it begins where the rest alone counts as the whole group, else with
-    all. Filters that were once enough without those behind them are read apart.
+    all. Filters that were once enough without those behind them are read apart. Which chunks are joined hangs on the
+    order in which they are met, see `_merged`: that of `columns`, or where filters go first, of `filters`.
     `needed` says for each row group after how many filters no row of a vector is left, each number that occurs, and
     one more than there are filters if some are left.
     After `SETTLED_ROWS` the order of the filters is a matter of time, and with it which of them are read apart:
@@ -277,7 +278,7 @@ def filtered_reads(
             first = [
                 read
                 for low, high in pairwise(bounds)
-                for read in _merged(_chunks(group, (c for c in columns if c in filters[low:high])), gap_bytes)
+                for read in _merged(_chunks(group, filters[low:high]), gap_bytes)
             ]
             if reader.rows >= SETTLED_ROWS and len(filters) > 1:
                 more_reads += len(filters) - len(first)

@@ -99,6 +99,12 @@ def test_a_join_that_wants_few_keys_asks_every_bloom_filter(study: Study) -> Non
         ("Q1.3", GENERATED, 2_048, 8),  # few row groups have a row: filters go first
         ("Q2.3", GENERATED, 8_192, 8),  # a filter that was enough alone is read apart from the next one
         ("Q4.3", BY_YEAR, 2_048, 8),
+        (
+            "Q3.3",
+            BY_QUANTITY,
+            32_768,
+            8,
+        ),  # chunks are joined as the filters meet them, not in the query's order
         ("Q3.4", BY_YEAR, 16_384, 8),  # the Bloom filter is asked of row groups that the date rules out, too
         ("Q2.2", GENERATED, 2_048, 2),  # no keys one by one: all columns at once, whatever passes
         ("Q3.2", BY_DATE, 2_048, 64),
