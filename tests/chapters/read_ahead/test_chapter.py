@@ -122,7 +122,9 @@ def test_for_ten_rows_duckdb_sends_nothing_that_was_not_planned(study: Study) ->
 
 
 @pytest.mark.parametrize("changes", [switched(OFF), switched(ON, NATIVE)], ids=["pages", "blocks"])
-def test_the_engines_clock_moves_no_more_reads_than_was_told(study: Study, changes: dict[str, object]) -> None:
+def test_the_engines_clock_moves_no_more_reads_than_was_told(
+    study: Study, changes: dict[str, object]
+) -> None:
     sample, plan = study.sample(**changes), EXPERIMENT.case(study.settings(**changes)).plan()
     assert abs(len(sample.reads) - plan.count) <= plan.more_reads < plan.count
     assert abs(sample.bytes_read - plan.bytes_read) <= plan.moved_bytes < plan.bytes_read
