@@ -45,9 +45,10 @@ from readahead.models.queue import (
 )
 from readahead.models.reads import Reads
 
-IN_ORDER, SWAPPED = 2, 3
-"""When a scan begins, all slots ask at once and not quite in order: beyond the first two all but every third of those
-reads jump (mean of traces of 2 to 32 slots on one channel; in single runs none of them to all)."""
+IN_ORDER, SWAPPED = 3, 6
+"""When a scan begins, all slots ask at once and not quite in order: beyond the first three all but every sixth of those
+reads jump. Traces of 4, 6, 8, 12, 16, 32 and 64 reads on one channel have 1.2, 3.1, 4, 8, 11, 26 and 51 jumps in the
+mean, where single runs of few reads go from none to all of them; here 1, 3, 4, 8, 11, 24 and 51."""
 IN_TURN = 8
 """So few threads are woken in turn, and their reads are answered in file order."""
 STRIDE, CROWD = 0.618034, 32
