@@ -425,11 +425,6 @@ class Trial:
         return plan.data_bytes / plan.read_groups
 
     @property
-    def read_bytes(self) -> float:
-        """Return the bytes of a read, on average."""
-        return self.group_bytes / self.reads_a_group
-
-    @property
     def last_read_bytes(self) -> float:
         """Return the bytes of a row group's last read, on average: a pause is after it."""
         plan = self.case.plan()

@@ -152,9 +152,9 @@ QUERY_BYTES = {False: (390_000, 348), True: (460_000, 418)}
 """What DuckDB takes for a query of a local or a remote file, and for each row of a row group."""
 
 
-def freed_bytes(rows: float) -> float:
-    """Return what a query of a row group of so many rows frees once it is answered."""
-    query_bytes, row_bytes = QUERY_BYTES[False]
+def freed_bytes(rows: float, *, remote: bool = False) -> float:
+    """Return what DuckDB takes for a query of a row group of so many rows, and frees once it is answered."""
+    query_bytes, row_bytes = QUERY_BYTES[remote]
     return query_bytes + row_bytes * rows
 
 
@@ -307,8 +307,7 @@ class CachedCase(Case):
 
         By `duckdb_memory()` of DuckDB 2.0; a test holds the size of the cache to it.
         """
-        query_bytes, row_bytes = QUERY_BYTES[self.remote]
-        query_bytes += row_bytes * max(self.trace.rows)
+        query_bytes = int(freed_bytes(max(self.trace.rows), remote=self.remote))
         return query_bytes + 9_300 + int(1.09 * expected.shape(self.recipe).footer_bytes)
 
     @property
@@ -554,7 +553,7 @@ def _case(
 
 
 def _cases() -> list[CachedCase]:
-    """Return the cells that are timed: those of both sizes, those of short row groups, and scans of long ones."""
+    """Return the cells that are timed: of both sizes, of short row groups, of joined long ones, and scans of these."""
     both = [_case(recipe, **cell) for cell in CELLS.values() for recipe in RECIPES]
     short = [_case(SHORT_GROUPS, **cell) for cell in SHORT_CELLS.values()]
     joined = [_case(RECIPES[-1], **cell) for cell in JOIN_CELLS.values()]
@@ -597,6 +596,10 @@ def _query_costs(
     own_s = (parts @ found)[:-1]
     prices = _join_costs([took_s - own_s[-1] for took_s in joined_s], purged_s)
 
+    def full_s(name: str) -> laws.Array:
+        """Return what a query of a cell takes more for the memory that goes back to the system."""
+        return np.asarray((asked[name] * freed)[:-1] * purged_s)
+
     def together_s(name: str) -> laws.Array:
         """Return what putting blocks together takes of a query in a cell."""
         return np.array([_case(recipe, **CELLS[name]).join_s(*prices) for recipe in RECIPES])
@@ -604,18 +607,14 @@ def _query_costs(
     def missed_s(name: str) -> laws.Array:
         """Return what a query takes more for which memory has nothing, of a cell where it has something for others."""
         hits = np.array([_case(recipe, **CELLS[name]).shares()[0] for recipe in RECIPES])
-        full_s = (asked[name] * freed)[:-1] * purged_s
-        return np.asarray((cells[name] - own_s - hits * full_s) / (1 - hits))
+        return np.asarray((cells[name] - own_s - hits * full_s(name)) / (1 - hits))
 
     driven = np.array([_case(recipe, **CELLS["written"]).evicting for recipe in RECIPES])
     back = np.array([_case(recipe, **CELLS["spilled"]).recalled[0] / QUERIES for recipe in RECIPES])
     for name, took_s in {
         "read": missed_s("first") - PROBE.latency_s,
         "evict": missed_s("again") - missed_s("first"),
-        "spill": (
-            cells["spilled"] - own_s - together_s("spilled") - (asked["spilled"] * freed)[:-1] * purged_s
-        )
-        / back,
+        "spill": (cells["spilled"] - own_s - together_s("spilled") - full_s("spilled")) / back,
         "write": (cells["written"] - cells["first"] - together_s("written")) / driven,
     }.items():
         sizes = [float(np.mean([group.size_bytes for group in _groups(recipe)])) for recipe in RECIPES]
