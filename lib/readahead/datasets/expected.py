@@ -15,17 +15,16 @@ import numpy as np
 
 from readahead.datasets import inspect, store
 from readahead.datasets.recipe import Recipe
+from readahead.models.native import Segments, packed
 from readahead.models.reads import (
     FIRST_BYTE,
     FileShape,
     Ints,
     Reads,
     RowGroup,
-    Segments,
     distinct,
     even_group,
     even_reads,
-    packed,
     scan_reads,
 )
 

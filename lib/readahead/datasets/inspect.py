@@ -17,7 +17,8 @@ import duckdb
 from readahead import paths
 from readahead.datasets.build import explained, literal
 from readahead.errors import DataError
-from readahead.models.reads import ColumnChunk, FileShape, Ints, RowGroup, Segments, block_span, spans_of
+from readahead.models.native import Segments, block_span
+from readahead.models.reads import ColumnChunk, FileShape, Ints, RowGroup, spans_of
 from readahead.models.table_layout import VECTOR_ROWS
 
 MAGIC = b"PAR1"

@@ -15,8 +15,9 @@ import numpy as np
 from readahead import units
 from readahead.devices import Device
 from readahead.errors import BadValue, require_choice
+from readahead.models.native import in_runs
 from readahead.models.queue import Floats
-from readahead.models.reads import Reads, in_runs
+from readahead.models.reads import Reads
 from readahead.models.schedule import Costs, Timeline, Window, simulate
 
 TONES = ("free", "wait", "work", "done", "gone")

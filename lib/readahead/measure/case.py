@@ -104,8 +104,14 @@ class Case:
         return replace(told, keys=found.keys)
 
     def plan(self) -> Reads:
-        """Return what `scan` does, kept for every device: a slider of the device finds it ready."""
-        asked = replace(self, device=_ANY_DEVICE, fragment_bytes=0, time_scale=1.0)
+        """Return what `scan` does, kept: of a Parquet file for every device, so a slider of the device finds it ready.
+
+        Which blocks of a native file are asked for again hangs on the device.
+        """
+        parquet = self.recipe.format == "parquet"
+        asked = replace(
+            self, device=_ANY_DEVICE if parquet else self.device, fragment_bytes=0, time_scale=1.0
+        )
         return _scan(asked, store.is_built(self.recipe))
 
     def predict(self, costs: Costs) -> Timeline:

@@ -34,7 +34,8 @@ from readahead.measure.case import Case
 from readahead.measure.run import Query, Stopwatch
 from readahead.measure.sample import Sample
 from readahead.models.estimate import Estimate
-from readahead.models.reads import Ints, Reads, Span, native_reads, spans_of
+from readahead.models.native import native_reads
+from readahead.models.reads import Ints, Reads, Span, spans_of
 from readahead.models.schedule import Costs, Timeline, Window, simulate, waking
 from readahead.models.table_layout import VECTOR_ROWS
 from readahead.running import carried, check, interrupts, turns
@@ -346,14 +347,16 @@ class PartCase(Case):
     # -- what the model says -------------------------------------------------------------------------
     def scan(self) -> Reads:
         """Return the exact reads, of a file that is built first if need be."""
-        path, depth = self.build(), self.window.depth
+        path = self.build()
         if self.one_by_one:
             every = inspect.vectors(path, COLUMNS)
             blocks = [every[vector] for vector in inspect.sampled(path, 100 * self.sample_share, SEED)]
-            return native_reads(blocks, [VECTOR_ROWS] * len(blocks), BLOCK_BYTES, depth=depth)
+            return native_reads(blocks, [VECTOR_ROWS] * len(blocks), BLOCK_BYTES, self.device, self.window)
         if self.native:
             found = expected.blocks(self.recipe, COLUMNS)
-            return native_reads([b for _, b in found], [n for n, _ in found], BLOCK_BYTES, depth=depth)
+            return native_reads(
+                [b for _, b in found], [n for n, _ in found], BLOCK_BYTES, self.device, self.window
+            )
         whole = expected.reads(self.recipe, COLUMNS, self.engine.column_gap_bytes)
         if self.way == METADATA:
             return whole.first(0)

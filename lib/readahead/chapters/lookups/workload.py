@@ -27,7 +27,8 @@ from readahead.measure.calibrate import WARM, Calibration, Trial, line, trial
 from readahead.measure.case import Case
 from readahead.measure.run import EngineSettings, Setting
 from readahead.models.estimate import Estimate
-from readahead.models.reads import Reads, Segments, block_span, native_reads
+from readahead.models.native import Segments, block_span, native_reads
+from readahead.models.reads import Reads
 from readahead.models.schedule import Costs
 from readahead.models.table_layout import VECTOR_ROWS
 from readahead.published import Figure, series
@@ -105,7 +106,7 @@ class Lookup(Case):
             row = keys[0] % recipe.effective_row_group_rows
             there[0] = blocks_from(expected.segments(recipe)[chosen[0]], row)
         serial = [block_span(number, recipe.block_bytes) for number in alone]
-        found = native_reads(there, rows, recipe.block_bytes, depth=self.window.depth, first=serial)
+        found = native_reads(there, rows, recipe.block_bytes, self.device, self.window, serial)
         return replace(found, keys=self.keys)
 
 

@@ -15,7 +15,8 @@ from readahead.experiments.table_experiment import TableExperiment, once
 from readahead.measure.calibrate import PROBE, Calibration, Trial, query, trial
 from readahead.measure.case import Case
 from readahead.measure.run import Query, Setting
-from readahead.models.reads import Reads, RowGroup, Span, native_reads
+from readahead.models.native import blocks_alone, native_reads
+from readahead.models.reads import Reads, RowGroup, Span
 from readahead.models.schedule import OWN_WAKE, Costs, Timeline, Window, simulate, waking
 from readahead.models.table_layout import VECTOR_ROWS
 from readahead.units import KiB
@@ -84,8 +85,10 @@ class AheadCase(Case):
         if self.limit and not ahead:
             found = [(10, {runs[0][1] for runs in expected.segments(self.recipe)[0]} - {-1})]
         rows, blocks = zip(*found, strict=True)
-        told = native_reads(blocks, rows, BLOCK_BYTES, depth=self.window.depth, ahead=ahead)
-        return self._until_ten_rows(told) if self.limit and ahead else told
+        if not ahead:
+            return Reads.of((), blocks_alone(blocks, BLOCK_BYTES), rows)
+        told = native_reads(blocks, rows, BLOCK_BYTES, self.device, self.window)
+        return self._until_ten_rows(told) if self.limit else told
 
     def _until_ten_rows(self, told: Reads) -> Reads:
         """Return the reads of one window; how many of them are asked for before ten rows are there, is open."""
