@@ -19,7 +19,6 @@ from contextvars import ContextVar
 from dataclasses import asdict, dataclass, fields, replace
 from functools import partial
 from itertools import pairwise
-from operator import itemgetter
 from pathlib import Path
 from typing import Any, Generic, NamedTuple, TypeVar
 
@@ -155,11 +154,12 @@ def only_typical() -> bool:
 
 
 class _Made(NamedTuple):
-    """The runs of a calibration, turn after turn."""
+    """The runs of a calibration."""
 
-    seen: list[Any]
+    seen: list[list[Any]]
+    """Of each case."""
     offs: list[float]
-    """How far the control runs beside each strayed, as a share."""
+    """How far the control runs beside each strayed, as a share; of one that was made again, the steadier time."""
 
 
 _EARLIER = ContextVar[dict[str, _Made] | None]("earlier", default=None)
@@ -199,30 +199,29 @@ class Calibration(Generic[CostsT]):
     def run(self, turns: int = 0) -> CostsT:
         """Make the runs, keep the costs and return them. Raises `Cancelled`; what was kept before then stays.
 
-        A run beside which the control run strayed is made again, and that one counts which took less of the processor.
-        How far the machine strayed beside half of the runs, and how they scatter, is kept with the costs. Inside
-        `turns_add_up` what was run before counts too.
+        A run beside which the control run strayed is made again, and those count that nobody slowed down. How far the
+        machine strayed beside half of the runs, and how they scatter, is kept with the costs. Inside `turns_add_up`
+        what was run before counts too.
         """
         cases, earlier = self.cases(), _EARLIER.get()
-        made = _Made([], []) if earlier is None else earlier.setdefault(self.name, _Made([], []))
-        runs = [*cases] * (turns or self.turns)
+        made = _Made([[] for _ in cases], [])
+        if earlier is not None:
+            made = earlier.setdefault(self.name, made)
+        runs = [*zip(cases, made.seen, strict=True)] * (turns or self.turns)
         before_s = self.control()
-        for number, one in enumerate(runs):
+        for number, (one, seen) in enumerate(runs):
             tell(number, len(runs), f"calibrating on this machine: {self.name}")
-            tries = list[tuple[float, float, Any]]()
-            while len(tries) < MOST_TIMES and (not tries or tries[-1][1] > STRAYED):
+            offs = list[float]()
+            while len(offs) < MOST_TIMES and (not offs or offs[-1] > STRAYED):
                 with quietly():
-                    found = one()
+                    seen.append(one())
                 after_s = self.control()
-                off = max(strayed(before_s), strayed(after_s))
-                tries.append((_sample(found).cpu_s[0], off, found))
+                offs.append(max(strayed(before_s), strayed(after_s)))
                 before_s = after_s
-            _, off, found = min(tries, key=itemgetter(0))
-            made.seen.append(found)
-            made.offs.append(off)
+            made.offs.append(min(offs))
         tell(len(runs), len(runs), "done")
-        costs = self.read_off(_steadiest_turns(made.seen, len(cases)))
-        self.keep(costs, float(np.median(made.offs or [0.0])), _scatter(made.seen, len(cases)))
+        costs = self.read_off(_steadiest_turns(made.seen))
+        self.keep(costs, float(np.median(made.offs or [0.0])), _scatter(made.seen))
         return costs
 
     @paths.asked_once
@@ -297,24 +296,25 @@ def _sample(found: Any) -> Sample:
     return told
 
 
-def _steadiest_turns(seen: Sequence[Any], cases: int) -> list[Any]:
-    """Return the runs that nobody slowed down, turn after turn, see `sample.steady`.
+def _steadiest_turns(seen: Sequence[Sequence[Any]]) -> list[Any]:
+    """Return the runs of each case that nobody slowed down, turn after turn, see `sample.steady`.
 
     A case of which fewer are left than of another comes again from its first, so that every turn is whole.
     """
     by_case = []
-    for at in range(min(cases, len(seen))):
-        runs = sorted(seen[at::cases], key=lambda found: _sample(found).cpu_s[0])
-        by_case.append(runs[: steady([_sample(found).cpu_s[0] for found in runs])])
+    for found in seen:
+        runs = sorted(found, key=lambda one: _sample(one).cpu_s[0])
+        by_case.append(runs[: steady([_sample(one).cpu_s[0] for one in runs])])
     return [runs[turn % len(runs)] for turn in range(max(map(len, by_case), default=0)) for runs in by_case]
 
 
-def _scatter(seen: Sequence[Any], cases: int) -> float:
+def _scatter(seen: Sequence[Sequence[Any]]) -> float:
     """Return how far single runs lie from the median of their case over the turns, nine times in ten, as a share."""
-    if not seen:
-        return 0.0
-    took = np.array([_sample(found).median_s for found in seen]).reshape(-1, cases)
-    return float(np.quantile(np.abs(took / np.median(took, axis=0) - 1), 0.9))
+    off = list[float]()
+    for runs in seen:
+        took = np.array([_sample(one).median_s for one in runs])
+        off += np.abs(took / np.median(took) - 1).tolist()
+    return float(np.quantile(off or [0.0], 0.9))
 
 
 @functools.cache
