@@ -125,7 +125,7 @@ def test_what_was_disturbed_is_never_silently_kept(controls: Sequence[float], st
 
 
 @pytest.mark.usefixtures("_own_costs")
-def test_a_run_beside_which_the_control_run_strayed_is_made_again_and_the_one_counts_that_nobody_slowed_down() -> None:
+def test_a_run_beside_which_the_control_run_strayed_is_made_again_and_only_the_undisturbed_counts() -> None:
     heard, runs = list[float](), list[str]()
     asked = toll(runs, controls=[1.0, 1.0, 1.3, 1.0, 1.0], seconds=[1.0, 6.0, 5.0])
     replace(asked, read_off=lambda seen: heard.extend(one.median_s for one in seen) or Toll()).run(1)

@@ -12,20 +12,15 @@ import psutil
 import pytest
 
 from readahead import paths
-from readahead.chapters.cache_tiers import workload
-from readahead.chapters.cache_tiers.workload import (
-    AMPLE,
-    CACHE,
+from readahead.chapters.cache_tiers import cached_case
+from readahead.chapters.cache_tiers.cached_case import (
     FILE_BLOCK,
-    FULL,
-    LONG_CELLS,
-    RECIPES,
     AccessTrace,
     CacheCosts,
     CachedCase,
-    _case,
     freed_bytes,
 )
+from readahead.chapters.cache_tiers.calibration import AMPLE, CACHE, FULL, LONG_CELLS, RECIPES, _case
 from readahead.datasets import inspect, store
 from readahead.datasets.recipe import Recipe
 from readahead.devices import Device
@@ -158,7 +153,7 @@ def test_who_asks_for_a_row_group_needs_the_block_that_its_neighbour_shares_with
     trace = replace(trace, rows=trace.rows[:5], sizes=(MiB, MiB, MiB, MiB, MiB))
     for asked, blocks in (((0, 3), 2), ((0, 1), 2), ((0, 1, 4), 3), ((0, 1, 4, 1), 5)):
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(workload, "drawn", lambda *_, asked=asked: asked)
+            patch.setattr(cached_case, "drawn", lambda *_, asked=asked: asked)
             assert replace(case, trace=trace, remote=True).recalled == (blocks, blocks * MiB)
 
 
@@ -172,7 +167,7 @@ def test_a_row_group_that_lies_in_several_blocks_is_put_together(case: CachedCas
     ):  # fmt: skip
         one = replace(case, trace=trace, remote=remote, block_bytes=block_bytes)
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(workload, "drawn", lambda *_, asked=asked: asked)
+            patch.setattr(cached_case, "drawn", lambda *_, asked=asked: asked)
             free, dear = (
                 replace(one, cache_costs=CacheCosts(join_byte_s=byte_s, join_purge_byte_s=2 * byte_s))
                 for byte_s in (0.0, 1e-6)

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from readahead.chapters.cache_tiers import laws
-from readahead.chapters.cache_tiers.workload import drawn
+from readahead.chapters.cache_tiers.cached_case import drawn
 from readahead.devices import Device
 from readahead.units import KiB, MiB
 

@@ -10,7 +10,8 @@ import numpy as np
 
 from readahead import published
 from readahead.chapters.cache_tiers import laws
-from readahead.chapters.cache_tiers.workload import DISK, DROP, SCAN, UNIFORM, ZIPF, CachedCase, CachedQueries
+from readahead.chapters.cache_tiers.cached_case import CachedCase
+from readahead.chapters.cache_tiers.workload import DISK, DROP, SCAN, UNIFORM, ZIPF, CachedQueries
 from readahead.experiments.claim import Sides
 from readahead.experiments.experiment import Settings
 from readahead.experiments.figure import Line, Picture, curve

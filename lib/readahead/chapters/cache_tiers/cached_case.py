@@ -1,0 +1,471 @@
+"""Queries of one run that DuckDB's cache of external files answers, with a memory limit and a folder for the rest."""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import accumulate
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from readahead.chapters.cache_tiers import laws
+from readahead.datasets import expected, store
+from readahead.experiments.round import Applied
+from readahead.measure.case import Case
+from readahead.measure.run import Query, Setting, run_emulated
+from readahead.measure.sample import Sample
+from readahead.models.estimate import Estimate
+from readahead.models.reads import Reads
+from readahead.models.schedule import Costs, Timeline, simulate
+from readahead.units import KiB
+
+
+# -- what is asked for -----------------------------------------------------------------------------------
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AccessTrace:
+    """The accesses of one run, each to all of a row group, and the cache that they meet."""
+
+    rows: tuple[int, ...]
+    """Of each row group, as are the bytes."""
+    sizes: tuple[int, ...]
+    queries: int
+    """How many row groups are asked for at random; 0 for each of them once, in turn."""
+    skew: float | None
+    """How strong the favourites of the queries are (see `laws.popularity`); None for one query that scans all."""
+    memory_share: float
+    """What the cache may hold, as a share of all bytes."""
+    ahead: int = 1
+    """Row groups that a scan has under way."""
+
+    @property
+    def asked(self) -> tuple[int, ...]:
+        """Return the row groups in the order in which they are asked for."""
+        items = len(self.sizes)
+        if self.skew is None or not self.queries:
+            return tuple(range(items))
+        return drawn(items, self.queries, self.skew)
+
+    @property
+    def wanted(self) -> laws.Array:
+        """Return the bytes of each access."""
+        return np.array(self.sizes, float)[list(self.asked)]
+
+    @property
+    def capacity_bytes(self) -> float:
+        """Return what the cache may hold."""
+        return self.memory_share * sum(self.sizes)
+
+    @property
+    def spare_bytes(self) -> float:
+        """Return what the cache leaves free once all that is asked for is in it."""
+        return max(0.0, self.capacity_bytes - sum(self.sizes[item] for item in set(self.asked)))
+
+    @property
+    def taken_bytes(self) -> int:
+        """Return what a scan takes of the cache for row groups held ready, besides the one that it decodes."""
+        return 255 * max(self.rows) * (self.ahead - 1)
+
+    def there(self, capacity_bytes: float, *, first: bool) -> NDArray[np.bool_]:
+        """Return which accesses an LRU cache answers on these very queries, in the first run or after the same run."""
+        return np.less_equal(_reuse_bytes(self.asked, self.sizes, first=first), capacity_bytes)
+
+    def replayed(self, capacity_bytes: float, *, first: bool) -> float:
+        """Return the hit ratio of that cache."""
+        there = self.there(capacity_bytes, first=first)
+        return float(self.wanted[there].sum() / self.wanted.sum())
+
+    def law(self) -> Applied:
+        """Return the law of the hit ratio in the long run: Che's, or that of the scan that comes back."""
+        if self.skew is None:
+            taken = self.taken_bytes / sum(self.sizes)
+            return Applied(laws.cyclic_hit_ratio, capacity=self.memory_share, taken=taken)
+        items = len(self.sizes)
+        return Applied(laws.che_hit_ratio, items=items, skew=self.skew, capacity=self.memory_share * items)
+
+
+@functools.lru_cache(maxsize=256)
+def drawn(items: int, count: int, skew: float) -> tuple[int, ...]:
+    """Return `count` independent accesses to `items`, whose popular ones lie scattered over the table."""
+    rng = np.random.default_rng(1)
+    places = rng.permutation(items)
+    return tuple(int(item) for item in places[rng.choice(items, count, p=laws.popularity(items, skew))])
+
+
+@functools.lru_cache(maxsize=256)
+def _reuse_bytes(asked: Sequence[int], sizes: Sequence[int], *, first: bool) -> laws.Array:
+    """Return what else is used until each access, in the first run or after the same run."""
+    alone = [(item,) for item in asked]
+    return laws.reuse_bytes(alone, sizes, () if first else alone)
+
+
+@functools.lru_cache(maxsize=256)
+def _needed(
+    asked: Sequence[int], sizes: Sequence[int], block_bytes: int
+) -> tuple[list[range], NDArray[np.bool_]]:
+    """Return the cache blocks that each access needs in a remote file, and whether one is a neighbour's.
+
+    Neighbours in such a file share a `FILE_BLOCK`. It is in a block of the cache of that one which was asked for first,
+    so that whoever asks for the other one needs this block too. Seen in what is read of the spill file.
+    """
+    counts = [len(_parts(size, block_bytes)) for size in sizes]
+    ends, since = list(accumulate(counts)), {item: place for place, item in reversed(list(enumerate(asked)))}
+    needed = []
+    for item in asked:
+        before, behind = (since.get(other, math.inf) < since[item] for other in (item - 1, item + 1))
+        needed.append(range(ends[item] - counts[item] - before, ends[item] + behind))
+    return needed, np.array([len(blocks) > counts[item] for blocks, item in zip(needed, asked, strict=True)])
+
+
+@functools.lru_cache(maxsize=256)
+def _shared_reuse_bytes(
+    asked: Sequence[int], sizes: Sequence[int], block_bytes: int, *, first: bool
+) -> tuple[laws.Array, laws.Array]:
+    """Return what else is used until each block is that an access needs in a remote file, and the block's bytes."""
+    needed, _ = _needed(asked, sizes, block_bytes)
+    flat = [part for size in sizes for part in _parts(size, block_bytes)]
+    reuse = laws.reuse_bytes(needed, flat, () if first else needed)
+    return reuse, np.array(flat, float)[np.concatenate(needed)]
+
+
+def _parts(size_bytes: int, block_bytes: int) -> list[int]:
+    """Return the sizes of the blocks in which the cache keeps so many bytes."""
+    return [min(block_bytes, size_bytes - start) for start in range(0, size_bytes, block_bytes)]
+
+
+# -- what it takes ---------------------------------------------------------------------------------------
+SPILL_LEAST_BYTES = 256 * KiB
+"""DuckDB 2.0 spills no cache block shorter than a block of its own: shorter ones are dropped (pull request 24062)."""
+FILE_BLOCK = 4 * KiB
+"""A remote file is read in blocks of so many bytes: each read is rounded out to them, on average by one of them."""
+QUERY_BYTES = {False: (390_000, 348), True: (460_000, 418)}
+"""What DuckDB takes for a query of a local or a remote file, and for each row of a row group."""
+
+
+def freed_bytes(rows: float, *, remote: bool = False) -> float:
+    """Return what DuckDB takes for a query of a row group of so many rows, and frees once it is answered."""
+    query_bytes, row_bytes = QUERY_BYTES[remote]
+    return query_bytes + row_bytes * rows
+
+
+_EMPTY = tuple(f"SET enable_external_file_cache = {word}" for word in ("false", "true"))
+"""Empties the cache, but keeps the metadata."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CacheCosts:
+    """What DuckDB itself takes for a query of one row group, in seconds, as `_costs` reads it off."""
+
+    query_s: float = 1e-3
+    """Parsing, planning and answering, with all of it in memory."""
+    group_s: float = 9e-6
+    """Ruling out a row group of the file."""
+    row_s: float = 80e-9
+    """Decoding a row of the wanted columns."""
+    purge_byte_s: float = 0.3e-9
+    """What each byte takes more that a query frees (see `freed_bytes`) while the cache fills all of its memory: DuckDB
+    2.0 gives freed memory back to the system where no room for it is left, and takes it again page by page
+    (`BlockAllocator::TryFlushDeallocated`)."""
+    join_byte_s: float = 0.2e-9
+    """What a byte takes more of a row group that lies in several blocks of the cache: they are put together."""
+    join_purge_byte_s: float = 0.7e-9
+    """And what it takes beyond that while the cache fills all of its memory."""
+    read_s: float = 800e-6
+    read_byte_s: float = 0.5e-9
+    """What a read adds to the device's own time: threads sleep and are woken, and each byte is copied twice."""
+    evict_s: float = 300e-6
+    evict_byte_s: float = 1e-9
+    """Making room for an item from the device by dropping others, and the same for each byte."""
+    spill_s: float = 300e-6
+    spill_byte_s: float = 0.7e-9
+    """Fetching a block from the spill file, and making room for it by writing others."""
+    write_s: float = 700e-6
+    write_byte_s: float = 2e-9
+    """Making room for an item from the device by writing others to the spill file."""
+    scan_s: float = 2.2e-3
+    """What a scan takes besides its row groups."""
+    scan_group_s: float = 90e-6
+    """Decoding a row group from memory, in a scan."""
+    scan_row_s: float = 100e-9
+    """The same for each of its rows."""
+    scan_fetch_s: float = 50e-6
+    """What of a row group's time another thread takes meanwhile, where it may fetch ahead: half of it at most."""
+    scan_purge_row_s: float = 130e-9
+    """What such a row takes more while the cache fills all of its memory; a scan uses most of its memory again."""
+    copy_byte_s: float = 0.8e-9
+    """What a scan takes more for each byte that it puts into the cache."""
+    copy_evict_byte_s: float = 1.5e-9
+    """What it takes beyond that where others are dropped for it, and their memory is taken again."""
+    copy_ahead: float = 0.7
+    """The share of both that decoding loses to reads which copy meanwhile, where it may fetch ahead."""
+    recall_byte_s: float = 1.6e-9
+    """What a scan takes for each byte that comes back from the spill file, as it drives another one out."""
+    dump_byte_s: float = 1.4e-9
+    """What it takes for each byte that it drives out to the spill file."""
+    folder_ahead: float = 0.1
+    """The share of the last two that is left where others are decoded meanwhile."""
+
+
+_OF_A_SCAN = ("plan_s", "open_s", "open_group_s", "close_s", "group_s", "first_row_s", "fresh_byte_s")
+"""Prices of a scan without a cache that `CacheCosts` has of its own."""
+
+
+class Access(NamedTuple):
+    """What a query of one row group takes, in seconds: whatever answers it, and more by what does."""
+
+    own_s: float
+    memory_s: float
+    disk_s: float
+    """From the spill folder, which has to be asked for blocks of its neighbours too: see `CachedCase.recalled`."""
+    device_s: Mapping[str, float]
+    """From the device, by terms."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CachedCase(Case):
+    """The queries of one run, DuckDB's cache of external files, and which run it is."""
+
+    trace: AccessTrace
+    block_bytes: int
+    """How long a block of the cache may be."""
+    remote: bool
+    """Whether the file counts as remote, so that evicted blocks go to a folder of this machine's disk."""
+    run: int
+    """1 with an empty cache, 2 after the same queries have run once."""
+    cache_costs: CacheCosts = CacheCosts()
+
+    # -- what the model says -------------------------------------------------------------------------
+    @property
+    def spills(self) -> bool:
+        """Return whether evicted blocks go to disk: only blocks that are long enough do."""
+        longest = min(self.block_bytes, max(self.trace.sizes))
+        return self.remote and longest >= SPILL_LEAST_BYTES
+
+    def shares(self) -> tuple[float, float, float]:
+        """Return the shares of the wanted bytes that memory, the spill folder and the device answer: an LRU cache's."""
+        trace, first = self.trace, self.run == 1
+        if trace.skew is None:
+            memory, with_any_room = (0.0, 0.0) if first else (trace.law().result, 1.0)
+        else:
+            rooms = (trace.capacity_bytes, 1e18)
+            memory, with_any_room = (trace.replayed(room, first=first) for room in rooms)
+        spilled = with_any_room - memory if self.spills else 0.0
+        return memory, spilled, 1.0 - memory - spilled
+
+    @property
+    def recalled(self) -> tuple[float, float]:
+        """Return how many blocks come back from the spill folder, and their bytes."""
+        trace = self.trace
+        if not self.spills or trace.skew is None:
+            return 0.0, 0.0
+        reuse, sizes = _shared_reuse_bytes(trace.asked, trace.sizes, self.block_bytes, first=self.run == 1)
+        back = np.isfinite(reuse) & (reuse > trace.capacity_bytes)
+        return float(back.sum()), float(sizes[back].sum())
+
+    def recall_s(self) -> float:
+        """Return the seconds in which these blocks come back."""
+        blocks, back_bytes = self.recalled
+        return blocks * self.cache_costs.spill_s + back_bytes * self.cache_costs.spill_byte_s
+
+    def join_s(self, join_byte_s: float, join_purge_byte_s: float) -> float:
+        """Return the seconds a query in which the blocks of its row group are put together, if it lies in several."""
+        trace = self.trace
+        joined = trace.wanted > self.block_bytes
+        if self.remote:
+            joined |= _needed(trace.asked, trace.sizes, self.block_bytes)[1]
+        return float(np.mean(joined * trace.wanted)) * (join_byte_s + self.purging * join_purge_byte_s)
+
+    @property
+    def shared(self) -> int:
+        """Return how often the end of a row group that is in the spill folder comes from the device nevertheless.
+
+        The last row group ends in the `FILE_BLOCK` where the footer begins. That was read with the footer, before the
+        row group, and alone it is too short for the folder: it is dropped, and read anew. Seen in the trace.
+        """
+        trace, whole = self.trace, len(expected.shape(self.recipe).row_groups)
+        if not self.spills or len(trace.sizes) < whole:
+            return 0
+        if trace.skew is None:
+            return int(self.run > 1 and self.shares()[0] < 1.0)
+        last = np.array(trace.asked) == len(trace.sizes) - 1
+        memory, any_room = (trace.there(room, first=self.run == 1) for room in (trace.capacity_bytes, 1e18))
+        return int(np.sum(last & any_room & ~memory))
+
+    @property
+    def workspace_bytes(self) -> int:
+        """Return what DuckDB takes besides the cache: for the query, the file's metadata and each row of a row group.
+
+        By `duckdb_memory()` of DuckDB 2.0; a test holds the size of the cache to it.
+        """
+        query_bytes = int(freed_bytes(max(self.trace.rows), remote=self.remote))
+        return query_bytes + 9_300 + int(1.09 * expected.shape(self.recipe).footer_bytes)
+
+    @property
+    def purging(self) -> float:
+        """Return how much of the memory that a query frees goes back to the system, as a share.
+
+        What a query frees is the same each time, so it goes back the more often the less room there is for it.
+        """
+        return self.workspace_bytes / (self.workspace_bytes + self.trace.spare_bytes)
+
+    def estimate(self, costs: Costs) -> Estimate:
+        """Return the predicted time of the run; `costs` are those of the engine without a cache."""
+        return Estimate(terms_s=self._queries() if self.trace.skew is not None else self._scan(costs))
+
+    @property
+    def evicting(self) -> float:
+        """Return the share of the items from the device for which others have to go: in a first run, not all."""
+        if self.run > 1:
+            return 1.0
+        return max(0.0, 1.0 - self.trace.capacity_bytes / self.shares()[2] / float(self.trace.wanted.sum()))
+
+    def access_s(self) -> Access:
+        """Return what a query of one row group takes."""
+        trace, costs = self.trace, self.cache_costs
+        size, rows = float(np.mean(trace.wanted)), float(np.mean(trace.rows))
+        groups, blocks = len(expected.shape(self.recipe).row_groups), max(1.0, size / self.block_bytes)
+        latency_s, transfer_s = laws.fetch_s(self.device, size, self.block_bytes, self.window.slots)
+        read_s, write_s = blocks * costs.read_s + size * costs.read_byte_s, 0.0
+        if self.spills:
+            write_s = self.evicting * (costs.write_s + size * costs.write_byte_s)
+        else:
+            read_s += self.evicting * (costs.evict_s + size * costs.evict_byte_s)
+        join_s = self.join_s(costs.join_byte_s, costs.join_purge_byte_s)
+        memory_s = join_s + freed_bytes(rows) * costs.purge_byte_s * self.purging
+        spilled = self.shares()[1] * len(trace.asked)
+        return Access(
+            own_s=costs.query_s + groups * costs.group_s + rows * costs.row_s,
+            memory_s=memory_s,
+            disk_s=memory_s + (self.recall_s() / spilled if spilled else 0.0),
+            device_s={"cpu": join_s + read_s, "disk": write_s, "latency": latency_s, "transfer": transfer_s},
+        )
+
+    def _queries(self) -> Mapping[str, float]:
+        """Return the terms of queries, each of which asks for one row group and waits for all of it."""
+        access = self.access_s()
+        (memory, spilled, missed), count = self.shares(), len(self.trace.asked)
+        terms_s = {name: count * missed * took_s for name, took_s in access.device_s.items()}
+        terms_s["cpu"] += count * (access.own_s + (memory + spilled) * access.memory_s)
+        terms_s["disk"] += self.recall_s()
+        return self._with_shared(terms_s)
+
+    def _with_shared(self, terms_s: dict[str, float], ahead_s: float = 0.0) -> Mapping[str, float]:
+        """Return the terms with the reads of the block that the last row group shares with the footer.
+
+        They are asked for `ahead_s` before they are needed.
+        """
+        count = self.shared
+        latency_s, transfer_s = laws.fetch_s(self.device, FILE_BLOCK, FILE_BLOCK, self.window.slots)
+        for name, took_s in {
+            "cpu": self.cache_costs.read_s,
+            "latency": max(0.0, latency_s - ahead_s),
+            "transfer": transfer_s,
+        }.items():
+            terms_s[name] += count * took_s
+        return terms_s
+
+    def _scan(self, costs: Costs) -> Mapping[str, float]:
+        """Return the terms of a scan: what is missed is scheduled as any scan, the rest only decoded.
+
+        To the spill folder and from it blocks go while others are decoded, if more than one may be under way.
+        """
+        trace, kept = self.trace, self.cache_costs
+        memory, spilled, missed = self.shares()
+        disk_s = spilled * kept.recall_byte_s + missed * self.evicting * self.spills * kept.dump_byte_s
+        decoding_s = self._decoding_s(kept.scan_purge_row_s * self.purging)
+        ahead = min(self.window.slots - 1, len(trace.sizes)) / len(trace.sizes)
+        terms_s = {
+            "cpu": kept.scan_s + (memory + spilled) * decoding_s,
+            "disk": sum(trace.sizes) * disk_s * (kept.folder_ahead if self.window.slots > 1 else 1.0),
+            **dict.fromkeys(("latency", "transfer"), 0.0),
+        }
+        if missed > 0:
+            for name, took_s in self.missed_scan(costs).path_s.items():
+                terms_s[name] = terms_s.get(name, 0.0) + missed * took_s
+        return self._with_shared(terms_s, ahead * decoding_s)
+
+    def _decoding_s(self, purge_row_s: float = 0.0) -> float:
+        """Return the seconds in which a scan decodes all row groups; where it may fetch ahead, others take a part."""
+        costs = self.cache_costs
+        hidden_s = costs.scan_fetch_s if self.window.slots > 1 else 0.0
+        groups_s = (costs.scan_group_s + rows * (costs.scan_row_s + purge_row_s) for rows in self.trace.rows)
+        return sum(max(took_s / 2, took_s - hidden_s) for took_s in groups_s)
+
+    def missed_scan(self, costs: Costs) -> Timeline:
+        """Return when a scan that finds nothing has read and decoded everything, `scan_s` left out.
+
+        What goes into the cache is copied there by the thread that reads it. Where that is not the one that decodes,
+        decoding loses a share of the time still, for both use one memory. Of a remote file half as many reads are under
+        way: DuckDB 2.0 rounds each one out to blocks of 4 KiB, so that neighbours share a block, and the second waits
+        until the first has it, and asks at once. Seen in the trace. Nobody has to wake then, nor where one thread does
+        all.
+        """
+        trace, kept, slots, spans = self.trace, self.cache_costs, self.window.slots, []
+        for end, size in zip(accumulate(trace.sizes), trace.sizes, strict=True):
+            starts = range(end - size, end, self.block_bytes)
+            spans.append(list(zip(starts, _parts(size, self.block_bytes), strict=True)))
+        copy_byte_s = kept.copy_byte_s + self.evicting * kept.copy_evict_byte_s
+        lost_byte_s = kept.copy_ahead * copy_byte_s if slots > 1 else 0.0
+        own_s = self._decoding_s() + lost_byte_s * sum(trace.sizes)
+        per_read = replace(
+            costs,
+            **dict.fromkeys(_OF_A_SCAN, 0.0),
+            copy_byte_s=costs.copy_byte_s + copy_byte_s,
+            wake_s=0.0 if slots == 1 or self.remote else costs.wake_s,
+            dispatch_s=costs.dispatch_s / max(map(len, spans)),
+            row_s=own_s / sum(trace.rows),
+        )
+        window = replace(self.window, slots=max(1, slots // 2) if self.remote else slots)
+        return simulate(self.device, Reads.of([], spans, trace.rows), window=window, costs=per_read)
+
+    # -- what DuckDB does ----------------------------------------------------------------------------
+    def query(self) -> Query:
+        """Return the queries of one run, for a file that is built.
+
+        By row number: a filter on a column would make DuckDB read that column first, and the rest in a second read.
+        """
+        ends = list(accumulate(self.trace.rows))
+        ranges = [(ends[item] - self.trace.rows[item], ends[item]) for item in self.trace.asked]
+        if self.trace.skew is None:
+            ranges = [(0, ends[-1])]
+        select = f"SELECT {self.recipe.source.every_column} FROM {{table}} WHERE file_row_number"
+        first, *more = (f"{select} BETWEEN {start} AND {end - 1}" for start, end in ranges)
+        count = "SELECT count(*) FROM {table}"
+        footer = Query(sql=count, path=store.location(self.recipe), remote=self.remote)
+        setup = tuple(footer.texts(emulated=True))  # its metadata stays in memory, so that no run pays for it
+        before = () if self.run > 1 else _EMPTY
+        return replace(footer, sql=first, more=tuple(more), setup=setup, before=before)
+
+    def settings(self, folder: str) -> dict[str, Setting]:
+        """Return DuckDB's settings, with a folder for evicted blocks.
+
+        The memory limit is the room for the cache and DuckDB's workspace. A scan cannot run with less than what its
+        read-ahead holds, so it always gets that. Without validation: DuckDB caches nothing of a file that changed in
+        the last seconds, such as a table just built.
+        """
+        trace, capacity = self.trace, self.trace.capacity_bytes
+        if trace.skew is None:
+            capacity = max(capacity, trace.taken_bytes + self.engine.queue_depth * max(trace.sizes))
+        return {
+            "memory_limit": f"{int(capacity) + self.workspace_bytes}B",
+            "temp_directory": folder,
+            "external_file_cache_spill": self.remote,
+            "cache_local_files": True,
+            "external_file_cache_local_max_block_size": self.block_bytes,
+            "external_file_cache_remote_max_block_size": self.block_bytes,
+            "validate_external_file_cache": "NO_VALIDATION",
+            "parquet_metadata_cache": True,
+        }
+
+    def measure(self, *, repeats: int = 3) -> Sample:
+        """Run the queries on one connection, without delays until it is this run, and then `repeats` times.
+
+        Each of several first runs begins with an empty cache. The folder for evicted blocks is removed in any case.
+        """
+        self.build()
+        with store.work_folder("spill") as folder:
+            engine = replace(self.engine, more=self.settings(str(folder)))
+            return run_emulated(self.query(), self.device, engine, repeats=repeats, warm_ups=self.run - 1)
