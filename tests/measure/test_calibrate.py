@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import threading
+import time
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -176,6 +177,34 @@ def test_what_was_kept_while_the_machine_stood_still_is_flagged_and_not_calibrat
     runs: list[str] = []
     toll(runs).ensure()
     assert toll().strayed == pytest.approx(19) and toll().doubt and not runs
+
+
+@pytest.mark.parametrize(
+    ("took_s", "often"),
+    [([1.0] * 20 + [1.9] * 30, True), ([1.0] * 10 + [1.9] * 30, False), ([0.5] * 2 + [1.9] * 48, True)],
+    ids=["two of five", "one of four", "but for two flukes always alike"],
+)
+@pytest.mark.usefixtures("_own_costs")
+def test_where_a_machine_is_seldom_quick_all_turns_of_a_calibration_count(
+    took_s: list[float], often: bool
+) -> None:
+    toll().run(1)
+    path = toll().path.with_name("control.json")
+    told = json.loads(path.read_text(encoding="utf-8"))
+    path.write_text(json.dumps({**told, "took_s": took_s, "last_s": time.time()}), encoding="utf-8")
+    assert calibrate.often_quick() == often
+    heard: list[float] = []
+    asked = replace(
+        toll(controls=[took_s[-1]] * 13, seconds=[1.0, 5.0, 1.7, 5.0, 1.7, 5.0]),
+        read_off=lambda seen: heard.extend(one.median_s for one in seen[::2]) or Toll(),
+    )
+    asked.run()
+    assert set(heard) == ({1.0} if often else {1.0, 1.7})
+
+
+@pytest.mark.usefixtures("_own_costs")
+def test_a_machine_without_a_control_run_counts_as_quick() -> None:
+    assert calibrate.often_quick()
 
 
 @pytest.mark.parametrize(

@@ -36,7 +36,8 @@ def test_a_steady_sample_leaves_no_doubt() -> None:
 def test_repeats_that_took_more_of_the_processor_than_the_least_do_not_count(
     cpu_s: list[float], count: int
 ) -> None:
-    assert steady(cpu_s) == count
+    assert steady(cpu_s, quick=True) == count
+    assert steady(cpu_s, quick=False) == len(cpu_s)
 
 
 def test_too_few_and_too_far_apart_are_told_with_numbers_and_advice() -> None:

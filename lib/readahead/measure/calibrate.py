@@ -31,7 +31,7 @@ from readahead.devices import Device, calibrated
 from readahead.errors import require_range
 from readahead.measure.case import Case
 from readahead.measure.run import EngineSettings, spare_threads
-from readahead.measure.sample import Sample, steady, this_machine
+from readahead.measure.sample import DISTURBED, Sample, steady, this_machine
 from readahead.models import schedule
 from readahead.models.schedule import Costs
 from readahead.running import quietly, tell
@@ -120,19 +120,38 @@ def usual_s(seen_s: float) -> float:
     others is slowed down for half of its time and more. One control run a second is kept, of the last seconds in which
     any was made since this machine was started: its pace may change for good, as when it is warm.
     """
-    path, now_s = paths.cache_dir() / "control.json", time.time()
-    last_s, took_s = 0.0, list[float]()
-    with contextlib.suppress(*_DAMAGED):  # none yet, or damaged: this one is the first
-        told = _unwritten.get(path) or paths.read_json(path)
-        for one_s in (told["last_s"], *told["took_s"]):
-            require_range("control run", one_s, low=1e-9, high=1e11)
-        if told["holds_for"] == _machine() and _since_boot(told):
-            last_s, took_s = told["last_s"], [*told["took_s"]]
+    now_s, (last_s, took_s) = time.time(), _controls()
     took_s = [*took_s[-LATELY:], seen_s]
     if not 0 <= now_s - last_s < 1:
         lately = {"last_s": now_s, "took_s": took_s}
-        _write(path, {"holds_for": _machine(), "boot_s": psutil.boot_time(), **lately})
+        _write(_controls_path(), {"holds_for": _machine(), "boot_s": psutil.boot_time(), **lately})
     return sorted(took_s)[(len(took_s) - 1) // 4]
+
+
+def often_quick() -> bool:
+    """Return whether a third of the control runs of late were as quick as they can be: `DISTURBED` longer at most.
+
+    Where fewer are, a short run meets a quick moment now and then, a long one does not, and the quickest of both do not
+    compare. Of the quickest control runs one in twenty is left out.
+    """
+    took_s = sorted(_controls()[1])
+    limit_s = (1 + DISTURBED) * took_s[len(took_s) // 20] if took_s else 0.0
+    return sum(one_s <= limit_s for one_s in took_s) >= len(took_s) / 3
+
+
+def _controls_path() -> Path:
+    return paths.cache_dir() / "control.json"
+
+
+def _controls() -> tuple[float, list[float]]:
+    """Return when a control run was last kept and what those of late took, or that there are none."""
+    with contextlib.suppress(*_DAMAGED):  # none yet, or damaged: the next one is the first
+        told = _unwritten.get(_controls_path()) or paths.read_json(_controls_path())
+        for one_s in (told["last_s"], *told["took_s"]):
+            require_range("control run", one_s, low=1e-9, high=1e11)
+        if told["holds_for"] == _machine() and _since_boot(told):
+            return told["last_s"], [*told["took_s"]]
+    return 0.0, []
 
 
 _TYPICAL = ContextVar("typical", default=False)
@@ -301,10 +320,10 @@ def _steadiest_turns(seen: Sequence[Sequence[Any]]) -> list[Any]:
 
     A case of which fewer are left than of another comes again from its first, so that every turn is whole.
     """
-    by_case = []
+    by_case, quick = [], often_quick()
     for found in seen:
         runs = sorted(found, key=lambda one: _sample(one).cpu_s[0])
-        by_case.append(runs[: steady([_sample(one).cpu_s[0] for one in runs])])
+        by_case.append(runs[: steady([_sample(one).cpu_s[0] for one in runs], quick=quick)])
     return [runs[turn % len(runs)] for turn in range(max(map(len, by_case), default=0)) for runs in by_case]
 
 

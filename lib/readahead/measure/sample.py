@@ -85,13 +85,16 @@ UNSTEADY = 0.10
 """Half-width of the interval, as a share of the median, above which a result carries a warning."""
 
 
-def steady(cpu_s: Sequence[float]) -> int:
+def steady(cpu_s: Sequence[float], *, quick: bool) -> int:
     """Return how many repeats of one query count, of those that took least of the processor; `cpu_s` are its seconds.
 
     The same work takes the same, but for a core that others slow down meanwhile, as the other half of a core does that
     a virtual machine shares: a control run beside the repeat does not see that, its own seconds do. Those count that
-    took at most `DISTURBED` more than the least; a third of them at least.
+    took at most `DISTURBED` more than the least; a third of them at least. Where the machine is seldom `quick` (see
+    `calibrate.often_quick`), all count.
     """
+    if not quick:
+        return len(cpu_s)
     limit = (1 + DISTURBED) * min(cpu_s)
     return max(math.ceil(len(cpu_s) / 3), sum(one_s <= limit for one_s in cpu_s))
 
