@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
+import numpy as np
 import psutil
 import pytest
 
@@ -67,6 +68,14 @@ def test_every_row_group_but_the_last_is_full(tmp_path: Path, table: str, rows: 
     )
     full, rest = divmod(recipe.rows, recipe.effective_row_group_rows)
     assert [n for _, n in groups] == [recipe.effective_row_group_rows] * full + [rest] * (rest > 0)
+
+
+@pytest.mark.parametrize("table", ["comments_narrow", "lineitem"])
+def test_each_key_that_can_be_looked_up_is_there_and_no_other(tmp_path: Path, table: str) -> None:
+    recipe, path = made(tmp_path, table=table, row_group_rows=122_880)
+    source = recipe.source
+    there = ask(f"SELECT DISTINCT {source.key} FROM {{file}} ORDER BY 1", path)
+    assert [key for (key,) in there] == source.nth_key(np.arange(source.key_count("tiny"))).tolist()
 
 
 def test_a_native_file_has_its_blocks_its_row_groups_and_its_index(tmp_path: Path) -> None:

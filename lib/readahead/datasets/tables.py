@@ -63,8 +63,8 @@ class Table:
         return int(1_500_000 * self.scale_factor[size]) if self.scale_factor else self.rows[size]
 
     def nth_key(self, n: Any) -> Any:
-        """Return the n-th key from 0, or an array of them: 0, 1, 2 …; of TPC-H the first 8 of every 32 (4.2.3)."""
-        return n // 8 * 32 + n % 8 + 1 if self.scale_factor else n
+        """Return the n-th key, or an array of them: 0, 1, 2 …; of TPC-H the first 8 of every 32, but not 0 (4.2.3)."""
+        return (n + 1) // 8 * 32 + (n + 1) % 8 if self.scale_factor else n
 
     def some_keys(self, size: str, count: int, seed: int) -> list[int]:
         """Return `count` different keys drawn at random, in ascending order; the same for the same seed."""
