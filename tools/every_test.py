@@ -1,4 +1,4 @@
-"""`make test`: every test, and those that need a browser after all others: beside them JupyterLab loses its way."""
+"""`make test`: every test, and those that need a browser after all others: beside them a kernel hung, two times."""
 
 from __future__ import annotations
 

@@ -2,8 +2,8 @@
 
 All settings are measured in several passes, and the engine is calibrated in each: both then see the same minutes of a
 machine that is quicker in one than in the other. Of a setting's runs those count that took least of the processor, for
-nobody slowed them down; or all of them where nearly all were. Control runs, the same sum on every core before and
-after, tell how steady the machine was.
+nobody slowed them down; or all of them, where the machine is seldom quick. Control runs, the same sum on every core
+before and after, tell how steady it was.
 Errors are summed up for all settings, and for those that the device bounds.
 """
 
@@ -222,7 +222,7 @@ def _tries(source: Experiment, settings: Settings, repeats: int) -> list[_Try]:
 
 
 def _row(source: Experiment, settings: Settings, made: Sequence[_Try]) -> Row:
-    """Return one setting, measured: the median of the runs that nobody slowed down."""
+    """Return one setting, measured: the median of the runs that count."""
     runs = sorted(run for one in made for run in zip(one.sample.cpu_s, one.sample.seconds, strict=True))
     cpu_s, seconds = zip(*runs, strict=True)
     count, sample = steady(cpu_s, quick=calibrate.often_quick()), made[-1].sample

@@ -23,6 +23,11 @@ def test_blocks_shared_by_two_groups_are_read_once_unless_the_window_is_deep() -
     assert ahead(groups, slots=8, depth=8) == [[2, 1], [1, 1]]
 
 
+def test_a_block_is_asked_for_again_only_while_its_group_is_under_way() -> None:
+    found = ahead([{0, 5}, {1, 5}, {2, 5}], slots=8, depth=2)
+    assert [sum(blocks) for blocks in found] == [2, 2, 1]
+
+
 def test_a_block_is_asked_for_again_only_while_nobody_has_got_it() -> None:
     """Four wait for a block of one disk, one after the other; the third who needs a block of an idle disk finds it."""
     groups = [{0}] * 4 + [{0}, {1}, {1}, {1}]

@@ -80,14 +80,14 @@ def blocks_ahead(
     for at, group in enumerate(groups):
         now_s = left_s[at - window.depth] if at >= window.depth else 0.0
         runs = in_runs(sorted(block for block in set(group) if there_s.get(block, math.inf) > now_s))
-        all_s = max(now_s, left_s[-1] if left_s else 0.0)
-        for run in runs:
+        reads.append([block_span(run[0], block_bytes, len(run)) for run in runs])
+        all_s = left_s[-1] if left_s else 0.0
+        for run, span in zip(runs, reads[-1], strict=True):
             asked_s = max(now_s, heapq.heappop(free_s)) + costs.read_s
-            due_s, _ = queue.book(asked_s, *block_span(run[0], block_bytes, len(run)))
+            due_s, _ = queue.book(asked_s, *span)
             heapq.heappush(free_s, due_s)
             there_s |= {block: min(due_s, there_s.get(block, math.inf)) for block in run}
             all_s = max(all_s, due_s)
-        reads.append([block_span(run[0], block_bytes, len(run)) for run in runs])
         left_s.append(all_s + costs.decode_s(rows[at]))
     return reads
 
