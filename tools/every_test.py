@@ -1,4 +1,7 @@
-"""`make test`: every test, and those that need a browser after all others: beside them a kernel hung, two times."""
+"""`make test`: runs the tests that need a browser at the same time as all others: they wait for half of their time.
+
+What the others say is shown as it comes, what those with a browser say at the end.
+"""
 
 from __future__ import annotations
 
@@ -7,42 +10,47 @@ import resource
 import signal
 import subprocess
 import sys
+import tempfile
 from collections.abc import Sequence
+from typing import Any
 
 PATIENCE_S = 60
 """How long a part that was told to stop may take to put away its browser, its kernels and its files."""
 
 
-def start(arguments: Sequence[str], open_files: int) -> subprocess.Popen[bytes]:
+def start(arguments: Sequence[str], open_files: int, **more: Any) -> subprocess.Popen[bytes]:
     """Start pytest in a process that may have so many files open."""
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
 
     def limit() -> None:
         resource.setrlimit(resource.RLIMIT_NOFILE, (open_files, most))
 
-    return subprocess.Popen([sys.executable, "-m", "pytest", "-q", *arguments], preexec_fn=limit)  # noqa: PLW1509 (no thread runs yet)
+    return subprocess.Popen([sys.executable, "-m", "pytest", "-q", *arguments], preexec_fn=limit, **more)  # noqa: PLW1509 (no thread runs yet)
 
 
 def main(paths: Sequence[str]) -> int:
-    """Run both parts, one after the other, and return 0 if no test failed.
+    """Run both parts and return 0 if no test failed.
 
-    Ctrl-C reaches the part that runs too, and it ends as pytest does; an order to end is passed on as Ctrl-C.
+    Ctrl-C reaches both parts too, and each ends as pytest does; an order to end is passed on as Ctrl-C.
     """
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     os.environ["NUMBA_BOUNDSCHECK"] = "1"  # compiled code that reads beside an array says so
-    codes = []
-    for arguments, open_files in (
-        (["-n", "3", "--dist", "worksteal", "-m", "not browser"], 256),
-        (["-m", "browser", "--timeout=1200"], 1024),
-    ):
-        part, told = start([*arguments, *paths], open_files), False
+    with tempfile.TemporaryFile() as said:
+        browser = start(
+            ["-m", "browser", "--timeout=1200", *paths], 1024, stdout=said, stderr=subprocess.STDOUT
+        )
+        others = start(["-n", "3", "--dist", "worksteal", "-m", "not browser", *paths], 256)
+        told = False
         try:
-            codes.append(part.wait())
+            codes = [others.wait(), browser.wait()]
         except KeyboardInterrupt:
             told = True
-            return 2
+            codes = [2]
         finally:
-            end(part, told=told)
+            for part in (others, browser):
+                end(part, told=told)
+        said.seek(0)
+        print("\nWith a browser, at the same time:", said.read().decode(errors="replace"), sep="\n", end="")
     return next((abs(code) for code in codes if code), 0)
 
 
