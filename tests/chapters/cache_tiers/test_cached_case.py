@@ -6,6 +6,7 @@ import threading
 from collections.abc import Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import psutil
@@ -21,6 +22,8 @@ from readahead.chapters.cache_tiers.cached_case import (
     freed_bytes,
 )
 from readahead.chapters.cache_tiers.calibration import AMPLE, CACHE, FULL, LONG_CELLS, RECIPES, _case
+from readahead.chapters.cache_tiers.chapter import EXPERIMENT
+from readahead.chapters.cache_tiers.workload import SCAN
 from readahead.datasets import inspect, store
 from readahead.datasets.recipe import Recipe
 from readahead.devices import Device
@@ -145,6 +148,51 @@ def test_the_end_of_the_last_row_group_is_read_anew_where_all_else_is_in_the_fol
     assert waited_s == pytest.approx(FAR.latency_s * (asked if run == 1 else reads))
 
 
+def scanned(rows: int, ahead: int, share: float, *, size: str = "tiny", spill: str = "none") -> CachedCase:
+    """Return a scan that comes again, as the chapter's knobs ask for it."""
+    knobs: dict[str, Any] = {"access": SCAN, "latency_s": 0.0001, "run": 2, "size": size, "spill": spill}
+    asked = EXPERIMENT.settings(row_group_rows=rows, queue_depth=ahead, memory_share=share, **knobs)
+    EXPERIMENT.case(asked).build()
+    return EXPERIMENT.case(asked)
+
+
+@pytest.mark.parametrize(
+    ("rows", "ahead", "share"),
+    [
+        (2_048, 8, 1.1),
+        (4_096, 2, 1.02),
+        (4_096, 4, 1.06),
+        (4_096, 8, 1.25),
+        (8_192, 4, 1.13),
+        (8_192, 8, 1.18),
+    ],
+)
+def test_row_groups_held_ready_drive_out_as_many_as_the_model_tells(
+    rows: int, ahead: int, share: float
+) -> None:
+    """To within one of them and a half."""
+    case = scanned(rows, ahead, share)
+    told = case.shares()[2] * len(case.trace.sizes)
+    assert len(case.measure(repeats=1).reads) == pytest.approx(told, abs=1.5)
+    assert (told > 0) == (ahead > 2)
+
+
+def test_a_scan_of_a_part_of_a_table_drives_out_nothing() -> None:
+    case = scanned(2_048, 8, 1.08, size="small")
+    assert case.shares() == (1, 0, 0) and case.measure(repeats=1).reads == ()
+
+
+@pytest.mark.parametrize(
+    ("rows", "ahead", "share", "reads"),
+    [(4_096, 2, 1.02, 0), (4_096, 4, 1.02, 1), (4_096, 4, 1.06, 0), (8_192, 8, 1.1, 1), (8_192, 8, 1.25, 0)],
+)
+def test_a_scan_that_loses_little_keeps_the_end_of_the_last_row_group(
+    rows: int, ahead: int, share: float, reads: int
+) -> None:
+    case = scanned(rows, ahead, share, spill="disk")
+    assert case.shared == len(case.measure(repeats=1).reads) == reads
+
+
 def test_who_asks_for_a_row_group_needs_the_block_that_its_neighbour_shares_with_it(
     case: CachedCase,
 ) -> None:
@@ -230,7 +278,7 @@ def test_a_scan_that_is_read_ahead_hides_some_of_what_goes_to_the_folder_and_com
     costs = CacheCosts(recall_byte_s=3e-9, dump_byte_s=2e-9, folder_ahead=0.25)
     terms = []
     for depth in (1, 4):
-        scan = replace(case.trace, skew=None, queries=0, memory_share=memory_share, ahead=depth)
+        scan = replace(case.trace, skew=None, queries=0, memory_share=memory_share)
         engine = replace(case.engine, queue_depth=depth)
         asked = replace(case, trace=scan, remote=True, run=run, engine=engine, cache_costs=costs)
         terms.append(1e9 * asked.estimate(Costs()).terms_s["disk"] / sum(scan.sizes))
@@ -255,7 +303,7 @@ def test_a_scan_that_is_fetched_copies_each_byte_and_drops_others_once_memory_is
 
 def test_of_two_threads_that_share_a_scan_each_has_half_of_it_at_least(case: CachedCase) -> None:
     """What the second thread takes is calibrated on other row groups: of short ones it cannot be more than all."""
-    scan = replace(case.trace, skew=None, queries=0, memory_share=AMPLE, ahead=4)
+    scan = replace(case.trace, skew=None, queries=0, memory_share=AMPLE)
     asked = replace(case, trace=scan, run=2, engine=replace(case.engine, queue_depth=4))
     told = [
         replace(asked, cache_costs=CacheCosts(scan_fetch_s=hidden_s)).estimate(Costs()).seconds

@@ -86,7 +86,6 @@ def _case(
             queries=queries,
             skew=None if scan else 0.0,
             memory_share=memory or 3 / len(asked),
-            ahead=depth,
         ),
         block_bytes=2 * MiB,
         remote=spills,
