@@ -11,10 +11,13 @@ import pytest
 
 from readahead import paths
 from readahead.chapters.lookups.workload import (
+    EXPERIMENT,
     FEW,
     LARGE_BLOCK,
     LARGE_GROUP,
     MANY,
+    NEIGHBOURS,
+    SCATTERED,
     SMALL_BLOCK,
     SMALL_GROUP,
     Lookup,
@@ -28,9 +31,11 @@ from readahead.datasets import expected, inspect, store
 from readahead.datasets.recipe import Recipe
 from readahead.devices import device
 from readahead.experiments.experiment import EMULATED
+from readahead.measure import calibrate
 from readahead.measure.calibrate import Trial
 from readahead.measure.sample import Sample
 from readahead.models.schedule import Costs
+from readahead.models.table_layout import VECTOR_ROWS
 from readahead.storage.trace import Read
 from readahead.units import KiB
 
@@ -85,7 +90,13 @@ def test_positions_are_the_engines_own(recipe: Recipe) -> None:
 
 
 TAKES = LookupCosts(
-    probe_s=1.2e-3, scan_s=0.7e-3, scan_group_s=4e-6, row_s=9e-6, block_s=30e-6, block_byte_s=0.4e-9
+    probe_s=1.2e-3,
+    probe_key_s=7e-6,
+    scan_s=0.7e-3,
+    scan_group_s=4e-6,
+    row_s=9e-6,
+    block_s=30e-6,
+    block_byte_s=0.4e-9,
 )
 BASE = Costs()
 
@@ -101,7 +112,7 @@ def test_what_lookups_take_is_read_off_few_and_many_rows_in_small_and_large_bloc
             case = Lookup(recipe=recipe, device=device("nvme"), keys=keys, step_rows=MANY)
             case.build()
             now_s, reads = (
-                BASE.plan_s + TAKES.probe_s + keys * (BASE.plan_key_s + BASE.open_key_s),
+                BASE.plan_s + TAKES.probe_s + keys * (BASE.plan_key_s + TAKES.probe_key_s),
                 list[Read](),
             )
             for (
@@ -138,3 +149,28 @@ def test_what_lookups_take_is_read_off_few_and_many_rows_in_small_and_large_bloc
         lookup_calibration(RECIPE.table, EMULATED).keep(TAKES)
     read_off = _here_costs if here else _lookup_costs
     assert asdict(read_off(RECIPE.table, trials)) == pytest.approx(asdict(TAKES), rel=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("asked", "keys", "probes", "scans"),
+    [(SCATTERED, 20, 1, 0), (SCATTERED, 30, 1, 1), (NEIGHBOURS, 30, 0, 1)],
+)
+def test_an_index_is_made_ready_for_before_the_first_read_and_a_scan_before_its_own(
+    asked: str, keys: int, probes: int, scans: int
+) -> None:
+    settings = EXPERIMENT.settings(size="tiny", asked=asked, rows_per_lookup=keys, step_rows=25)
+    own, any_query = LookupCosts(), Costs()
+    with calibrate.typical_costs():
+        costs = EXPERIMENT.costs(settings)
+    groups = EXPERIMENT.case(settings).recipe.row_groups
+    assert costs.plan_s == pytest.approx(any_query.plan_s + probes * (own.probe_s + keys * own.probe_key_s))
+    assert costs.open_s == pytest.approx(scans * (own.scan_s + groups * own.scan_group_s))
+
+
+@pytest.mark.parametrize(("keys", "vectors"), [(2, 1), (4_096, 3)])
+def test_of_a_range_of_keys_only_the_vectors_that_hold_them_are_decoded(keys: int, vectors: int) -> None:
+    settings = EXPERIMENT.settings(size="tiny", asked=NEIGHBOURS, rows_per_lookup=keys, row_group_rows=65_536)
+    EXPERIMENT.case(settings).build()
+    case = EXPERIMENT.case(settings)
+    first, last = (place // VECTOR_ROWS for place in (min(case.listed()), max(case.listed())))
+    assert case.plan().rows.tolist() == [VECTOR_ROWS * (last - first + 1)] == [VECTOR_ROWS * vectors]

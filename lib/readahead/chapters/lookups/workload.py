@@ -102,9 +102,13 @@ class Lookup(Case):
             alone, chosen = alone + expected.row_blocks(recipe, keys), range(0)
         every = expected.blocks(recipe, recipe.columns)
         rows, there = [every[number][0] for number in chosen], [every[number][1] for number in chosen]
-        if self.keys and not self.walks and recipe.effective_order == "key":  # a range of keys
-            row = keys[0] % recipe.effective_row_group_rows
-            there[0] = blocks_from(expected.segments(recipe)[chosen[0]], row)
+        if self.keys and not self.walks:  # a range of keys: of other vectors nothing but the key is decoded
+            starts = np.unique(expected.places(recipe, keys) // VECTOR_ROWS) * VECTOR_ROWS
+            vectors = np.bincount(starts // recipe.effective_row_group_rows, minlength=recipe.row_groups)
+            rows = [min(rows[at], VECTOR_ROWS * int(vectors[group])) for at, group in enumerate(chosen)]
+            if recipe.effective_order == "key":
+                row = keys[0] % recipe.effective_row_group_rows
+                there[0] = blocks_from(expected.segments(recipe)[chosen[0]], row)
         serial = [block_span(number, recipe.block_bytes) for number in alone]
         found = native_reads(there, rows, recipe.block_bytes, self.device, self.window, serial)
         return replace(found, keys=self.keys)
@@ -115,10 +119,12 @@ class Lookup(Case):
 class LookupCosts:
     """What DuckDB takes in its own file, in seconds, beyond what any query takes; usual ones before calibration."""
 
-    probe_s: float = 0.9e-3
-    """Making ready to look into an index and putting it away."""
-    scan_s: float = 0.5e-3
-    """Making ready to scan without the index."""
+    probe_s: float = 0.3e-3
+    """Making ready to look into an index."""
+    probe_key_s: float = 5e-6
+    """The same, for each key."""
+    scan_s: float = 0.9e-3
+    """Making ready to scan: at once, or when the index has shown too many rows."""
     scan_group_s: float = 6e-6
     """The same, for each row group of the file: whether it may hold what is asked for."""
     row_s: float = 8e-6
@@ -180,39 +186,42 @@ def _by_index(rows: int) -> dict[str, Setting]:
 
 
 def _beyond_s(base: Costs, one: Trial) -> float:
-    """Return the seconds of a lookup beyond what any query takes for so many keys."""
-    usual_s = base.plan_s + base.close_s + one.case.keys * (base.plan_key_s + base.open_key_s)
+    """Return the seconds of a lookup beyond what any query takes for so many keys, as far as it looks into an index."""
+    usual_s = base.plan_s + base.close_s + one.case.keys * base.plan_key_s
     return one.sample.median_s - usual_s
 
 
 def _lookup_costs(table: str, trials: Sequence[Trial]) -> LookupCosts:
-    """Read the price of a block off the pauses between two reads, and those of an index and a row off what is left.
+    """Read the price of a block off the pauses between the reads for many rows, and that of a row off what is left.
 
-    That of a scan is what passes before its first read.
+    Those of an index and of a scan are what passes before its first read.
     """
     ranges, walks = ([t for t in trials if (t.case.keys == RANGE) == found] for found in (True, False))
+    base, many = calibrate.engine(table).costs(), [t for t in walks if t.case.keys == MANY]
 
     def pause_s(block: int) -> float:
-        seen = [t.sample.reads for t in walks if t.case.recipe.block_bytes == block]
-        return float(np.median([b.submitted_s - a.done_s for reads in seen for a, b in pairwise(reads)]))
+        seen = [t.sample.reads for t in many if t.case.recipe.block_bytes == block]
+        paused_s = ([b.submitted_s - a.done_s for a, b in pairwise(reads)] for reads in seen)
+        return float(np.median([np.mean(each_s) for each_s in paused_s]))
 
-    base = calibrate.engine(table).costs()
+    def begun_s(one: Trial) -> float:
+        return one.sample.reads[0].submitted_s - base.plan_s - one.case.keys * base.plan_key_s
+
     pauses = {block: pause_s(block) for block in (SMALL_BLOCK, LARGE_BLOCK)}
     block_s, block_byte_s = line([(float(block), seconds) for block, seconds in pauses.items()])
+    probe_s, probe_key_s = line([(float(t.case.keys), begun_s(t)) for t in walks])
+    scan_s, scan_group_s = line([(float(t.case.recipe.row_groups), begun_s(t)) for t in ranges])
     left = []
-    for one in walks:
-        waited_s = sum(read.done_s - read.submitted_s for read in one.sample.reads)
-        paused_s = len(one.sample.reads) * pauses[one.case.recipe.block_bytes]
-        left.append((float(one.case.keys), _beyond_s(base, one) - waited_s - paused_s))
-    probe_s, row_s = line(left)
-    planned_s = base.plan_s + RANGE * base.plan_key_s
-    begun = [(float(t.case.recipe.row_groups), t.sample.reads[0].submitted_s - planned_s) for t in ranges]
-    scan_s, scan_group_s = line(begun)
+    for one in many:
+        reading_s = sum(read.done_s - read.submitted_s for read in one.sample.reads)
+        reading_s += len(one.sample.reads) * pauses[one.case.recipe.block_bytes]
+        left.append((_beyond_s(base, one) - begun_s(one) - reading_s) / MANY)
     return LookupCosts(
         probe_s=probe_s,
+        probe_key_s=probe_key_s,
         scan_s=scan_s,
         scan_group_s=scan_group_s,
-        row_s=row_s,
+        row_s=max(1e-9, float(np.median(left))),
         block_s=block_s,
         block_byte_s=block_byte_s,
     )
@@ -222,7 +231,7 @@ def _here_costs(table: str, trials: Sequence[Trial]) -> LookupCosts:
     """Return what handing over a block takes where there is no trace: what is left of many rows, a block."""
     base, known = calibrate.engine(table, WARM).costs(), lookup_calibration(table, EMULATED).ensure()
     left = [
-        (_beyond_s(base, t) - known.probe_s - t.case.keys * known.row_s) / t.case.scan().count
+        (_beyond_s(base, t) - known.probe_s - MANY * (known.probe_key_s + known.row_s)) / t.case.scan().count
         - known.block_byte_s * t.case.recipe.block_bytes
         for t in trials
         if t.case.keys == MANY
@@ -269,12 +278,14 @@ class Lookups(TableExperiment):
         if case.recipe.format == "parquet":
             return costs
         own = self._lookup(settings).costs()
-        begin_s = own.probe_s if case.walks else own.scan_s + case.recipe.row_groups * own.scan_group_s
+        probe_s = own.probe_s + case.keys * own.probe_key_s
+        scan_s = 0.0 if case.by_index else own.scan_s + case.recipe.row_groups * own.scan_group_s
         return replace(
             costs,
-            plan_s=costs.plan_s + begin_s,
-            open_s=0.0,
+            plan_s=costs.plan_s + (probe_s if case.walks else 0.0),
+            open_s=scan_s,
             open_group_s=0.0,
+            open_key_s=0.0 if case.walks else costs.open_key_s,
             read_s=own.block_s + own.block_byte_s * case.recipe.block_bytes,
         )
 
