@@ -21,7 +21,13 @@ from readahead.chapters.cache_tiers.cached_case import (
     CachedCase,
     freed_bytes,
 )
-from readahead.chapters.cache_tiers.calibration import AMPLE, CACHE, FULL, LONG_CELLS, RECIPES, _case
+from readahead.chapters.cache_tiers.calibration import (
+    AMPLE,
+    CACHE,
+    FULL,
+    LONG_CELLS,
+    _long_cases,
+)
 from readahead.chapters.cache_tiers.chapter import EXPERIMENT
 from readahead.chapters.cache_tiers.workload import SCAN
 from readahead.datasets import inspect, store
@@ -184,7 +190,7 @@ def test_a_scan_of_a_part_of_a_table_drives_out_nothing() -> None:
 
 @pytest.mark.parametrize(
     ("rows", "ahead", "share", "reads"),
-    [(4_096, 2, 1.02, 0), (4_096, 4, 1.02, 1), (4_096, 4, 1.06, 0), (8_192, 8, 1.1, 1), (8_192, 8, 1.25, 0)],
+    [(4_096, 2, 1.02, 0), (4_096, 8, 1.02, 1), (4_096, 4, 1.08, 0), (8_192, 8, 1.1, 1), (8_192, 8, 1.25, 0)],
 )
 def test_a_scan_that_loses_little_keeps_the_end_of_the_last_row_group(
     rows: int, ahead: int, share: float, reads: int
@@ -267,22 +273,38 @@ def test_the_less_memory_is_spare_the_more_often_freed_memory_is_given_back(case
 
 
 @pytest.mark.parametrize(
-    ("run", "memory_share", "moved"),
-    [(2, 0.5, 3.0), (1, 0.5, 2.0 * 0.5), (1, AMPLE, 0.0)],
+    ("run", "memory_share", "block_s", "byte_s", "moved"),
+    [(2, 0.5, 1e-3, 3e-9, 1.0), (1, 0.5, 0.0, 2e-9, 0.5), (1, AMPLE, 0.0, 0.0, 0.0)],
     ids=["comes back", "half of it is driven out", "nothing is driven out"],
 )
-def test_a_scan_that_is_read_ahead_hides_some_of_what_goes_to_the_folder_and_comes_back(
-    case: CachedCase, run: int, memory_share: float, moved: float
+def test_a_scan_that_is_read_ahead_hides_all_but_so_much_a_block_of_what_goes_to_the_folder_and_comes_back(
+    case: CachedCase, run: int, memory_share: float, block_s: float, byte_s: float, moved: float
 ) -> None:
-    """In nanoseconds a byte."""
-    costs = CacheCosts(recall_byte_s=3e-9, dump_byte_s=2e-9, folder_ahead=0.25)
-    terms = []
+    """However long the blocks are."""
+    costs = CacheCosts(recall_s=1e-3, recall_byte_s=3e-9, dump_byte_s=2e-9, folder_ahead_s=0.25e-3)
+    scan = replace(case.trace, skew=None, queries=0, memory_share=memory_share)
+    blocks, terms = len(scan.sizes), []
     for depth in (1, 4):
-        scan = replace(case.trace, skew=None, queries=0, memory_share=memory_share)
         engine = replace(case.engine, queue_depth=depth)
         asked = replace(case, trace=scan, remote=True, run=run, engine=engine, cache_costs=costs)
-        terms.append(1e9 * asked.estimate(Costs()).terms_s["disk"] / sum(scan.sizes))
-    assert terms == pytest.approx([moved, moved / 4])
+        terms.append(asked.estimate(Costs()).terms_s["disk"])
+    assert terms == pytest.approx(
+        [moved * (blocks * block_s + sum(scan.sizes) * byte_s), moved * blocks * 0.25e-3]
+    )
+
+
+def test_of_a_remote_file_the_next_read_is_asked_for_while_the_last_one_is_copied(case: CachedCase) -> None:
+    scan = replace(case.trace, skew=None, queries=0, memory_share=AMPLE)
+    engine = replace(case.engine, queue_depth=2)
+    dear, free = (
+        replace(
+            case, trace=scan, run=1, remote=True, engine=engine, cache_costs=CacheCosts(copy_byte_s=byte_s)
+        )
+        .missed_scan(Costs())
+        .reads_s[:, 0]
+        for byte_s in (1e-9, 0.0)
+    )
+    assert dear == pytest.approx(free)
 
 
 def test_a_scan_that_is_fetched_copies_each_byte_and_drops_others_once_memory_is_full(
@@ -342,7 +364,7 @@ def test_a_row_group_is_decoded_as_much_later_as_copying_it_into_the_cache_takes
 @pytest.mark.parametrize("name", LONG_CELLS)
 def test_a_cell_of_the_calibration_reads_from_the_device_what_it_is_told_to(name: str) -> None:
     """And what is to come from the spill folder has no room in memory: a scan gets what its read-ahead holds."""
-    case = _case(RECIPES[-1], scan=True, **LONG_CELLS[name])
+    case = _long_cases()[name]
     case.build()
     size = sum(case.trace.sizes)
     told = case.shares()[2] * size

@@ -208,12 +208,13 @@ class CacheCosts:
     """What it takes beyond that where others are dropped for it, and their memory is taken again."""
     copy_ahead: float = 0.7
     """The share of both that decoding loses to reads which copy meanwhile, where it may fetch ahead."""
-    recall_byte_s: float = 1.6e-9
-    """What a scan takes for each byte that comes back from the spill file, as it drives another one out."""
+    recall_s: float = 0.4e-3
+    recall_byte_s: float = 1e-9
+    """What a scan takes for each block that comes back from the spill file, as it drives others out, and for a byte."""
     dump_byte_s: float = 1.4e-9
     """What it takes for each byte that it drives out to the spill file."""
-    folder_ahead: float = 0.1
-    """The share of the last two that is left where others are decoded meanwhile."""
+    folder_ahead_s: float = 0.25e-3
+    """What is left of either for a block, however long, where others are decoded meanwhile."""
 
 
 _OF_A_SCAN = ("plan_s", "open_s", "open_group_s", "close_s", "group_s", "first_row_s", "fresh_byte_s")
@@ -360,16 +361,16 @@ class CachedCase(Case):
         terms_s["disk"] += self.recall_s()
         return self._with_shared(terms_s)
 
-    def _with_shared(self, terms_s: dict[str, float], ahead_s: float = 0.0) -> Mapping[str, float]:
+    def _with_shared(self, terms_s: dict[str, float]) -> Mapping[str, float]:
         """Return the terms with the reads of the block that the last row group shares with the footer.
 
-        They are asked for `ahead_s` before they are needed.
+        Nothing is decoded meanwhile, however much may be under way. Seen in the trace.
         """
         count = self.shared
         latency_s, transfer_s = laws.fetch_s(self.device, FILE_BLOCK, FILE_BLOCK, self.window.slots)
         for name, took_s in {
             "cpu": self.cache_costs.read_s,
-            "latency": max(0.0, latency_s - ahead_s),
+            "latency": latency_s,
             "transfer": transfer_s,
         }.items():
             terms_s[name] += count * took_s
@@ -382,18 +383,22 @@ class CachedCase(Case):
         """
         trace, kept = self.trace, self.cache_costs
         memory, spilled, missed = self.shares()
-        disk_s = spilled * kept.recall_byte_s + missed * self.evicting * self.spills * kept.dump_byte_s
+        total, blocks = sum(trace.sizes), sum(len(_parts(size, self.block_bytes)) for size in trace.sizes)
+        dumped = missed * self.evicting * self.spills
+        disk_s = spilled * (blocks * kept.recall_s + total * kept.recall_byte_s)
+        disk_s += dumped * total * kept.dump_byte_s
+        if self.window.slots > 1:
+            disk_s = min(disk_s, (spilled + dumped) * blocks * kept.folder_ahead_s)
         decoding_s = self._decoding_s(kept.scan_purge_row_s * self.purging)
-        ahead = min(self.window.slots - 1, len(trace.sizes)) / len(trace.sizes)
         terms_s = {
             "cpu": kept.scan_s + (memory + spilled) * decoding_s,
-            "disk": sum(trace.sizes) * disk_s * (kept.folder_ahead if self.window.slots > 1 else 1.0),
+            "disk": disk_s,
             **dict.fromkeys(("latency", "transfer"), 0.0),
         }
         if missed > 0:
             for name, took_s in self.missed_scan(costs).path_s.items():
                 terms_s[name] = terms_s.get(name, 0.0) + missed * took_s
-        return self._with_shared(terms_s, ahead * decoding_s)
+        return self._with_shared(terms_s)
 
     def _decoding_s(self, purge_row_s: float = 0.0) -> float:
         """Return the seconds in which a scan decodes all row groups; where it may fetch ahead, others take a part."""
@@ -408,8 +413,8 @@ class CachedCase(Case):
         What goes into the cache is copied there by the thread that reads it. Where that is not the one that decodes,
         decoding loses a share of the time still, for both use one memory. Of a remote file half as many reads are under
         way: DuckDB 2.0 rounds each one out to blocks of 4 KiB, so that neighbours share a block, and the second waits
-        until the first has it, and asks at once. Seen in the trace. Nobody has to wake then, nor where one thread does
-        all.
+        until the first has it, and asks at once, while that one copies. Seen in the trace. Nobody has to wake then, nor
+        where one thread does all.
         """
         trace, kept, slots, spans = self.trace, self.cache_costs, self.window.slots, []
         for end, size in zip(accumulate(trace.sizes), trace.sizes, strict=True):
@@ -421,7 +426,7 @@ class CachedCase(Case):
         per_read = replace(
             costs,
             **dict.fromkeys(_OF_A_SCAN, 0.0),
-            copy_byte_s=costs.copy_byte_s + copy_byte_s,
+            copy_byte_s=costs.copy_byte_s + (0.0 if self.remote and slots > 1 else copy_byte_s),
             wake_s=0.0 if slots == 1 or self.remote else costs.wake_s,
             dispatch_s=costs.dispatch_s / max(map(len, spans)),
             row_s=own_s / sum(trace.rows),

@@ -45,13 +45,15 @@ LONG_CELLS: dict[str, dict[str, Any]] = {
     "one": {"memory": AMPLE, "groups": 1}, "full": {"memory": FULL, "groups": 16},
     "free": {"memory": AMPLE, "groups": 12, "run": 1}, "fetched": {"memory": 0.5, "groups": 12},
     "recalled": {"memory": 0.5, "groups": 12, "spills": True},
+    "recalled_short": {"memory": 0.5, "groups": 12, "spills": True, "recipe": RECIPES[0]},
     "dumped": {"memory": 0.5, "groups": 12, "spills": True, "run": 1},
     "fetched_ahead": {"memory": 0.5, "groups": 18, "depth": 4},
     "recalled_ahead": {"memory": 0.5, "groups": 18, "spills": True, "depth": 4},
 }  # fmt: skip
 """Scans of the longer row groups: of one of them, from nearly full memory, fetched into free memory, fetched again,
-from the spill folder, and fetched while that is written to; and read ahead: fetched again, from the spill folder. From
-memory all row groups are scanned: what a processor still has from the scan before is read more quickly."""
+from the spill folder, of half as long ones too, and fetched while that is written to; and read ahead: fetched again,
+from the spill folder. From memory all row groups are scanned: what a processor still has from the scan before is read
+more quickly."""
 SHORT_CELLS: dict[str, dict[str, Any]] = {
     "memory": CELLS["memory"], "scan": CELLS["scan"], "ahead": {**CELLS["scan"], "depth": 4},
 }  # fmt: skip
@@ -98,7 +100,12 @@ def _cases() -> list[CachedCase]:
     both = [_case(recipe, **cell) for cell in CELLS.values() for recipe in RECIPES]
     short = [_case(SHORT_GROUPS, **cell) for cell in SHORT_CELLS.values()]
     joined = [_case(RECIPES[-1], **cell) for cell in JOIN_CELLS.values()]
-    return [*both, *short, *joined, *(_case(RECIPES[-1], scan=True, **cell) for cell in LONG_CELLS.values())]
+    return [*both, *short, *joined, *_long_cases().values()]
+
+
+def _long_cases() -> dict[str, CachedCase]:
+    """Return the scans of `LONG_CELLS`, by name."""
+    return {name: _case(**{"recipe": RECIPES[-1], "scan": True, **cell}) for name, cell in LONG_CELLS.items()}
 
 
 def _costs(seen: Sequence[Sample]) -> CacheCosts:
@@ -187,7 +194,7 @@ def _scan_costs(scan: laws.Array, ahead_s: float, seconds: Mapping[str, float]) 
     `scan` are the seconds of a row group of each size, `ahead_s` those of the shortest one read ahead, and `seconds` of
     whole scans. A scan of one row group, and one of many, show what is left without any.
     """
-    cases = {name: _case(RECIPES[-1], scan=True, **cell) for name, cell in LONG_CELLS.items()}
+    cases = _long_cases()
     rows = np.array([recipe.effective_row_group_rows for recipe in ALL_SIZES])
     many, ample = np.array([recipe.row_groups for recipe in ALL_SIZES]), _purging(CELLS["scan"])
     fixed_s = max(1e-6, many[1] * (seconds["one"] - scan[1]) / (many[1] - 1))
@@ -196,7 +203,7 @@ def _scan_costs(scan: laws.Array, ahead_s: float, seconds: Mapping[str, float]) 
     purged_s = max(0.0, (each_s["full"] - group_s[1]) / rows[1] / (cases["full"].purging - ample[1]))
     decoding_s = group_s - ample * rows * purged_s
     hidden_s = min(group_s[2] / 2, max(0.0, scan[2] - ahead_s))
-    in_full_s = decoding_s[1] + rows[1] * purged_s
+    full_s = decoding_s + rows * purged_s
     scan_group_s, scan_row_s = line(list(zip(rows, decoding_s, strict=True)))
     costs = {"scan_s": fixed_s, "scan_group_s": scan_group_s, "scan_row_s": scan_row_s}
     costs |= {"scan_fetch_s": hidden_s, "scan_purge_row_s": purged_s}
@@ -206,16 +213,22 @@ def _scan_costs(scan: laws.Array, ahead_s: float, seconds: Mapping[str, float]) 
     copy_s, evict_s = max(0.0, each_s["free"] - plain_s), max(0.0, each_s["fetched"] - each_s["free"])
     driven = cases["dumped"].evicting
     dump_s = max(0.0, each_s["dumped"] - each_s["free"] - driven * evict_s) / driven
-    recall_s = max(1e-9, each_s["recalled"] - in_full_s)
+    back = {"recalled_short": 0, "recalled": 1}
+    recalled = [
+        (float(np.mean(cases[name].trace.sizes)), each_s[name] - full_s[at]) for name, at in back.items()
+    ]
+    recall_s, recall_byte_s = line(recalled)
     copied_s = max(1e-9, copy_s + cases["fetched_ahead"].evicting * evict_s)
     first_s = SCANNED.latency_s / len(cases["fetched_ahead"].trace.sizes)
     beside_s = each_s["fetched_ahead"] - first_s - (decoding_s[1] - hidden_s)
     costs |= {
         "copy_ahead": min(1.0, max(0.0, beside_s / copied_s)),
-        "folder_ahead": min(1.0, max(0.0, (each_s["recalled_ahead"] - in_full_s + hidden_s) / recall_s)),
+        "folder_ahead_s": max(0.0, each_s["recalled_ahead"] - full_s[1] + hidden_s),
+        "recall_s": recall_s,
+        "recall_byte_s": recall_byte_s,
     }
     size = float(np.mean(cases["free"].trace.sizes))
-    each_byte = {"copy": copy_s, "copy_evict": evict_s, "recall": recall_s, "dump": dump_s}
+    each_byte = {"copy": copy_s, "copy_evict": evict_s, "dump": dump_s}
     return costs | {f"{name}_byte_s": took_s / size for name, took_s in each_byte.items()}
 
 

@@ -105,7 +105,7 @@ class Lookup(Case):
         if self.keys and not self.walks:  # a range of keys: of other vectors nothing but the key is decoded
             starts = np.unique(expected.places(recipe, keys) // VECTOR_ROWS) * VECTOR_ROWS
             vectors = np.bincount(starts // recipe.effective_row_group_rows, minlength=recipe.row_groups)
-            rows = [min(rows[at], VECTOR_ROWS * int(vectors[group])) for at, group in enumerate(chosen)]
+            rows = np.minimum(rows, VECTOR_ROWS * vectors[chosen]).tolist()
             if recipe.effective_order == "key":
                 row = keys[0] % recipe.effective_row_group_rows
                 there[0] = blocks_from(expected.segments(recipe)[chosen[0]], row)
