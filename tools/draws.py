@@ -56,7 +56,7 @@ def remark(experiment: Experiment, settings: Settings, sample: Sample) -> str:
     if not isinstance(experiment, CachedQueries):
         return ""
     seen, case = 1 - sample.bytes_read / experiment.work(settings), experiment.case(settings)
-    return f"hits {seen:.1%} (LRU {1 - case.shares()[2]:.1%}, long run {case.trace.law().result:.1%})"
+    return f"hits {seen:.1%} (LRU {1 - case.shares()[2]:.1%}, long run {case.law().result:.1%})"
 
 
 def unprofiled_bytes(experiment: Experiment, settings: Settings) -> float:

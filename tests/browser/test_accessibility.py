@@ -70,9 +70,8 @@ def test_axe_finds_nothing_serious_in_what_any_chapter_asks_and_shows(
         ran = page.locator(".jp-InputPrompt", has_text=re.compile(r"\[\d+\]"))
         page.locator(".jp-CodeCell .cm-content").first.click()
         code = 0
-        for (
-            cell
-        ) in cells:  # one by one: their 5,300 messages at once are more than ZeroMQ keeps for a slow reader
+        # one by one: their 5,300 messages at once are more than ZeroMQ keeps for a slow reader
+        for cell in cells:
             page.keyboard.press("Shift+Enter")
             code += cell["cell_type"] == "code"
             guest.wait_until(lambda: ran.count() >= code, 180)  # noqa: B023 (called before the next turn)

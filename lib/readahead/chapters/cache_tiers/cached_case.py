@@ -38,8 +38,6 @@ class AccessTrace:
     """How strong the favourites of the queries are (see `laws.popularity`); None for one query that scans all."""
     memory_share: float
     """What the cache may hold, as a share of all bytes."""
-    taken_bytes: float = 0.0
-    """What a scan takes of the cache for row groups held ready: see `taken_bytes`."""
 
     @property
     def asked(self) -> tuple[int, ...]:
@@ -72,14 +70,6 @@ class AccessTrace:
         """Return the hit ratio of that cache."""
         there = self.there(capacity_bytes, first=first)
         return float(self.wanted[there].sum() / self.wanted.sum())
-
-    def law(self) -> Applied:
-        """Return the law of the hit ratio in the long run: Che's, or that of the scan that comes back."""
-        if self.skew is None:
-            taken = self.taken_bytes / sum(self.sizes)
-            return Applied(laws.cyclic_hit_ratio, capacity=self.memory_share, taken=taken)
-        items = len(self.sizes)
-        return Applied(laws.che_hit_ratio, items=items, skew=self.skew, capacity=self.memory_share * items)
 
 
 @functools.lru_cache(maxsize=256)
@@ -134,6 +124,10 @@ def _parts(size_bytes: int, block_bytes: int) -> list[int]:
 # -- what it takes ---------------------------------------------------------------------------------------
 SPILL_LEAST_BYTES = 256 * KiB
 """DuckDB 2.0 spills no cache block shorter than a block of its own: shorter ones are dropped (pull request 24062)."""
+AHEAD_ROW_BYTES, AHEAD_IN_QUERY = 300, 1.8
+"""What DuckDB takes for each row of the row groups that a scan has under way, and how many of them the workspace of a
+query of a local file has room for. Seen in how many row groups a scan of 32 to 128 reads anew, with 2, 4 and 8 under
+way."""
 LAST_OF_TAKEN = 0.75
 """A scan drives out its last block once it has lost so much of what it takes for row groups held ready."""
 FILE_BLOCK = 4 * KiB
@@ -146,16 +140,6 @@ def freed_bytes(rows: float, *, remote: bool = False) -> float:
     """Return what DuckDB takes for a query of a row group of so many rows, and frees once it is answered."""
     query_bytes, row_bytes = QUERY_BYTES[remote]
     return query_bytes + row_bytes * rows
-
-
-def taken_bytes(rows: float, ahead: int, *, remote: bool) -> float:
-    """Return what a scan of a whole table takes of the cache, if so many row groups of so many rows are under way.
-
-    That is what is decoded of them, beyond what a query has anyhow. Seen in how much a scan of 32 to 128 row groups
-    reads anew, with 2, 4 and 8 under way. One of a part of a table takes nothing.
-    """
-    anyhow = freed_bytes(rows, remote=remote) - freed_bytes(rows)
-    return max(0.0, 300 * rows * (ahead - 1.8) - anyhow)
 
 
 _EMPTY = tuple(f"SET enable_external_file_cache = {word}" for word in ("false", "true"))
@@ -252,11 +236,33 @@ class CachedCase(Case):
         longest = min(self.block_bytes, max(self.trace.sizes))
         return self.remote and longest >= SPILL_LEAST_BYTES
 
+    @property
+    def whole(self) -> bool:
+        """Return whether every row group of the table may be asked for."""
+        return len(self.trace.sizes) == len(expected.shape(self.recipe).row_groups)
+
+    @property
+    def taken_bytes(self) -> float:
+        """Return what a scan takes of the cache for row groups held ready; one of a part of a table takes nothing."""
+        if not self.whole:
+            return 0.0
+        rows = max(self.trace.rows)
+        spare = freed_bytes(rows, remote=self.remote) - freed_bytes(rows)
+        return max(0.0, AHEAD_ROW_BYTES * rows * (self.engine.queue_depth - AHEAD_IN_QUERY) - spare)
+
+    def law(self) -> Applied:
+        """Return the law of the hit ratio in the long run: Che's, or that of the scan that comes back."""
+        trace, items = self.trace, len(self.trace.sizes)
+        if trace.skew is None:
+            taken = self.taken_bytes / sum(trace.sizes)
+            return Applied(laws.cyclic_hit_ratio, capacity=trace.memory_share, taken=taken)
+        return Applied(laws.che_hit_ratio, items=items, skew=trace.skew, capacity=trace.memory_share * items)
+
     def shares(self) -> tuple[float, float, float]:
         """Return the shares of the wanted bytes that memory, the spill folder and the device answer: an LRU cache's."""
         trace, first = self.trace, self.run == 1
         if trace.skew is None:
-            memory, with_any_room = (0.0, 0.0) if first else (trace.law().result, 1.0)
+            memory, with_any_room = (0.0, 0.0) if first else (self.law().result, 1.0)
         else:
             rooms = (trace.capacity_bytes, 1e18)
             memory, with_any_room = (trace.replayed(room, first=first) for room in rooms)
@@ -293,12 +299,12 @@ class CachedCase(Case):
         The last row group ends in the `FILE_BLOCK` where the footer begins. That was read with the footer, before the
         row group, and alone it is too short for the folder: it is dropped, and read anew. Seen in the trace.
         """
-        trace, whole = self.trace, len(expected.shape(self.recipe).row_groups)
-        if not self.spills or len(trace.sizes) < whole:
+        trace = self.trace
+        if not self.spills or not self.whole:
             return 0
         if trace.skew is None:
             lost_bytes = (1.0 - self.shares()[0]) * sum(trace.sizes)
-            return int(self.run > 1 and lost_bytes > LAST_OF_TAKEN * trace.taken_bytes)
+            return int(self.run > 1 and lost_bytes > LAST_OF_TAKEN * self.taken_bytes)
         last = np.array(trace.asked) == len(trace.sizes) - 1
         memory, any_room = (trace.there(room, first=self.run == 1) for room in (trace.capacity_bytes, 1e18))
         return int(np.sum(last & any_room & ~memory))

@@ -77,7 +77,7 @@ def seen(study: Study, **changes: Any) -> float:
 
 def long_run(study: Study, **changes: Any) -> float:
     """Return the hit ratio by Che's law, or by the law of the scan that comes back."""
-    return case(study, **changes).trace.law().result
+    return case(study, **changes).law().result
 
 
 def replayed(study: Study, **changes: Any) -> float:
@@ -127,7 +127,7 @@ def _replay(study: Study) -> Applied:
 
 def _hits(**knobs: Any) -> Round:
     """Return the round that asks what share DuckDB's cache finds."""
-    return Round(law=lambda study: case(study, **knobs).trace.law(), measured=partial(seen, **knobs))
+    return Round(law=lambda study: case(study, **knobs).law(), measured=partial(seen, **knobs))
 
 
 ROUNDS = {

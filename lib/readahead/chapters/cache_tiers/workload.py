@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from readahead.chapters.cache_tiers.cached_case import FILE_BLOCK, AccessTrace, CachedCase, taken_bytes
+from readahead.chapters.cache_tiers.cached_case import FILE_BLOCK, AccessTrace, CachedCase
 from readahead.chapters.cache_tiers.calibration import CACHE, MOST_GROUPS, READING
 from readahead.datasets import expected
 from readahead.experiments.experiment import Settings
@@ -33,20 +33,17 @@ class CachedQueries(TableExperiment):
         """
         plain, remote = super().case(settings), settings["spill"] == DISK
         skews = {UNIFORM: 0.0, ZIPF: settings["skew"], SCAN: None}
-        groups = expected.shape(plain.recipe).row_groups
-        asked, rows, ahead = groups[:MOST_GROUPS], groups[0].rows, settings["queue_depth"]
-        whole = len(asked) == len(groups)
+        groups = expected.shape(plain.recipe).row_groups[:MOST_GROUPS]
         return CachedCase(
             recipe=plain.recipe,
             device=plain.device,
             engine=replace(plain.engine, column_gap_bytes=1 * MiB),
             trace=AccessTrace(
-                rows=tuple(group.rows for group in asked),
-                sizes=tuple(group.size_bytes + FILE_BLOCK * remote for group in asked),
+                rows=tuple(group.rows for group in groups),
+                sizes=tuple(group.size_bytes + FILE_BLOCK * remote for group in groups),
                 queries=settings["queries"],
                 skew=skews[settings["access"]],
                 memory_share=settings["memory_share"],
-                taken_bytes=taken_bytes(rows, ahead, remote=remote) if whole else 0.0,
             ),
             block_bytes=settings["block_bytes"],
             remote=remote,

@@ -185,12 +185,6 @@ def _by_index(rows: int) -> dict[str, Setting]:
     }
 
 
-def _beyond_s(base: Costs, one: Trial) -> float:
-    """Return the seconds of a lookup beyond what any query takes for so many keys, as far as it looks into an index."""
-    usual_s = base.plan_s + base.close_s + one.case.keys * base.plan_key_s
-    return one.sample.median_s - usual_s
-
-
 def _lookup_costs(table: str, trials: Sequence[Trial]) -> LookupCosts:
     """Read the price of a block off the pauses between the reads for many rows, and that of a row off what is left.
 
@@ -213,9 +207,10 @@ def _lookup_costs(table: str, trials: Sequence[Trial]) -> LookupCosts:
     scan_s, scan_group_s = line([(float(t.case.recipe.row_groups), begun_s(t)) for t in ranges])
     left = []
     for one in many:
-        reading_s = sum(read.done_s - read.submitted_s for read in one.sample.reads)
-        reading_s += len(one.sample.reads) * pauses[one.case.recipe.block_bytes]
-        left.append((_beyond_s(base, one) - begun_s(one) - reading_s) / MANY)
+        reads = one.sample.reads
+        reading_s = sum(read.done_s - read.submitted_s for read in reads)
+        reading_s += len(reads) * pauses[one.case.recipe.block_bytes]
+        left.append((one.sample.median_s - reads[0].submitted_s - reading_s - base.close_s) / MANY)
     return LookupCosts(
         probe_s=probe_s,
         probe_key_s=probe_key_s,
@@ -230,9 +225,10 @@ def _lookup_costs(table: str, trials: Sequence[Trial]) -> LookupCosts:
 def _here_costs(table: str, trials: Sequence[Trial]) -> LookupCosts:
     """Return what handing over a block takes where there is no trace: what is left of many rows, a block."""
     base, known = calibrate.engine(table, WARM).costs(), lookup_calibration(table, EMULATED).ensure()
+    rest_s = base.plan_s + known.probe_s + base.close_s
+    rest_s += MANY * (base.plan_key_s + known.probe_key_s + known.row_s)
     left = [
-        (_beyond_s(base, t) - known.probe_s - MANY * (known.probe_key_s + known.row_s)) / t.case.scan().count
-        - known.block_byte_s * t.case.recipe.block_bytes
+        (t.sample.median_s - rest_s) / t.case.scan().count - known.block_byte_s * t.case.recipe.block_bytes
         for t in trials
         if t.case.keys == MANY
     ]
