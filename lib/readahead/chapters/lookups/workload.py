@@ -297,15 +297,16 @@ class Lookups(TableExperiment):
         """Return the schedule of the reads as named terms: what comes one by one, and what comes at once."""
         case, costs = self.case(settings), self.costs(settings)
         ends = case.predict(costs)
-        opening_s = costs.plan_s + case.keys * (costs.plan_key_s + costs.open_key_s) + costs.open_s
+        ready_s = costs.open_s if case.walks else 0.0  # to scan, once the index has shown too many rows
+        opening_s = costs.plan_s + case.keys * (costs.plan_key_s + costs.open_key_s) + costs.open_s - ready_s
         opening_s += case.recipe.row_groups * costs.open_group_s
         cpu_s = max(0.0, ends.finished_s - costs.close_s - max(ends.arrived_s, ends.opened_s))
         if case.by_index:
             cpu_s += case.keys * self._lookup(settings).costs().row_s
         terms = {
             "open": opening_s + costs.close_s,
-            "one by one" if case.recipe.index else "footer": ends.opened_s - opening_s,
-            "many at once": ends.arrived_s - ends.opened_s,
+            "one by one" if case.recipe.index else "footer": ends.opened_s - ready_s - opening_s,
+            "many at once": ends.arrived_s - ends.opened_s + ready_s,
             "cpu": cpu_s,
         }
         hidden_s = max(0.0, ends.decode_s / case.window.threads - cpu_s)
