@@ -70,6 +70,11 @@ def held(case: CachedCase) -> tuple[int, int]:
     return int(found[0]), int(found[1])
 
 
+def usual_reads(case: CachedCase) -> int:
+    """Return how many reads a run sends: the middle of five, as one run whose thread waits for a core may differ."""
+    return sorted(len(case.measure(repeats=1).reads) for _ in range(5))[2]
+
+
 @pytest.fixture(scope="module")
 def case() -> CachedCase:
     """Return queries for the first eight row groups, with room for all of them."""
@@ -149,7 +154,7 @@ def test_the_end_of_the_last_row_group_is_read_anew_where_all_else_is_in_the_fol
     trace = one_by_one(inspect.shape(store.path(RECIPE)).row_groups[:asked], memory_share=0.3)
     spilled = replace(case, trace=trace, remote=True, run=run)
     assert spilled.shared == reads
-    assert len(spilled.measure(repeats=1).reads) == (asked if run == 1 else reads)
+    assert usual_reads(spilled) == (asked if run == 1 else reads)
     waited_s = spilled.estimate(Costs()).terms_s["latency"]
     assert waited_s == pytest.approx(FAR.latency_s * (asked if run == 1 else reads))
 
@@ -179,13 +184,13 @@ def test_row_groups_held_ready_drive_out_as_many_as_the_model_tells(
     """To within one of them and a half."""
     case = scanned(rows, ahead, share)
     told = case.shares()[2] * len(case.trace.sizes)
-    assert len(case.measure(repeats=1).reads) == pytest.approx(told, abs=1.5)
+    assert usual_reads(case) == pytest.approx(told, abs=1.5)
     assert (told > 0) == (ahead > 2)
 
 
 def test_a_scan_of_a_part_of_a_table_drives_out_nothing() -> None:
     case = scanned(2_048, 8, 1.08, size="small")
-    assert case.shares() == (1, 0, 0) and case.measure(repeats=1).reads == ()
+    assert case.shares() == (1, 0, 0) and usual_reads(case) == 0
 
 
 @pytest.mark.parametrize(
@@ -196,7 +201,7 @@ def test_a_scan_that_loses_little_keeps_the_end_of_the_last_row_group(
     rows: int, ahead: int, share: float, reads: int
 ) -> None:
     case = scanned(rows, ahead, share, spill="disk")
-    assert case.shared == len(case.measure(repeats=1).reads) == reads
+    assert case.shared == usual_reads(case) == reads
 
 
 def test_who_asks_for_a_row_group_needs_the_block_that_its_neighbour_shares_with_it(
