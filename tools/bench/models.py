@@ -55,7 +55,7 @@ def scan_in_simpy(service_s: Sequence[float], decode_s: float, *, window: Window
 
     A group has its place in the window from its issue until it is decoded; its read holds a slot from request to
     arrival and a channel while it is served; one worker decodes the groups in order. What is asked for at once at the
-    start is answered in the schedule's order.
+    start comes in the schedule's order.
     """
     import simpy
 
@@ -72,7 +72,7 @@ def scan_in_simpy(service_s: Sequence[float], decode_s: float, *, window: Window
             yield slot
             with served.request() as channel:
                 yield channel
-                yield world.timeout(service_s[number])
+                yield world.timeout(service_s[order[number]])
         there[order[number]].succeed()
 
     def group(number: int, before: Any, decoded: Any) -> Generator[Any, Any, None]:

@@ -98,9 +98,9 @@ class Case:
         if self.recipe.effective_order != "key":
             groups = expected.places(self.recipe, self.listed()) // self.recipe.effective_row_group_rows
             has_row = np.isin(np.arange(len(touched)), groups)
-        needed = [(1, 2) if has else (1,) for has in has_row]
+        kept = [(0, 2) if has else (0,) for has in has_row]
         shape, gap_bytes, depth = expected.shape(self.recipe), self.engine.column_gap_bytes, self.window.depth
-        told = filtered_reads(shape, found, columns, [key], needed, gap_bytes=gap_bytes, depth=depth)
+        told = filtered_reads(shape, found, columns, [key], kept, gap_bytes=gap_bytes, depth=depth)
         return replace(told, keys=found.keys)
 
     def plan(self) -> Reads:

@@ -48,7 +48,8 @@ from readahead.models.reads import Reads
 IN_ORDER, SWAPPED = 3, 6
 """When a scan begins, all slots ask at once and not quite in order: beyond the first three all but every sixth of those
 reads jump. Traces of 4, 6, 8, 12, 16, 32 and 64 reads on one channel have 1.2, 3.1, 4, 8, 11, 26 and 51 jumps in the
-mean, where single runs of few reads go from none to all of them; here 1, 3, 4, 8, 11, 24 and 51."""
+mean, where single runs of few reads go from none to all of them; here 1, 3, 4, 8, 11, 24 and 51. They come in the order
+of `answer_order`, and with several channels it decides how long and short reads lie beside each other."""
 IN_TURN = 8
 """So few threads are woken in turn, and their reads are answered in file order."""
 STRIDE, CROWD = 0.618034, 32
@@ -406,12 +407,14 @@ def _pass_out(hands: Any, at: int, end: int, until_s: float, seeks: int) -> tupl
         handed = spend(later(ready, load(free, slot)), engine_s=hand_s)
         start = later(handed, spend(load(gate, 0), engine_s=costs.dispatch_s))
         put(gate, 0, start)
+        read = whose[at] if at < len(whose) else at
         if IN_ORDER <= at < len(since_s) and at % SWAPPED > 0:
             device.heads[:] = -1
-        due, moves = book(device, start, spans[at, 0], spans[at, 1])
-        copied = spend(due, engine_s=costs.copy_byte_s * spans[at, 1])
+        elif len(device.free) == 1 and 0 < at <= len(whose):
+            device.heads[:] = spans[read, 0]
+        due, moves = book(device, start, spans[read, 0], spans[read, 1])
+        copied = spend(due, engine_s=costs.copy_byte_s * spans[read, 1])
         occupy(order, free, copied)
-        read = whose[at] if at < len(whose) else at
         put(there, of[read], later(load(there, of[read]), copied))
         since_s[slot], reads_s[read, 0], reads_s[read, 1] = start.time_s, start.time_s, due.time_s
         at, seeks = at + 1, seeks + moves

@@ -106,6 +106,12 @@ def test_a_join_that_wants_few_keys_asks_every_bloom_filter(study: Study) -> Non
             8,
         ),  # chunks are joined as the filters meet them, not in the query's order
         ("Q3.4", BY_YEAR, 16_384, 8),  # the Bloom filter is asked of row groups that the date rules out, too
+        (
+            "Q3.4",
+            GENERATED,
+            2_048,
+            1,
+        ),  # of two filters that both leave no row each is read alone, in either order
         ("Q2.2", GENERATED, 2_048, 2),  # no keys one by one: all columns at once, whatever passes
         ("Q3.2", BY_DATE, 2_048, 64),
         (

@@ -131,17 +131,18 @@ class StarCase(Case):
         path, query, filters, few = store.location(self.recipe), self.query(), self.filters(), self._few()
         if few or self.star_query.asked():  # ranges and Bloom filters of keys alone never go first
             sql, group_rows = query.texts(emulated=False)[0], int(found.rows[0])
-            needed = _needed(sql, list(filters.values()), group_rows, query.setup)
+            kept = _kept(sql, list(filters.values()), group_rows, query.setup)
             if len(filters) > len(few) + len(self.star_query.asked()):
-                barren = tuple(n for n, one in enumerate(needed) if max(one) <= len(filters))
+                every = (1 << len(filters)) - 1
+                barren = tuple(n for n, one in enumerate(kept) if not any(left >> every & 1 for left in one))
                 for number in _mistaken(sql, barren, group_rows, query.setup):
-                    needed[number] = [*needed[number], len(filters) + 1]
+                    kept[number] = [*kept[number][:-1], (1 << every + 1) - 1]
             found = filtered_reads(
                 inspect.shape(path),
                 found,
                 self.columns,
                 list(filters),
-                needed,
+                kept,
                 gap_bytes=self.engine.column_gap_bytes,
                 depth=self.window.depth,
             )
@@ -159,19 +160,22 @@ class StarCase(Case):
         return float(groups_between(groups, *self.span(), recipe.disorder))
 
 
-def _needed(sql: str, filters: Sequence[str], group_rows: int, setup: tuple[str, ...]) -> list[list[int]]:
-    """Return for each row group after how many filters no row of a vector is left, each number that occurs.
-
-    It is one more than there are filters if rows are left.
-    """
+def _kept(sql: str, filters: Sequence[str], group_rows: int, setup: tuple[str, ...]) -> list[list[int]]:
+    """Return for each row group and each of its vectors which filters together leave a row, see `filtered_reads`."""
     file = re.search(r"read_parquet\('.*?'", sql)[0]  # type: ignore[index]
-    left = (f"bool_or({' AND '.join(filters[: n + 1])})::INTEGER" for n in range(len(filters)))
+    together = (
+        (chosen, " AND ".join(one for at, one in enumerate(filters) if chosen >> at & 1))
+        for chosen in range(1, 1 << len(filters))
+    )
+    left = (f"(bool_or({asked})::BIGINT << {chosen})" for chosen, asked in together)
     vectors = (
-        f"SELECT min(file_row_number) // {group_rows} AS number, {' + '.join(['1', *left])} AS needed"
+        f"SELECT min(file_row_number) AS row, {' + '.join(left)} AS kept"
         f" FROM {file}, file_row_number = true) GROUP BY file_row_number // {VECTOR_ROWS}"
     )
-    found = _asked(f"SELECT list(DISTINCT needed) FROM ({vectors}) GROUP BY number ORDER BY number", setup)
-    return [needed for (needed,) in found]
+    numbered = (
+        f"SELECT list(kept ORDER BY row) FROM ({vectors}) GROUP BY row // {group_rows} ORDER BY min(row)"
+    )
+    return [kept for (kept,) in _asked(numbered, setup)]
 
 
 @functools.lru_cache(maxsize=256)
