@@ -233,6 +233,11 @@ FIRST_TRIAL, TRIAL, BETWEEN_TRIALS = 25, 10, 30
 clock says which order is kept; and after so many it tries again."""
 
 
+def passes(kept: Sequence[int], filters: int) -> bool:
+    """Return whether rows of a row group are left after all of so many filters, see `kept` of `filtered_reads`."""
+    return any(left >> (1 << filters) - 1 & 1 for left in kept)
+
+
 @dataclass(slots=True)
 class _Reader:
     """What one of the readers, which take row groups in turns, has seen of the filters."""
@@ -265,11 +270,7 @@ class _Reader:
             if pairs and trial >= 0 and before == 0:
                 pair = trial % pairs
                 self.order[pair : pair + 2] = self.order[pair : pair + 2][::-1]
-        self.groups, self.matched = self.groups + 1, self.matched + any(map(self.passes, kept))
-
-    def passes(self, left: int) -> bool:
-        """Return whether rows of a vector are left after all filters."""
-        return bool(left >> (1 << len(self.order)) - 1 & 1)
+        self.groups, self.matched = self.groups + 1, self.matched + passes(kept, len(self.order))
 
     def parts(self) -> list[list[int]]:
         """Return which filters are read together, in their order."""
@@ -325,7 +326,7 @@ def filtered_reads(
             if moved := reader.moved():
                 more_reads += moved
                 moved_bytes += sum(size for _, size in first)
-            rest = _merged(others, gap_bytes) if any(map(reader.passes, kept[number])) else []
+            rest = _merged(others, gap_bytes) if passes(kept[number], len(filters)) else []
             groups[number], late[number] = first + rest, len(rest)
         reader.pass_through(kept[number])
     told = Reads.of(found.footer, groups, found.rows)

@@ -33,7 +33,7 @@ from readahead.measure import calibrate
 from readahead.measure.calibrate import Calibration, Trial
 from readahead.measure.case import Case
 from readahead.measure.run import EngineSettings, Query, engine, profile
-from readahead.models.reads import Reads, filtered_reads
+from readahead.models.reads import Reads, filtered_reads, passes
 from readahead.models.schedule import Costs
 from readahead.models.table_layout import VECTOR_ROWS
 from readahead.running import check
@@ -133,10 +133,10 @@ class StarCase(Case):
             sql, group_rows = query.texts(emulated=False)[0], int(found.rows[0])
             kept = _kept(sql, list(filters.values()), group_rows, query.setup)
             if len(filters) > len(few) + len(self.star_query.asked()):
-                every = (1 << len(filters)) - 1
-                barren = tuple(n for n, one in enumerate(kept) if not any(left >> every & 1 for left in one))
+                count = len(filters)
+                barren = tuple(n for n, one in enumerate(kept) if not passes(one, count))
                 for number in _mistaken(sql, barren, group_rows, query.setup):
-                    kept[number] = [*kept[number][:-1], (1 << every + 1) - 1]
+                    kept[number] = [*kept[number][:-1], (1 << (1 << count)) - 1]
             found = filtered_reads(
                 inspect.shape(path),
                 found,
