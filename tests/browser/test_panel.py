@@ -157,13 +157,15 @@ def test_hovering_tells_model_and_measurement_at_that_place(guest: Any) -> None:
     stand(guest, "1 ms")
     page.locator(".readahead-measure").click()
     guest.wait_until(lambda: "DuckDB measured" in guest.sentence, 90)
-    dots = page.locator(".readahead-charts > div > svg .readahead-dot-measured")
+    chart = page.locator(".readahead-charts > div > svg").first
+    dots = chart.locator(".readahead-dot-measured")
 
     def both_are_told() -> bool:
-        """Point above the dot, wherever it is by now: the chart may be drawn anew under a mouse that stands still."""
-        dot = dots.first.bounding_box()
+        """Point above or below the dot, in the middle of the chart: it may be drawn anew under a mouse that rests."""
+        chart.scroll_into_view_if_needed()
+        box, dot = chart.bounding_box(), dots.first.bounding_box()
         page.mouse.move(dot["x"], dot["y"])
-        page.mouse.move(dot["x"] + dot["width"] / 2, dot["y"] + dot["height"] / 2 - 60)
+        page.mouse.move(dot["x"] + dot["width"] / 2, box["y"] + box["height"] / 2)
         told = page.locator(".readahead-tip").first.inner_text()
         return told.startswith("Model: ") and "Measured by DuckDB" in told
 
