@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -61,19 +62,38 @@ def test_sheas_device_is_the_catalogues() -> None:
 
 
 @pytest.mark.parametrize("share", [0.3, 0.9])
-def test_what_decoding_its_own_format_takes_is_seen_after_the_last_arrival(
+def test_what_its_own_format_takes_is_seen_in_whole_few_and_many_row_groups(
     study: Study, share: float
 ) -> None:
-    """A run that an engine with that share would have made: all of one row group is decoded when it is there."""
-    case = EXPERIMENT.case(study.settings(stored=NATIVE, read_ahead=ON, row_group_rows=1_048_576))
-    case.build()
-    parquet = Costs(row_s=2e-8, fresh_byte_s=1e-8)
-    arrived = Read(offset=0, size_bytes=1, thread=0, submitted_s=0.0, due_s=0.01, done_s=0.01)
-    end_s = 0.01 + parquet.close_s + share * case.predict(parquet).decode_s
-    made = Sample(seconds=(end_s,), cpu_s=(0.0,), reads=(arrived,), bytes_read=1, where="nowhere")
-    costs = native_costs(parquet, [Trial(case=case, sample=made)] * 3)
+    """Runs that an engine with such costs would have made: a row group is decoded when all of it is there."""
+
+    def tried(rows: int, *, end_s: float, asked_s: Sequence[float], queue_depth: int = 8) -> Trial:
+        changes = {"row_group_rows": rows, "queue_depth": queue_depth}
+        case = EXPERIMENT.case(study.settings(stored=NATIVE, read_ahead=ON, **changes))
+        case.build()
+        made = tuple(
+            Read(offset=0, size_bytes=1, thread=0, submitted_s=at_s, due_s=0.01, done_s=0.01)
+            for at_s in asked_s
+        )
+        sample = Sample(seconds=(end_s,), cpu_s=(0.0,), reads=made, bytes_read=1, where="nowhere")
+        return Trial(case=case, sample=sample)
+
+    parquet = Costs(row_s=2e-8, fresh_byte_s=1e-8, dispatch_s=90e-6)
+    whole = tried(1_048_576, end_s=0.0, asked_s=[0.0])
+    end_s = 0.01 + parquet.close_s + share * whole.case.predict(parquet).decode_s
+    whole = tried(1_048_576, end_s=end_s, asked_s=[0.0])
+    few, many = (
+        tried(rows, end_s=0.0, asked_s=[4e-4 + 1e-5 * whole.case.recipe.rows / rows])
+        for rows in (65_536, 4_096)
+    )
+    streamed = tried(4_096, end_s=0.0, asked_s=[70e-6 * read for read in range(80)])
+    costs = native_costs(parquet, *([one] * 3 for one in (whole, few, many, streamed)))
     assert costs.row_s == pytest.approx(share * parquet.row_s)
+    assert (costs.plan_s, costs.open_group_s) == pytest.approx((4e-4, 1e-5))
+    assert costs.dispatch_s == pytest.approx(70e-6)
     assert costs.close_s == parquet.close_s
+    slower = [tried(4_096, end_s=0.0, asked_s=[1e-3 * read for read in range(80)])]
+    assert native_costs(parquet, [whole], [few], [many], slower).dispatch_s == parquet.dispatch_s
 
 
 @pytest.mark.parametrize(("depth", "more"), [(1, 1), (2, 2)])
@@ -89,6 +109,20 @@ def test_ten_rows_wait_for_what_is_in_flight_when_they_are_there(study: Study, d
     # on a busy machine the query ends before more is asked for
     assert wanted <= len(seen.reads) <= wanted + more
     assert seen.seconds[0] >= max(read.due_s for read in seen.reads)
+
+
+def test_a_crowd_of_reads_goes_on_while_the_query_waits_for_its_turn_to_end(study: Study) -> None:
+    """Whoever ends it waits for the interpreter's lock behind all whose reads are back: the whole window is read."""
+    changes = {"query": LIMIT, "stored": NATIVE, "queue_depth": 64, "latency_s": 70e-6}
+    case = EXPERIMENT.case(study.settings(row_group_rows=4_096, **changes))
+    case.build()
+    costs = Costs(dispatch_s=80e-6)
+    told, most = case.predict(costs), len(case.plan().spans)
+    asked_s, there_s = told.reads_s.T
+    assert (asked_s <= told.groups_s[0, 1]).sum() < 0.8 * most  # when the rows are there
+    assert 0.8 * most < (there_s <= told.finished_s - costs.close_s + 1e-12).sum()
+    seen = sorted(len(case.measure(repeats=1).reads) for _ in range(3))[1]
+    assert 0.8 * most < seen <= most
 
 
 @pytest.mark.parametrize(
