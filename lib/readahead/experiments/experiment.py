@@ -24,9 +24,9 @@ Settings = Mapping[str, Any]
 """The value of every knob, by name."""
 
 
-DEVICE_OFF = 0.04
+DEVICE_OFF = 0.025
 """How far what an emulated device decides may lie from its model, as a share: seen on machines of 2 cores."""
-ENGINE_OFF = 0.15
+ENGINE_OFF = 0.1
 """The same of what the engine itself takes, however steady its calibration was: a virtual machine is slower in one
 hour than in another, and its control run does not always tell."""
 

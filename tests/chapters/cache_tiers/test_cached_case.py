@@ -278,24 +278,56 @@ def test_the_less_memory_is_spare_the_more_often_freed_memory_is_given_back(case
 
 
 @pytest.mark.parametrize(
-    ("run", "memory_share", "block_s", "byte_s", "moved"),
-    [(2, 0.5, 1e-3, 3e-9, 1.0), (1, 0.5, 0.0, 2e-9, 0.5), (1, AMPLE, 0.0, 0.0, 0.0)],
+    ("run", "memory_share", "block_s", "byte_s", "moved", "ahead"),
+    [(2, 0.5, 1e-3, 3e-9, 1.0, 1.0), (1, 0.5, 0.0, 4e-9, 0.5, 0.25), (1, AMPLE, 0.0, 0.0, 0.0, 0.0)],
     ids=["comes back", "half of it is driven out", "nothing is driven out"],
 )
-def test_a_scan_that_is_read_ahead_hides_all_but_so_much_a_block_of_what_goes_to_the_folder_and_comes_back(
-    case: CachedCase, run: int, memory_share: float, block_s: float, byte_s: float, moved: float
+def test_what_comes_back_beside_decoding_takes_the_longer_the_more_went_out_since_and_going_out_half_of_it(
+    case: CachedCase, run: int, memory_share: float, block_s: float, byte_s: float, moved: float, ahead: float
 ) -> None:
-    """However long the blocks are."""
-    costs = CacheCosts(recall_s=1e-3, recall_byte_s=3e-9, dump_byte_s=2e-9, folder_ahead_s=0.25e-3)
+    costs = CacheCosts(
+        recall_s=1e-3,
+        recall_byte_s=3e-9,
+        dump_byte_s=4e-9,
+        recall_ahead_byte_s=1e-9,
+        recall_ahead_away_s=1e-16,
+    )
     scan = replace(case.trace, skew=None, queries=0, memory_share=memory_share)
     blocks, terms = len(scan.sizes), []
     for depth in (1, 4):
         engine = replace(case.engine, queue_depth=depth)
         asked = replace(case, trace=scan, remote=True, run=run, engine=engine, cache_costs=costs)
         terms.append(asked.estimate(Costs()).terms_s["disk"])
-    assert terms == pytest.approx(
-        [moved * (blocks * block_s + sum(scan.sizes) * byte_s), moved * blocks * 0.25e-3]
-    )
+    total = sum(scan.sizes)
+    back_s = blocks * 1e-3 + total * (1e-9 + (1 - min(1, memory_share)) * total * 1e-16)
+    assert terms == pytest.approx([moved * (blocks * block_s + total * byte_s), ahead * back_s])
+
+
+@pytest.mark.skipif(not Path("/proc/self/io").exists(), reason="only Linux tells what a process reads")
+@pytest.mark.parametrize(
+    ("rows", "ahead", "room", "all_of_it"),
+    [
+        (4_096, 4, 1.5, True),
+        (4_096, 4, 5.0, False),
+        (4_096, 8, 5.5, True),
+        (8_192, 4, 1.5, True),
+        (8_192, 4, 4.5, False),
+    ],
+)
+def test_a_scan_fetches_all_from_the_folder_until_memory_has_room_for_what_it_fetches_ahead(
+    rows: int, ahead: int, room: float, all_of_it: bool
+) -> None:
+    """By the system's own count of what this process reads; `room` is in row groups more than the table."""
+    sizes = scanned(rows, ahead, 1.0, spill="disk").trace.sizes
+    case = scanned(rows, ahead, 1 + room * max(sizes) / sum(sizes), spill="disk")
+    process = psutil.Process()
+    read = [process.io_counters().read_chars]
+    for repeats in (1, 4):
+        case.measure(repeats=repeats)
+        read.append(process.io_counters().read_chars)
+    once, more = np.diff(read)
+    assert case.shares()[1] == (1.0 if all_of_it else pytest.approx(0.0, abs=0.2))
+    assert (more - once) / 3 / sum(sizes) == pytest.approx(case.shares()[1], abs=0.2)
 
 
 def test_of_a_remote_file_the_next_read_is_asked_for_while_the_last_one_is_copied(case: CachedCase) -> None:

@@ -84,6 +84,7 @@ def test_a_scan_that_comes_back_finds_nothing_until_it_fits() -> None:
     assert [np.mean(reuse <= capacity) for capacity in (10, 19, 20)] == [0, 0, 1]
     assert [laws.cyclic_hit_ratio(capacity) for capacity in (0.5, 0.99, 1.0)] == [0, 0, 1]
     assert laws.cyclic_hit_ratio(1.1, taken=0.3) == pytest.approx(0.8)
+    assert [laws.cyclic_hit_ratio(1.1, held=held) for held in (0.09, 0.11)] == [1, 0]
 
 
 def test_a_cache_drops_what_was_used_longest_ago() -> None:

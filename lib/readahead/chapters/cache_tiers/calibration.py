@@ -45,15 +45,18 @@ LONG_CELLS: dict[str, dict[str, Any]] = {
     "one": {"memory": AMPLE, "groups": 1}, "full": {"memory": FULL, "groups": 16},
     "free": {"memory": AMPLE, "groups": 12, "run": 1}, "fetched": {"memory": 0.5, "groups": 12},
     "recalled": {"memory": 0.5, "groups": 12, "spills": True},
-    "recalled_short": {"memory": 0.5, "groups": 12, "spills": True, "recipe": RECIPES[0]},
     "dumped": {"memory": 0.5, "groups": 12, "spills": True, "run": 1},
     "fetched_ahead": {"memory": 0.5, "groups": 18, "depth": 4},
-    "recalled_ahead": {"memory": 0.5, "groups": 18, "spills": True, "depth": 4},
+    "recalled_near": {"memory": 0.9, "groups": MOST_GROUPS, "spills": True, "depth": 2},
+    "recalled_far": {"memory": 0.3, "groups": MOST_GROUPS, "spills": True, "depth": 4},
+    "recalled_far_short": {
+        "memory": 0.3, "groups": MOST_GROUPS, "spills": True, "depth": 4, "recipe": RECIPES[0],
+    },
 }  # fmt: skip
 """Scans of the longer row groups: of one of them, from nearly full memory, fetched into free memory, fetched again,
-from the spill folder, of half as long ones too, and fetched while that is written to; and read ahead: fetched again,
-from the spill folder. From memory all row groups are scanned: what a processor still has from the scan before is read
-more quickly."""
+from the spill folder, and fetched while that is written to; and read ahead: fetched again, and all of them from the
+spill folder, not long after they went there and long after, where half as long ones do too. From memory all row groups
+are scanned: what a processor still has from the scan before is read more quickly."""
 SHORT_CELLS: dict[str, dict[str, Any]] = {
     "memory": CELLS["memory"], "scan": CELLS["scan"], "ahead": {**CELLS["scan"], "depth": 4},
 }  # fmt: skip
@@ -213,21 +216,23 @@ def _scan_costs(scan: laws.Array, ahead_s: float, seconds: Mapping[str, float]) 
     copy_s, evict_s = max(0.0, each_s["free"] - plain_s), max(0.0, each_s["fetched"] - each_s["free"])
     driven = cases["dumped"].evicting
     dump_s = max(0.0, each_s["dumped"] - each_s["free"] - driven * evict_s) / driven
-    back = {"recalled_short": 0, "recalled": 1}
-    recalled = [
-        (float(np.mean(cases[name].trace.sizes)), each_s[name] - full_s[at]) for name, at in back.items()
-    ]
-    recall_s, recall_byte_s = line(recalled)
+    size, ahead = float(np.mean(cases["free"].trace.sizes)), dict[str, float]()
+    for name, at in {"recalled_far_short": 0, "recalled_far": 1, "recalled_near": 1}.items():
+        ahead[name] = each_s[name] - max(decoding_s[at] / 2, decoding_s[at] - hidden_s)
+    recall_s, _ = line([(size / 2, ahead["recalled_far_short"]), (size, ahead["recalled_far"])])
+    away_s = line(
+        [(cases[name].away_bytes, ahead[name] - recall_s) for name in ("recalled_near", "recalled_far")]
+    )
     copied_s = max(1e-9, copy_s + cases["fetched_ahead"].evicting * evict_s)
     first_s = SCANNED.latency_s / len(cases["fetched_ahead"].trace.sizes)
     beside_s = each_s["fetched_ahead"] - first_s - (decoding_s[1] - hidden_s)
     costs |= {
         "copy_ahead": min(1.0, max(0.0, beside_s / copied_s)),
-        "folder_ahead_s": max(0.0, each_s["recalled_ahead"] - full_s[1] + hidden_s),
+        "recall_ahead_byte_s": away_s[0] / size,
+        "recall_ahead_away_s": away_s[1] / size,
         "recall_s": recall_s,
-        "recall_byte_s": recall_byte_s,
+        "recall_byte_s": max(0.0, (each_s["recalled"] - full_s[1] - recall_s) / size),
     }
-    size = float(np.mean(cases["free"].trace.sizes))
     each_byte = {"copy": copy_s, "copy_evict": evict_s, "dump": dump_s}
     return costs | {f"{name}_byte_s": took_s / size for name, took_s in each_byte.items()}
 

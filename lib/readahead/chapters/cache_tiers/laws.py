@@ -62,17 +62,19 @@ def che_hit_ratio(items: int, skew: float, capacity: float) -> float:
     return float((chances * -np.expm1(-chances * characteristic_time(chances, capacity))).sum())
 
 
-def cyclic_hit_ratio(capacity: float, taken: float = 0.0) -> float:
+def cyclic_hit_ratio(capacity: float, taken: float = 0.0, held: float = 0.0) -> float:
     r"""Return the hit ratio of scanning a table again and again: all or nothing.
 
-    .. math:: 0 \; (C < 1), \qquad C - t \; (C \ge 1), \; \text{at most } 1
+    .. math:: 0 \; (C < 1 + h), \qquad C - t \; (C \ge 1 + h), \; \text{at most } 1
 
     where C (`capacity`) is the room of an LRU cache as a share of the table, and t (`taken`) what the engine takes of
-    it while it scans: DuckDB 2.0 drops what the scan has passed, and gives the memory back before the next scan.
+    it while it scans: DuckDB 2.0 drops what the scan has passed, and gives the memory back before the next scan. What
+    comes back from a spill folder needs room of its own, h (`held`), for the blocks that are fetched ahead: without it
+    each one drives out the next that is needed.
 
     Source: R. Mattson, J. Gecsei, D. Slutz, I. Traiger, 1970.
     """
-    return min(1.0, max(0.0, capacity - taken)) if capacity >= 1 else 0.0
+    return min(1.0, max(0.0, capacity - taken)) if capacity >= 1 + held else 0.0
 
 
 def lru(asked: Sequence[Any], room: int) -> list[tuple[Any, bool, list[Any]]]:
