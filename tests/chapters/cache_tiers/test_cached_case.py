@@ -41,6 +41,9 @@ from readahead.running import Event, listening
 from readahead.storage.emulated import EmulatedFileSystem, RemoteFileSystem
 from readahead.units import MiB
 
+only_linux_tells = pytest.mark.skipif(
+    not Path("/proc/self/io").exists(), reason="only Linux tells what a process reads"
+)
 RECIPE = Recipe(table="comments", size="tiny", row_group_rows=8_192)
 FAR = Device(name="far", latency_s=0.002, bandwidth_bytes_per_s=1e9, channels=8)
 
@@ -68,6 +71,17 @@ def held(case: CachedCase) -> tuple[int, int]:
             " WHERE tag = 'EXTERNAL_FILE_CACHE'"
         ).fetchall()
     return int(found[0]), int(found[1])
+
+
+def bytes_read(case: CachedCase) -> float:
+    """Return the bytes that this process reads for one run, by the system's own count: the spill file among them."""
+    process = psutil.Process()
+    read = [process.io_counters().read_chars]
+    for repeats in (1, 4):
+        case.measure(repeats=repeats)
+        read.append(process.io_counters().read_chars)
+    once, more = np.diff(read)
+    return float(more - once) / 3
 
 
 def usual_reads(case: CachedCase) -> int:
@@ -235,19 +249,14 @@ def test_a_row_group_that_lies_in_several_blocks_is_put_together(case: CachedCas
         assert more_s == pytest.approx(joined * MiB * (1e-6 + one.purging * 2e-6))
 
 
-@pytest.mark.skipif(not Path("/proc/self/io").exists(), reason="only Linux tells what a process reads")
+@only_linux_tells
 @pytest.mark.parametrize("share", [0.15, 0.3, 0.6])
 def test_as_much_is_read_of_the_spill_folder_as_the_model_tells(case: CachedCase, share: float) -> None:
-    """By the system's own count of what this process reads; a folder for row groups alone would give far less."""
+    """A folder for row groups alone would give far less."""
     groups = inspect.shape(store.path(RECIPE)).row_groups
     trace = replace(one_by_one(groups, memory_share=share), queries=96)
-    spilling, process = replace(case, trace=trace, remote=True), psutil.Process()
-    read = [process.io_counters().read_chars]
-    for repeats in (1, 4):
-        spilling.measure(repeats=repeats)
-        read.append(process.io_counters().read_chars)
-    once, more = np.diff(read)
-    assert (more - once) / 3 == pytest.approx(spilling.recalled[1], rel=0.15)
+    spilling = replace(case, trace=trace, remote=True)
+    assert bytes_read(spilling) == pytest.approx(spilling.recalled[1], rel=0.15)
     assert spilling.recalled[1] > 1.3 * spilling.shares()[1] * trace.wanted.sum()
 
 
@@ -303,7 +312,7 @@ def test_what_comes_back_beside_decoding_takes_the_longer_the_more_went_out_sinc
     assert terms == pytest.approx([moved * (blocks * block_s + total * byte_s), ahead * back_s])
 
 
-@pytest.mark.skipif(not Path("/proc/self/io").exists(), reason="only Linux tells what a process reads")
+@only_linux_tells
 @pytest.mark.parametrize(
     ("rows", "ahead", "room", "all_of_it"),
     [
@@ -317,17 +326,11 @@ def test_what_comes_back_beside_decoding_takes_the_longer_the_more_went_out_sinc
 def test_a_scan_fetches_all_from_the_folder_until_memory_has_room_for_what_it_fetches_ahead(
     rows: int, ahead: int, room: float, all_of_it: bool
 ) -> None:
-    """By the system's own count of what this process reads; `room` is in row groups more than the table."""
+    """`room` is in row groups more than the table."""
     sizes = scanned(rows, ahead, 1.0, spill="disk").trace.sizes
     case = scanned(rows, ahead, 1 + room * max(sizes) / sum(sizes), spill="disk")
-    process = psutil.Process()
-    read = [process.io_counters().read_chars]
-    for repeats in (1, 4):
-        case.measure(repeats=repeats)
-        read.append(process.io_counters().read_chars)
-    once, more = np.diff(read)
     assert case.shares()[1] == (1.0 if all_of_it else pytest.approx(0.0, abs=0.2))
-    assert (more - once) / 3 / sum(sizes) == pytest.approx(case.shares()[1], abs=0.2)
+    assert bytes_read(case) / sum(sizes) == pytest.approx(case.shares()[1], abs=0.2)
 
 
 def test_of_a_remote_file_the_next_read_is_asked_for_while_the_last_one_is_copied(case: CachedCase) -> None:
