@@ -465,11 +465,15 @@ class Trial:
         """Return the median of the pauses between the arrival of a row group and the next request."""
         return float(np.median([after.submitted_s - before.due_s for before, after in self.pauses()]))
 
-    def per_group_s(self) -> float:
-        """Return, for many in flight, the time from one row group to the next, once the window has been filled."""
+    def per_read_s(self) -> float:
+        """Return, for many in flight, the time from one read to the next, once the window has been filled."""
         data, filled = self.sample.reads[len(self.case.plan().footer) :], self.case.window.depth
         asked = sorted(read.submitted_s for read in data)[round(filled * self.reads_a_group) :]
-        return (asked[-1] - asked[0]) / (len(asked) - 1) * self.reads_a_group
+        return (asked[-1] - asked[0]) / (len(asked) - 1)
+
+    def per_group_s(self) -> float:
+        """Return the same from one row group to the next."""
+        return self.per_read_s() * self.reads_a_group
 
     @property
     def reads_a_group(self) -> float:

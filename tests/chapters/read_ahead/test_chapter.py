@@ -67,8 +67,8 @@ def test_what_its_own_format_takes_is_seen_in_whole_few_and_many_row_groups(
 ) -> None:
     """Runs that an engine with such costs would have made: a row group is decoded when all of it is there."""
 
-    def tried(rows: int, *, end_s: float, asked_s: Sequence[float], queue_depth: int = 8) -> Trial:
-        changes = {"row_group_rows": rows, "queue_depth": queue_depth}
+    def tried(rows: int, *, end_s: float, asked_s: Sequence[float]) -> Trial:
+        changes = {"row_group_rows": rows, "queue_depth": 8}
         case = EXPERIMENT.case(study.settings(stored=NATIVE, read_ahead=ON, **changes))
         case.build()
         made = tuple(

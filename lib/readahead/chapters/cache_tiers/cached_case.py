@@ -199,9 +199,9 @@ class CacheCosts:
     """What it takes for each byte that it drives out to the spill file."""
     recall_ahead_byte_s: float = 0.8e-9
     recall_ahead_away_s: float = 0.04e-15
-    """What such a byte takes while others are decoded, and more for each byte that went out since: the processor's
-    caches have less of it. A block drives another one out, which takes half of what both take; and decoded is in memory
-    that goes from one to the next."""
+    """What a scan takes for each byte that comes back from the spill file while others are decoded, and how much longer
+    for each byte that went out since: the processor's caches have less of it. Driving another block out is half of what
+    a block and its bytes take. Decoding then uses the same memory again, and none goes back to the system."""
 
 
 _OF_A_SCAN = ("plan_s", "open_s", "open_group_s", "close_s", "group_s", "first_row_s", "fresh_byte_s")
@@ -255,7 +255,7 @@ class CachedCase(Case):
 
     @property
     def away_bytes(self) -> float:
-        """Return what of a table that a scan goes over memory has no room for beside what the scan takes."""
+        """Return the bytes of a scanned table that do not fit into memory beside what the scan itself takes."""
         total = float(sum(self.trace.sizes))
         return min(total, max(0.0, total + self.taken_bytes - self.trace.capacity_bytes))
 

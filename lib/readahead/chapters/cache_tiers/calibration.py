@@ -216,16 +216,19 @@ def _scan_costs(scan: laws.Array, ahead_s: float, seconds: Mapping[str, float]) 
     copy_s, evict_s = max(0.0, each_s["free"] - plain_s), max(0.0, each_s["fetched"] - each_s["free"])
     driven = cases["dumped"].evicting
     dump_s = max(0.0, each_s["dumped"] - each_s["free"] - driven * evict_s) / driven
-    size, ahead = float(np.mean(cases["free"].trace.sizes)), dict[str, float]()
-    for name, at in {"recalled_far_short": 0, "recalled_far": 1, "recalled_near": 1}.items():
-        ahead[name] = each_s[name] - max(decoding_s[at] / 2, decoding_s[at] - hidden_s)
+    size = float(np.mean(cases["free"].trace.sizes))
+    visible_s = np.maximum(decoding_s / 2, decoding_s - hidden_s)  # where it fetches ahead, as in the model
+    ahead = {
+        name: each_s[name] - visible_s[at]
+        for name, at in {"recalled_far_short": 0, "recalled_far": 1, "recalled_near": 1}.items()
+    }
     recall_s, _ = line([(size / 2, ahead["recalled_far_short"]), (size, ahead["recalled_far"])])
     away_s = line(
         [(cases[name].away_bytes, ahead[name] - recall_s) for name in ("recalled_near", "recalled_far")]
     )
     copied_s = max(1e-9, copy_s + cases["fetched_ahead"].evicting * evict_s)
     first_s = SCANNED.latency_s / len(cases["fetched_ahead"].trace.sizes)
-    beside_s = each_s["fetched_ahead"] - first_s - (decoding_s[1] - hidden_s)
+    beside_s = each_s["fetched_ahead"] - first_s - visible_s[1]
     costs |= {
         "copy_ahead": min(1.0, max(0.0, beside_s / copied_s)),
         "recall_ahead_byte_s": away_s[0] / size,

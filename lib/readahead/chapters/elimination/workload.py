@@ -329,7 +329,7 @@ def _flight_costs(trials: Sequence[Trial]) -> Costs:
         open_s=open_s,
         open_group_s=open_group_s,
         read_s=read_s,
-        dispatch_s=float(np.median([t.per_group_s() / t.reads_a_group for t in many])),
+        dispatch_s=float(np.median([t.per_read_s() for t in many])),
         close_s=close_s,
         close_group_s=close_group_s,
         first_row_s=0.0,

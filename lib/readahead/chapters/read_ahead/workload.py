@@ -180,19 +180,23 @@ class ReadAhead(TableExperiment):
             return query(two, TWO, lambda: _decoding(usual.costs(), self._share(settings)))
         if settings["stored"] == PARQUET:
             return None
+        return Calibration(
+            name=f"{self.value(settings, 'dataset')}-{NATIVE}-{settings['query']}",
+            kind=Costs,
+            cases=lambda: [partial(trial, one) for one in self._native_cases(settings)],
+            read_off=lambda trials: native_costs(usual.ensure(), *(trials[at::4] for at in range(4))),
+            typical=lambda: _decoding(usual.costs(), NATIVE_SHARE),
+        )
+
+    def _native_cases(self, settings: Settings) -> list[AheadCase]:
+        """Return the four cases that `native_costs` reads off, in its order; all but the first are read from memory."""
         asked = settings["query"]
         whole = {**settings, "size": "tiny", "row_group_rows": 1_048_576, "read_ahead": ON, "query": SCAN}
         few = {**whole, "row_group_rows": 65_536, "queue_depth": 32, "query": asked}
         many = {**few, "row_group_rows": VECTOR_ROWS}
         streamed = {**many, "query": SCAN if asked == LIMIT else asked}
-        cases = [replace(self.case(one), device=MEMORY) for one in (few, many, streamed)]
-        return Calibration(
-            name=f"{self.value(settings, 'dataset')}-{NATIVE}-{asked}",
-            kind=Costs,
-            cases=lambda: [partial(trial, one) for one in (replace(self.case(whole), device=PROBE), *cases)],
-            read_off=lambda trials: native_costs(usual.ensure(), *(trials[at::4] for at in range(4))),
-            typical=lambda: _decoding(usual.costs(), NATIVE_SHARE),
-        )
+        of_memory = [replace(self.case(one), device=MEMORY) for one in (few, many, streamed)]
+        return [replace(self.case(whole), device=PROBE), *of_memory]
 
     def costs(self, settings: Settings) -> Costs:
         """Return what the engine takes: of two columns their share, where they were not calibrated by themselves.
@@ -243,7 +247,7 @@ def native_costs(
     modeled_s = whole[0].case.predict(parquet).decode_s
     firsts = [(one.case.recipe.row_groups, one.sample.reads[0].submitted_s) for one in (*few, *many)]
     plan_s, group_s = line(firsts)
-    read_s = float(np.median([one.per_group_s() / one.reads_a_group for one in streamed]))
+    read_s = float(np.median([one.per_read_s() for one in streamed]))
     costs = replace(parquet, plan_s=plan_s, open_group_s=group_s, dispatch_s=min(parquet.dispatch_s, read_s))
     return _decoding(costs, max(0.01, float(decode_s) / modeled_s))
 
