@@ -20,7 +20,7 @@ from tools.bench.models import scan_in_simpy
 
 FREE = Costs(
     plan_s=0, plan_key_s=0, open_s=0, open_group_s=0, open_key_s=0, read_s=0, dispatch_s=0, skip_group_s=0,
-    prune_key_s=0, group_s=0, row_s=0, close_s=0,
+    prune_key_s=0, group_s=0, row_s=0, close_s=0, filter_s=0, read_first_share=0,
 )  # fmt: skip
 FLASH = Device(name="flash", latency_s=0.001, bandwidth_bytes_per_s=1e15, channels=4)
 
@@ -294,7 +294,7 @@ def probed(spans: list[list[tuple[int, int]]]) -> Reads:
     return replace(reads, probes=spans_of([(10**6 + n, 1) for n in range(len(spans))]))
 
 
-def test_the_last_read_that_a_filter_let_through_waits_until_its_worker_has_decoded() -> None:
+def test_all_reads_that_a_filter_let_through_are_asked_for_before_its_worker_decodes() -> None:
     device = Device(name="d", latency_s=0.01, bandwidth_bytes_per_s=1e12, channels=64)
     reads = probed([[(100 * n, 1), (100 * n + 1, 1)] for n in range(4)])
     slow = replace(FREE, group_s=0.004)
@@ -302,7 +302,21 @@ def test_the_last_read_that_a_filter_let_through_waits_until_its_worker_has_deco
     starts = seen.reads_s[:, 0].reshape(4, 2)
     # a filter takes 10 ms, a row group's reads 10 ms more; the window is full with two: one is decoded, the next asked
     assert starts[:, 0] == pytest.approx([0.010, 0.020, 0.034, 0.048])
-    assert starts[:, 1] == pytest.approx([0.010, 0.024, 0.038, 0.048])
+    assert starts[:, 1] == pytest.approx(starts[:, 0])
+
+
+@pytest.mark.parametrize(("share", "ahead"), [(0.0, 0), (0.25, 11), (0.7, 28), (1.0, 39)])
+def test_a_row_groups_only_read_is_asked_for_before_the_next_filter_as_often_as_was_seen(
+    share: float, ahead: int
+) -> None:
+    """A filter takes 10 ms, and 20 behind a read, which the link transfers for 10. Of 40, 39 are in a race."""
+    device = Device(name="d", latency_s=0.01, bandwidth_bytes_per_s=1e8, channels=64)
+    reads = probed([[(n * 10**7, 10**6)] for n in range(40)])
+    window = Window(slots=40, depth=40, threads=1)
+    seen = simulate(device, reads, window=window, costs=replace(FREE, read_first_share=share))
+    asked_s = seen.reads_s[:, 0]
+    assert asked_s[-1] == pytest.approx(0.01 * (40 + ahead), rel=1e-4)
+    assert sum(np.diff(asked_s) > 0.015) == ahead
 
 
 def test_reads_that_have_a_slot_are_handed_out_before_the_next_bloom_filter_is_asked_all_but_the_last() -> (

@@ -3,9 +3,10 @@
 Graham's list scheduling (1966) with a window, as DuckDB 2.0 scans: a few slots read, a row group is decoded by one
 worker when all of it is there, and only `read_ahead_depth` groups are under way, counted in file order with those that
 a filter rules out; a group leaves when it is decoded. A group whose Bloom filter has to be asked first is held up: a
-worker fetches the filter itself, waits for it, and passes the group's reads out, the last one behind the next filter,
-and so those for which no slot is free; it decodes when the window has no place left. And where filters are read first,
-the worker that decodes fetches the other columns itself, if a row has passed, and waits for them.
+worker fetches the filter itself, waits for it, passes the group's reads out, and goes on to the next filter; it decodes
+when the window has no place left. Which is asked for first, the next filter or the last read that was passed out, is a
+race. And where filters are read first, the worker that decodes fetches the other columns itself, if a row has passed,
+and waits for them.
 """
 
 from __future__ import annotations
@@ -96,6 +97,11 @@ class Costs:
     """From the last decoded group to the answer."""
     close_group_s: float = 0.0
     """The same, for each row group the footer describes."""
+    filter_s: float = 0.1e-3
+    """From a Bloom filter's arrival to what is asked for next, a read that it lets through or the next filter."""
+    read_first_share: float = 0.7
+    """How often a row group's only read is asked for before the next filter by who goes on at once, from 0 to 1: on a
+    busy link, for a filter that waited for a read comes together with it, and the next read is sooner asked for."""
     shared_read_s: float = 0.13e-3
     """What a read takes, besides copying, of the worker that decodes it where every core has a worker and none is idle:
     whoever reads then has no core of his own."""
@@ -329,20 +335,18 @@ def _scan(
     opened_s = _open(device, footer, len(rows), costs, keys)
     issue = end = Moment(opened_s, 0.0, 0.0, 0.0, 0.0, 0.0)
     has_late, has_probes, waited_s = len(late) > 0, len(probes) > 0, 0.0
-    ordered = has_late or has_probes
-    work_s, shared_s = (
-        _work_s(counts, rows, costs, keys),
-        sharing * (costs.shared_read_s * counts + costs.copy_byte_s * sizes),
-    )
-    fresh, there = fresh_bytes(sizes, depth), _rows(len(rows), issue)
+    ordered = has_late or has_probes  # places are left in file order
+    work_s = _work_s(counts, rows, costs, keys)
+    shared_s = sharing * (costs.shared_read_s * counts + costs.copy_byte_s * sizes)
+    fresh, there, begins = fresh_bytes(sizes, depth), _rows(len(rows), issue), ends - counts
     workers, worker_order = _rows(threads, issue), queue_of(threads)
     places, place_order = _rows(depth, issue), queue_of(depth)
-    last, seeks, group, passed, asker, filtered = len(rows), 0, 0, 0, -1, 0
+    last, seeks, group, passed = len(rows), 0, 0, 0
     full, whose = _at_once(ends, min(depth, last), 0 if ordered else slot_count)
     slots = (_rows(slot_count, issue), queue_of(slot_count), np.full(slot_count, opened_s))
-    asked, moved_on = _rows(last, issue), _rows(last, issue)
-    of, gate = np.repeat(np.arange(last), counts), _rows(1, spend(issue, engine_s=-costs.dispatch_s))
-    hands = (device, costs, (spans, of, ends, early, whose), slots, gate, (asked, moved_on), there, reads_s)
+    asked, gate = _rows(last, issue), _rows(1, spend(issue, engine_s=-costs.dispatch_s))
+    which = spans, np.repeat(np.arange(last), counts), ends, early, whose
+    hands = device, costs, which, slots, gate, asked, has_probes, there, reads_s
     for step in range(last + depth):
         # who asks for filters asks as long as the window has a place, and decodes only then
         while group < min(step, last) and step >= full and not (has_probes and step < group + depth):
@@ -353,27 +357,27 @@ def _scan(
             if has_late and not has_probes and step < group + depth - (waited_s == 0.0):
                 break  # its worker would ask for late reads only when others, not yet passed out, have been asked for
             done, seeks = _read_late(device, done, costs, spans, (early[group], ends[group]), reads_s, seeks)
-            work_s[group] += _fresh_s(costs, sizes[group], fresh[group], ends[group] - counts[group], reads_s)
+            work_s[group] += _fresh_s(costs, sizes[group], fresh[group], begins[group], reads_s)
             done = spend(done, cpu_s=work_s[group] + max(0.0, shared_s[group] - waited_s))
             groups_s[group, 0], groups_s[group, 1] = begun.time_s, done.time_s
-            if worker == asker and step < last:
-                put(moved_on, filtered, done)  # what it does before it asks the next filter
             occupy(worker_order, workers, done)
             put(places, group % depth if ordered else front(place_order), done)
             requeue(place_order, places)
             end, group = later(end, done), group + 1
         if step >= last:
             continue
-        # it waits for a place in the window
-        issue = later(issue, load(places, step % depth if ordered else front(place_order)))
+        issue = later(
+            issue, load(places, step % depth if ordered else front(place_order))
+        )  # it waits for one
         if has_probes and probes[step, 1] > 0:
-            asker, filtered = front(worker_order), step
-            issue = later(issue, load(workers, asker))
+            free = load(workers, front(worker_order))
+            issue, decoded = later(issue, free), free.time_s > asked[step - 1, 0]
+            first = _before_filter(early, begins, step, decoded, costs.read_first_share)
             before = passed
-            passed, seeks = _pass_out(hands, passed, early[step - 1] - 1 if step else 0, issue.time_s, seeks)
-            if passed > before:  # it hands them out itself, all but the last
+            passed, seeks = _pass_out(hands, passed, first, issue.time_s, seeks)
+            if passed > before:  # it hands them out itself
                 issue = later(issue, load(gate, 0))
-            issue, seeks = _waited(device, issue, costs, probes[step, 0], probes[step, 1], seeks)
+            issue, seeks = _waited(device, issue, costs, costs.filter_s, probes[step], seeks)
             occupy(worker_order, workers, issue)
         put(asked, step, issue)
         put(there, step, later(load(there, step), issue))
@@ -386,12 +390,11 @@ def _scan(
 def _pass_out(hands: Any, at: int, end: int, until_s: float, seeks: int) -> tuple[int, int]:
     """Pass out the reads from `at` to `end` whose slot is free by `until_s`; return the next one, and the seeks so far.
 
-    They are passed out in order, each to a free slot; what filters have to show to be needed is left out. The last read
-    of a row group that a Bloom filter let through waits for the worker who asked the filter: in traces it follows the
-    request for the next filter, also where that worker decoded in between, and the reads before it do not.
+    They are passed out in order, each to a free slot; what filters have to show to be needed is left out. What a worker
+    who asks Bloom filters has passed out is asked for at once, where a slot has been free.
     """
-    device, costs, (spans, of, ends, early, whose), (free, order, since_s), gate, when, there, reads_s = hands
-    asked, moved_on = when
+    device, costs, which, (free, order, since_s), gate, asked, filtered, there, reads_s = hands
+    spans, of, ends, early, whose = which
     while at < end:
         group = of[at]
         if at >= early[group]:
@@ -401,10 +404,10 @@ def _pass_out(hands: Any, at: int, end: int, until_s: float, seeks: int) -> tupl
         if free[slot, 0] > until_s:
             break
         hand_s = costs.read_s + costs.wake_s * waking(free[slot, 0] - since_s[slot])
-        ready = load(asked, group)
-        if at == early[group] - 1:
-            ready = later(ready, load(moved_on, group))
-        handed = spend(later(ready, load(free, slot)), engine_s=hand_s)
+        if filtered:
+            handed = later(load(asked, group), spend(load(free, slot), engine_s=hand_s))
+        else:
+            handed = spend(later(load(asked, group), load(free, slot)), engine_s=hand_s)
         start = later(handed, spend(load(gate, 0), engine_s=costs.dispatch_s))
         put(gate, 0, start)
         read = whose[at] if at < len(whose) else at
@@ -419,6 +422,21 @@ def _pass_out(hands: Any, at: int, end: int, until_s: float, seeks: int) -> tupl
         since_s[slot], reads_s[read, 0], reads_s[read, 1] = start.time_s, start.time_s, due.time_s
         at, seeks = at + 1, seeks + moves
     return at, seeks
+
+
+@compiled
+def _before_filter(early: Ints, begins: Ints, step: int, decoded: bool, share: float) -> int:  # noqa: FBT001
+    """Return how many reads have been asked for when a row group's Bloom filter is.
+
+    In traces all those of the row groups before it, where its worker has decoded in between; else all but the last.
+    But a group's only read is in a race with the filter: one thread has to be woken, the other to look into the filter
+    it has got.
+    """
+    if step == 0:
+        return 0
+    only = early[step - 1] - begins[step - 1] == 1
+    goes_first = decoded or (only and STRIDE * step % 1.0 < share)
+    return int(early[step - 1] - (0 if goes_first else 1))
 
 
 @compiled
@@ -463,12 +481,12 @@ def _work_s(counts: Ints, rows: Ints, costs: Any, keys: int) -> Floats:
 
 @compiled
 def _waited(
-    device: DeviceState, now: Moment, costs: Any, offset: int, size: int, seeks: int
+    device: DeviceState, now: Moment, costs: Any, pause_s: float, span: Ints, seeks: int
 ) -> tuple[Moment, int]:
-    """Let a thread read and wait; return when it goes on, and the seeks so far."""
-    due, moves = book(device, now, offset, size)
+    """Let a thread read and wait; return when it goes on, `pause_s` after the arrival, and the seeks so far."""
+    due, moves = book(device, now, span[0], span[1])
     woken_s = OWN_WAKE * costs.wake_s * waking(due.time_s - now.time_s)
-    return spend(due, engine_s=costs.read_s + costs.copy_byte_s * size + woken_s), seeks + moves
+    return spend(due, engine_s=pause_s + costs.copy_byte_s * span[1] + woken_s), seeks + moves
 
 
 @compiled
@@ -484,6 +502,6 @@ def _read_late(
     """Let a worker read what its filters have shown to be needed, one read after the other."""
     for at in range(part[0], part[1]):
         asked_s = now.time_s
-        now, seeks = _waited(device, now, costs, spans[at, 0], spans[at, 1], seeks)
+        now, seeks = _waited(device, now, costs, costs.read_s, spans[at], seeks)
         reads_s[at, 0], reads_s[at, 1] = asked_s, now.time_s
     return now, seeks

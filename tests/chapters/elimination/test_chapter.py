@@ -299,3 +299,26 @@ def test_a_query_has_the_price_of_a_row_of_its_own_and_the_rest_of_its_flight() 
     costs = own.read_off(warm)
     assert costs.row_s == pytest.approx(10e-9)
     assert replace(costs, row_s=flight.row_s) == flight
+
+
+def test_a_calibration_counts_how_often_a_read_is_asked_for_before_the_next_bloom_filter() -> None:
+    """Its run is played on a clock of ours: every third read comes 30 us after its filter, the others later."""
+    filters = next(
+        one for one in EXPERIMENT.calibrations(EXPERIMENT.settings()) if one.name == "lineorder-filters"
+    )
+    (trial,) = (case() for case in filters.cases())
+    plan = trial.case.plan()
+    asked = {offset: 0.01 * turn for turn, (offset, size) in enumerate(plan.probes.tolist()) if size}
+    for turn, (offset, _) in enumerate(plan.spans.tolist()):
+        asked[offset] = 0.01 * turn + 0.009 + (30e-6 if turn % 3 == 0 else 0.002)
+    played = [
+        replace(read, submitted_s=asked[read.offset], due_s=asked[read.offset] + 0.009)
+        for read in trial.sample.reads
+        if read.offset in asked
+    ]
+    costs = filters.read_off([replace(trial, sample=replace(trial.sample, reads=tuple(played)))])
+    turns = len([read for read in played if read.size_bytes == plan.probes[0, 1]]) - 1
+    assert costs.read_first_share == pytest.approx(-(-turns // 3) / turns)
+    assert costs.filter_s == pytest.approx(
+        0.001
+    )  # the median: the next filter is asked 1 ms after the last came

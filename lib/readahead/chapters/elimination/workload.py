@@ -26,6 +26,7 @@ from readahead.chapters.elimination.star_queries import (
     dimensions,
 )
 from readahead.datasets import inspect, store
+from readahead.devices import Device
 from readahead.experiments.experiment import Settings
 from readahead.experiments.knobs import experiment
 from readahead.experiments.table_experiment import TableExperiment, once
@@ -43,6 +44,10 @@ GAP_BYTES = 131_072
 """What a volume of 1 ms and 125 MB/s delivers in one latency: DuckDB reads through holes up to there."""
 FEW_KEYS = 50
 """Up to so many keys of a join DuckDB hands to the scan as they are: `dynamic_or_filter_threshold`."""
+BUSY_LINK = calibrate.PROBE.but(
+    name="busy link", bandwidth_bytes_per_s=128e6, channel_bandwidth_bytes_per_s=128e6
+)
+"""It transfers what is read of 8,192 order lines in about one latency."""
 IN_ORDER = 0.001
 """Disorder up to here counts as none, and such a file is sorted outright."""
 
@@ -270,8 +275,19 @@ class Eliminating(TableExperiment):
                 *self._warm(settings, name),
                 *(self._tried(settings, name, rows, depth) for rows, depth in timed),
             ],
-            read_off=_flight_costs,
+            read_off=partial(_flight_costs, self._filtering(settings)),
             typical=lambda: replace(usual(), row_s=20e-9),
+            turns=5,
+        )
+
+    def _filtering(self, settings: Settings) -> Calibration[Costs]:
+        """Return the calibration of Bloom filters: who asks first on a link that a read fills as long as a latency."""
+        return Calibration(
+            name=f"{TABLE}-filters",
+            kind=Costs,
+            cases=lambda: [self._tried(settings, "Q4.3", 8_192, 64, device=BUSY_LINK)],
+            read_off=_filter_costs,
+            typical=Costs,
             turns=5,
         )
 
@@ -279,18 +295,20 @@ class Eliminating(TableExperiment):
         return [self._tried(settings, name, rows, 1, here=True) for rows in (32_768, 2_048)]
 
     def _tried(
-        self, settings: Settings, name: str, rows: int, depth: int, *, here: bool = False
-    ) -> partial[Trial]:
+        self, settings: Settings, name: str, rows: int, depth: int, *, device: Device = calibrate.PROBE,
+        here: bool = False,
+    ) -> partial[Trial]:  # fmt: skip
         """Return the trial of a query over the table in the generator's order."""
         changes = {"flight": name, "load": GENERATED, "size": "tiny"}
         case = self.case({**settings, **changes, "row_group_rows": rows, "queue_depth": depth})
-        alone = replace(case, device=calibrate.PROBE, engine=replace(case.engine, threads=1))
+        alone = replace(case, device=device, engine=replace(case.engine, threads=1))
         return partial(calibrate.trial, alone, here=here)
 
     def calibrations(self, settings: Settings) -> Sequence[Calibration[Any]]:
-        """Return the calibrations of waking, of the flight and of the query."""
+        """Return the calibrations of waking, of the flight, of Bloom filters and of the query."""
         needed = (
             self.engine(settings),
+            self._filtering(settings),
             self._flight(settings),
             self.own_costs(settings),
         )
@@ -310,7 +328,8 @@ def _first(name: str) -> str:
     return f"{name[:2]}.1"
 
 
-def _flight_costs(trials: Sequence[Trial]) -> Costs:
+def _flight_costs(filtering: Calibration[Costs], trials: Sequence[Trial]) -> Costs:
+    asked = filtering.ensure()
     long, short, one, many, few = (trials[at::5] for at in range(5))
     plan_s, pause_s = map(
         float, np.median([(t.sample.reads[0].submitted_s, t.pause_s()) for t in one], axis=0)
@@ -334,6 +353,8 @@ def _flight_costs(trials: Sequence[Trial]) -> Costs:
         close_group_s=close_group_s,
         first_row_s=0.0,
         copy_byte_s=0.0,
+        filter_s=asked.filter_s,
+        read_first_share=asked.read_first_share,
         **prices,
     )
 
@@ -343,6 +364,19 @@ def _query_costs(flight: Calibration[Costs], trials: Sequence[Trial]) -> Costs:
     return replace(
         known, row_s=_row_s(known.plan_s + known.open_s + known.close_s, trials[::2], trials[1::2])
     )
+
+
+def _filter_costs(trials: Sequence[Trial]) -> Costs:
+    paused_s: list[float] = []
+    read_first: list[bool] = []
+    for one in trials:
+        plan, at = one.case.plan(), {read.offset: read for read in one.sample.reads}
+        filters = [at[offset] for offset, size in plan.probes.tolist() if size]
+        let_through = [at[offset] for offset, _ in plan.spans.tolist()]
+        for asked, read, following in zip(filters, let_through, filters[1:], strict=False):
+            read_first.append(read.submitted_s < following.submitted_s)
+            paused_s.append(min(read.submitted_s, following.submitted_s) - asked.due_s)
+    return replace(Costs(), filter_s=float(np.median(paused_s)), read_first_share=float(np.mean(read_first)))
 
 
 def _row_s(besides_s: float, long: Sequence[Trial], short: Sequence[Trial]) -> float:
