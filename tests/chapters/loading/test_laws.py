@@ -65,12 +65,25 @@ def test_a_round_of_two_writers_is_what_mean_value_analysis_says() -> None:
 
 
 def test_each_writer_that_makes_one_batch_passes_the_slowest_station_after_the_others() -> None:
-    costs = replace(COSTS, together=0.5, writer_s=1e-4)
+    costs = replace(COSTS, together=0.5, start_s=3e-3, writer_s=1e-4)
     seconds = laws.load_s(SLOW, costs, writers=8, commit_rows=500, batches=8)
     alone_s = 1e-3 + 500 * 3e-7
     assert seconds == pytest.approx(
-        alone_s + laws.batch_service_s(SLOW, 6_500) + 7 * 0.5 * alone_s + 8 * 1e-4, rel=1e-3
+        alone_s + laws.batch_service_s(SLOW, 6_500) + 7 * 0.5 * alone_s + 3e-3 + 8 * 1e-4, rel=1e-3
     )
+
+
+def test_each_doubling_of_the_writers_makes_a_batch_dearer_by_as_much() -> None:
+    costs = replace(COSTS, together=0.6, doubling=0.1)
+    assert [costs.share(writers) for writers in (2, 8, 16, 64)] == pytest.approx([0.4, 0.6, 0.7, 0.9])
+    rates = [rate(writers, costs=costs, device=SLOW.but(latency_s=1e-6)) for writers in (8, 16, 64)]
+    assert np.divide(rates[0], rates) == pytest.approx([1, 0.7 / 0.6, 0.9 / 0.6], rel=0.02)
+
+
+def test_what_waiting_costs_grows_with_the_wait_and_less_and_less() -> None:
+    shares = [laws.cooled(wait_s) for wait_s in (0.0, 9e-3, 18e-3, 27e-3, 1.0)]
+    assert shares[0] == 0 and shares[1] == pytest.approx(1 - 1 / np.e) and shares[-1] == pytest.approx(1)
+    assert (np.diff(shares, 2) < 0).all()
 
 
 def test_nobody_waits_for_a_channel_while_there_is_one_for_each_writer() -> None:

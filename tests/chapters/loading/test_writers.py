@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import threading
+from dataclasses import asdict
 from pathlib import Path
 
 import pytest
 
 from readahead import devices, paths
-from readahead.chapters.loading import workload
+from readahead.chapters.loading import laws, workload
+from readahead.chapters.loading.laws import LoadCosts
 from readahead.chapters.loading.workload import (
     EMULATED_FILES,
     FILES,
@@ -18,7 +20,9 @@ from readahead.chapters.loading.workload import (
     run_writers,
 )
 from readahead.errors import Cancelled, DataError
+from readahead.measure.sample import Sample
 from readahead.running import listening
+from readahead.storage.trace import Read
 
 VOLUME = devices.device("cloud-volume").but(latency_s=1e-4)
 
@@ -89,3 +93,28 @@ def test_a_killed_loader_has_lost_nothing_it_reported(cupboard: Path) -> None:
     assert left.found_rows >= left.reported_rows
     assert left.found_rows % 200 == 0
     assert [path for path in cupboard.iterdir() if path != paths.own_dir()] == []  # compiled code stays
+
+
+def test_what_a_load_takes_is_read_off_the_runs_of_its_calibration() -> None:
+    """Their seconds are those that the law says: it gives back what it was made with."""
+    costs = LoadCosts(
+        batch_s=2e-3, row_s=1e-7, together=0.6, doubling=0.1, start_s=3e-3, writer_s=1e-4, bytes_per_row=14.0,
+        wake_s=0.0,
+    )  # fmt: skip
+    own, samples = load_calibration(EMULATED_FILES), []
+    for case in own.cases():
+        device, writers, rows = case.args[1], case.keywords["writers"], case.keywords["commit_rows"]
+        batches = case.keywords["rows"] // rows
+        took_s = laws.load_s(device, costs, writers=writers, commit_rows=rows, batches=batches)
+        ends_s = took_s - writers * costs.writer_s
+        first_s = costs.batch_s + rows * costs.row_s + costs.start_s
+        writes = [
+            Read(offset=0, size_bytes=size_bytes, thread=0, submitted_s=at_s, due_s=at_s, done_s=at_s)
+            for size_bytes, at_s in ((14 * rows * batches, first_s), (0, ends_s))
+        ]
+        samples.append(
+            Sample(seconds=(took_s,), cpu_s=(took_s,), reads=tuple(writes), bytes_read=0, where="a law")
+        )
+    told = own.read_off(samples)
+    for name, seconds in asdict(costs).items():
+        assert getattr(told, name) == pytest.approx(seconds, rel=0.05, abs=2e-5), name

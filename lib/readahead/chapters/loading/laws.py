@@ -14,7 +14,6 @@ import numpy as np
 from readahead.devices import Device
 from readahead.errors import require_range
 from readahead.measure import scalability
-from readahead.models.schedule import waking
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,13 +25,43 @@ class LoadCosts:
     row_s: float
     """The same, for each row."""
     together: float = 1.0
-    """How much of that a batch takes when many are made at once, as a share: with two cores half of it at best."""
+    """How much of that a batch takes when `SEVERAL` writers make theirs at once, as a share: with two cores half of it
+    at best."""
+    doubling: float = 0.0
+    """By how much this share is larger with twice as many writers."""
+    start_s: float = 0.0
+    """Starting and ending, and what the first batch takes more, whatever the writers are."""
     writer_s: float = 0.0
-    """Starting a writer, and making room for it among the others."""
+    """Ending each writer, when all is written."""
     bytes_per_row: float
     """Written for each row."""
     wake_s: float = 0.0
-    """What a batch takes longer when its writer has waited long for the device: see `schedule.Costs.wake_s`."""
+    """What a batch takes longer when its writer has waited for ever, see `cooled`."""
+
+    def share(self, writers: int) -> float:
+        """Return how much of a batch's time alone is taken by each when so many writers make theirs at once.
+
+        Each doubling adds as much: in 14 runs each of 4, 8, 16, 32 and 64 writers who never wait long, their batches
+        take 0.62, 0.67, 0.81, 0.89 and 0.96 of a lone one's time.
+        """
+        return max(0.1, self.together + self.doubling * math.log2(writers / SEVERAL))
+
+
+SEVERAL = 8
+"""For so many writers `LoadCosts.together` holds."""
+COOLING_S = 9e-3
+"""In so long a wait two thirds are lost of what a writer loses by waiting."""
+
+
+def cooled(wait_s: float) -> float:
+    r"""Return the share of `LoadCosts.wake_s` that a batch takes longer after such a wait.
+
+    .. math:: 1 - e^{-w / 9 \text{ ms}}
+
+    where w (`wait_s`) is how long the device takes until the batch before is safe: others use the processor's caches
+    meanwhile. Sixteen runs each after waits of 0.4 to 40 ms lie about this curve.
+    """
+    return -math.expm1(-wait_s / COOLING_S)
 
 
 # -- many writers ----------------------------------------------------------------------------------------
@@ -50,15 +79,15 @@ def load_s(device: Device, costs: LoadCosts, *, writers: int, commit_rows: int, 
     .. math:: \frac{B - N}{N} \, t + f
 
     where the first N batches, all begun at once, are safe after f: they pass the slowest station one after the other,
-    as many abreast as it serves at a time.
+    as many abreast as it serves at a time. What starting and ending take is in f too.
     """
     size_bytes, writers = commit_rows * costs.bytes_per_row, min(writers, batches)
     alone_s, wait_s = costs.batch_s + commit_rows * costs.row_s, batch_service_s(device, size_bytes)
     link_s = size_bytes / device.bandwidth_bytes_per_s
-    stations = ((alone_s * costs.together, 1), (wait_s, device.channels), (link_s, 1))
-    each_s = alone_s + wait_s + costs.wake_s * waking(wait_s)  # the link's part is in the wait already
+    stations = ((alone_s * costs.share(writers), 1), (wait_s, device.channels), (link_s, 1))
+    each_s = alone_s + wait_s + costs.wake_s * cooled(wait_s)  # the link's part is in the wait already
     last_s = max(max(0, writers - abreast) * serves_s / abreast for serves_s, abreast in stations)
-    first_s = last_s + each_s + writers * costs.writer_s
+    first_s = last_s + each_s + costs.start_s + writers * costs.writer_s
     rest_s = each_s - sum(serves_s for serves_s, _ in stations)
     return (batches - writers) / writers * cycle_s(writers, stations, rest_s) + first_s
 

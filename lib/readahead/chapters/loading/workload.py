@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 import os
 import subprocess
 import sys
@@ -29,7 +30,6 @@ from readahead.measure.calibrate import Calibration
 from readahead.measure.run import Stopwatch, quoted
 from readahead.measure.sample import Sample
 from readahead.models.estimate import Estimate
-from readahead.models.schedule import waking
 from readahead.running import carried, check, interrupts, stopped, turns
 from readahead.storage.emulated import PROTOCOL, EmulatedFileSystem
 
@@ -201,9 +201,17 @@ def _explained(error: BaseException, folder: Path) -> DataError:
     )
 
 
-_FEW_ROWS, _MANY_ROWS, _SOME, _ALL = 100, 10_000, 8, 64
+_FEW_ROWS, _MANY_ROWS, _ALL = 100, 10_000, 64
 TYPICAL = {
-    EMULATED_FILES: LoadCosts(batch_s=1.5e-3, together=0.6, writer_s=2e-4, row_s=1e-7, bytes_per_row=16.0),
+    EMULATED_FILES: LoadCosts(
+        batch_s=2e-3,
+        together=0.65,
+        doubling=0.09,
+        start_s=2e-3,
+        writer_s=8e-5,
+        row_s=1e-7,
+        bytes_per_row=14.0,
+    ),
     FILES: LoadCosts(batch_s=1e-3, row_s=1e-7, bytes_per_row=16.0),
     DATABASE: LoadCosts(batch_s=1e-3, row_s=1e-7, bytes_per_row=0.0),
 }
@@ -215,7 +223,7 @@ _QUICK_S, _SLOW_S = (2 * device.latency_s for device in (_QUICK, _SLOW))
 
 def load_calibration(target: str) -> Calibration[LoadCosts]:
     """Return what one writer takes for short and for long batches on a quick device, for short ones on a slow one, and
-    what several take together: who never waits is quicker than who has waited.
+    what several take together, and many: who never waits is quicker than who has waited.
 
     On this disk one writer alone: its sync is in the batch.
     """
@@ -223,7 +231,7 @@ def load_calibration(target: str) -> Calibration[LoadCosts]:
     if target == EMULATED_FILES:
         asked += [
             (_SLOW, _FEW_ROWS, 1, 12),
-            (_QUICK, _FEW_ROWS, _SOME, _ALL),
+            (_QUICK, _FEW_ROWS, laws.SEVERAL, _ALL),
             (_QUICK, _FEW_ROWS, _ALL, _ALL),
         ]
     return Calibration(
@@ -242,23 +250,37 @@ def load_calibration(target: str) -> Calibration[LoadCosts]:
 
 
 def _load_costs(batches: Sequence[int], samples: Sequence[Sample]) -> LoadCosts:
-    turns = [[sample.median_s for sample in samples[at :: len(batches)]] for at in range(len(batches))]
-    each_s = [float(np.median(seconds)) / count for seconds, count in zip(turns, batches, strict=True)]
-    few_s, many_s, *others_s = each_s
+    """Read the costs off runs of so many batches, each taken several times in turn, see `load_calibration`."""
+    runs = [samples[at :: len(batches)] for at in range(len(batches))]
+    took_s = [float(np.median([one.median_s for one in run])) for run in runs]
+    few_s, many_s = (seconds / count for seconds, count in zip(took_s[:2], batches[:2], strict=True))
     row_s = max(1e-10, (many_s - few_s) / (_MANY_ROWS - _FEW_ROWS))
-    if not others_s:
+    if len(runs) == 2:
         return LoadCosts(batch_s=max(1e-6, few_s - _FEW_ROWS * row_s), row_s=row_s, bytes_per_row=0.0)
-    slow_s, some_s, all_s = others_s
-    alone_s, writer_s = few_s - _QUICK_S, max(0.0, (all_s - some_s) * _ALL / (_ALL - _SOME))
-    together_s = (some_s * _ALL - _SOME * writer_s - few_s) / (_ALL - 1)
+    ended_s = [float(np.median([_ending_s(one) for one in run])) for run in runs]
+    besides_s = ended_s[0] + float(np.median([one.reads[0].submitted_s for one in runs[0]]))  # and one batch
+    alone_s = (took_s[0] - besides_s - batches[0] * _QUICK_S) / (batches[0] - 1)
+    start_s, writer_s = besides_s - alone_s, max(0.0, (ended_s[-1] - ended_s[0]) / (_ALL - 1))
+    some, many = (
+        (seconds - start_s - writers * writer_s - alone_s - _QUICK_S) / (_ALL - 1) / alone_s
+        for seconds, writers in zip(took_s[3:], (laws.SEVERAL, _ALL), strict=True)
+    )
+    slow_s = (took_s[2] - start_s) / batches[2] - _SLOW_S - alone_s
     return LoadCosts(
         batch_s=max(1e-6, alone_s - _FEW_ROWS * row_s),
         row_s=row_s,
-        together=min(1.0, max(0.1, together_s / alone_s)),
+        together=some,
+        doubling=(many - some) / math.log2(_ALL / laws.SEVERAL),
+        start_s=start_s,
         writer_s=writer_s,
         bytes_per_row=sum(read.size_bytes for read in samples[1].reads) / (_MANY_ROWS * batches[1]),
-        wake_s=max(0.0, (slow_s - _SLOW_S - alone_s) / waking(_SLOW_S)),
+        wake_s=max(0.0, slow_s / laws.cooled(_SLOW_S)),
     )
+
+
+def _ending_s(sample: Sample) -> float:
+    """Return the seconds from the last write's answer to the end of the run whose reads were kept."""
+    return sample.seconds[-1] - max(read.due_s for read in sample.reads)
 
 
 # -- a loader that is killed -----------------------------------------------------------------------------
@@ -341,7 +363,7 @@ class Loading(Experiment):
             return Estimate(terms_s={"commit": batch_s, "rows": row_s})
         device, writers = self.device(settings), settings["writers"]
         seconds = laws.load_s(device, costs, writers=writers, commit_rows=commit_rows, batches=batches)
-        cpu_s = (batch_s + row_s) * (costs.together if writers > 1 else 1.0)
+        cpu_s = (batch_s + row_s) * (costs.share(writers) if writers > 1 else 1.0)
         device_s = batches * laws.batch_service_s(device, commit_rows * costs.bytes_per_row)
         shown_s = seconds * cpu_s / (cpu_s + device_s) if seconds > cpu_s * (1 + 1e-9) else seconds
         return Estimate(terms_s={"device": seconds - shown_s, "cpu": shown_s})
