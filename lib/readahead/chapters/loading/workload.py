@@ -204,11 +204,11 @@ def _explained(error: BaseException, folder: Path) -> DataError:
 _FEW_ROWS, _MANY_ROWS, _ALL = 100, 10_000, 64
 TYPICAL = {
     EMULATED_FILES: LoadCosts(
-        batch_s=2e-3,
+        batch_s=1.5e-3,
         together=0.65,
         doubling=0.09,
         start_s=2e-3,
-        writer_s=8e-5,
+        writer_s=4e-5,
         row_s=1e-7,
         bytes_per_row=14.0,
     ),
