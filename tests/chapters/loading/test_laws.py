@@ -80,6 +80,13 @@ def test_each_doubling_of_the_writers_makes_a_batch_dearer_by_as_much() -> None:
     assert np.divide(rates[0], rates) == pytest.approx([1, 0.7 / 0.6, 0.9 / 0.6], rel=0.02)
 
 
+def test_in_the_last_round_fewer_and_fewer_batches_are_made_at_once() -> None:
+    """Counted: while B batches last, N are made at once; of the last round N, then N - 1, and so on down to one."""
+    for writers, batches in ((1, 64), (8, 64), (64, 64)):
+        counted = np.concatenate([np.full(batches - writers, writers), np.arange(writers, 0, -1)])
+        assert laws.at_once(writers, batches) == pytest.approx(counted.mean(), abs=0.51)
+
+
 def test_what_waiting_costs_grows_with_the_wait_and_less_and_less() -> None:
     shares = [laws.cooled(wait_s) for wait_s in (0.0, 9e-3, 18e-3, 27e-3, 1.0)]
     assert shares[0] == 0 and shares[1] == pytest.approx(1 - 1 / np.e) and shares[-1] == pytest.approx(1)

@@ -25,10 +25,9 @@ class LoadCosts:
     row_s: float
     """The same, for each row."""
     together: float = 1.0
-    """How much of that a batch takes when `SEVERAL` writers make theirs at once, as a share: with two cores half of it
-    at best."""
+    """How much of that a batch takes when `SEVERAL` are made at once, as a share: with two cores half of it at best."""
     doubling: float = 0.0
-    """By how much this share is larger with twice as many writers."""
+    """By how much this share is larger when twice as many are made at once."""
     start_s: float = 0.0
     """Starting and ending, and what the first batch takes more, whatever the writers are."""
     writer_s: float = 0.0
@@ -38,17 +37,27 @@ class LoadCosts:
     wake_s: float = 0.0
     """What a batch takes longer when its writer has waited for ever, see `cooled`."""
 
-    def share(self, writers: int) -> float:
-        """Return how much of a batch's time alone is taken by each when so many writers make theirs at once.
+    def share(self, batches: float) -> float:
+        """Return how much of a batch's time alone is taken by each when so many are made at once, see `at_once`.
 
-        Each doubling adds as much: in 14 runs each of 4, 8, 16, 32 and 64 writers who never wait long, their batches
-        take 0.62, 0.67, 0.81, 0.89 and 0.96 of a lone one's time.
+        Each doubling adds as much: where writers never wait long, 4, 7.5, 14, 24 and 32 at once take 0.62, 0.67, 0.81,
+        0.89 and 0.96 of a lone one's time, in the median of 14 runs each.
         """
-        return max(0.1, self.together + self.doubling * math.log2(writers / SEVERAL))
+        return max(0.1, self.together + self.doubling * math.log2(batches / SEVERAL))
 
 
 SEVERAL = 8
-"""For so many writers `LoadCosts.together` holds."""
+"""For so many batches at once `LoadCosts.together` holds."""
+
+
+def at_once(writers: int, batches: int) -> float:
+    """Return how many batches are made at once on average: in the last round fewer and fewer, half of them on average.
+
+    As many as there are writers, but for the share of that round: N (1 - N / 2 B).
+    """
+    return writers * (1 - writers / (2 * batches))
+
+
 COOLING_S = 9e-3
 """In so long a wait two thirds are lost of what a writer loses by waiting."""
 
@@ -84,7 +93,7 @@ def load_s(device: Device, costs: LoadCosts, *, writers: int, commit_rows: int, 
     size_bytes, writers = commit_rows * costs.bytes_per_row, min(writers, batches)
     alone_s, wait_s = costs.batch_s + commit_rows * costs.row_s, batch_service_s(device, size_bytes)
     link_s = size_bytes / device.bandwidth_bytes_per_s
-    stations = ((alone_s * costs.share(writers), 1), (wait_s, device.channels), (link_s, 1))
+    stations = ((alone_s * costs.share(at_once(writers, batches)), 1), (wait_s, device.channels), (link_s, 1))
     each_s = alone_s + wait_s + costs.wake_s * cooled(wait_s)  # the link's part is in the wait already
     last_s = max(max(0, writers - abreast) * serves_s / abreast for serves_s, abreast in stations)
     first_s = last_s + each_s + costs.start_s + writers * costs.writer_s

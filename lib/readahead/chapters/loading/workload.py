@@ -265,12 +265,14 @@ def _load_costs(batches: Sequence[int], samples: Sequence[Sample]) -> LoadCosts:
         (seconds - start_s - writers * writer_s - alone_s - _QUICK_S) / (_ALL - 1) / alone_s
         for seconds, writers in zip(took_s[3:], (laws.SEVERAL, _ALL), strict=True)
     )
+    few, all_ = (laws.at_once(writers, _ALL) for writers in (laws.SEVERAL, _ALL))
+    doubling = (many - some) / math.log2(all_ / few)
     slow_s = (took_s[2] - start_s) / batches[2] - _SLOW_S - alone_s
     return LoadCosts(
         batch_s=max(1e-6, alone_s - _FEW_ROWS * row_s),
         row_s=row_s,
-        together=some,
-        doubling=(many - some) / math.log2(_ALL / laws.SEVERAL),
+        together=some + doubling * math.log2(laws.SEVERAL / few),
+        doubling=doubling,
         start_s=start_s,
         writer_s=writer_s,
         bytes_per_row=sum(read.size_bytes for read in samples[1].reads) / (_MANY_ROWS * batches[1]),
@@ -363,7 +365,7 @@ class Loading(Experiment):
             return Estimate(terms_s={"commit": batch_s, "rows": row_s})
         device, writers = self.device(settings), settings["writers"]
         seconds = laws.load_s(device, costs, writers=writers, commit_rows=commit_rows, batches=batches)
-        cpu_s = (batch_s + row_s) * (costs.share(writers) if writers > 1 else 1.0)
+        cpu_s = (batch_s + row_s) * (costs.share(laws.at_once(writers, batches)) if writers > 1 else 1.0)
         device_s = batches * laws.batch_service_s(device, commit_rows * costs.bytes_per_row)
         shown_s = seconds * cpu_s / (cpu_s + device_s) if seconds > cpu_s * (1 + 1e-9) else seconds
         return Estimate(terms_s={"device": seconds - shown_s, "cpu": shown_s})
