@@ -319,23 +319,21 @@ def test_a_row_groups_only_read_is_asked_for_before_the_next_filter_as_often_as_
     assert sum(np.diff(asked_s) > 0.015) == ahead
 
 
-def test_reads_that_have_a_slot_are_handed_out_before_the_next_bloom_filter_is_asked_all_but_the_last() -> (
-    None
-):
+def test_a_row_groups_first_read_is_asked_for_before_the_next_bloom_filter_and_its_last_behind_it() -> None:
     """On one channel whatever is asked for later waits: a read of 10 ms, a filter of 10 ms more."""
     device = Device(name="d", latency_s=0.01, bandwidth_bytes_per_s=1e12, channels=1)
-    reads = probed([[(0, 1), (1, 1), (2, 1)], [(3, 1)]])
-    seen = simulate(device, reads, window=Window(slots=8, depth=2, threads=1), costs=FREE)
-    # filter, two reads, filter, the third one, and the other group's
-    assert seen.reads_s[:, 1] == pytest.approx([0.02, 0.03, 0.05, 0.06])
+    reads = probed([[(0, 1), (1, 1), (2, 1)], [(3, 1), (4, 1), (5, 1)], [(6, 1)]])
+    seen = simulate(device, reads, window=Window(slots=8, depth=3, threads=1), costs=FREE)
+    # filter, a read, filter, the other two, and two of the second group, for every other time it is one more; filter
+    assert seen.reads_s[:, 1] == pytest.approx([0.02, 0.04, 0.05, 0.06, 0.07, 0.09, 0.1])
 
 
 def test_a_bloom_filter_is_asked_before_the_reads_that_have_no_slot_yet() -> None:
     device = Device(name="d", latency_s=0.01, bandwidth_bytes_per_s=1e12, channels=1)
     reads = probed([[(n, 1) for n in range(4)], [(9, 1)]])
     seen = simulate(device, reads, window=Window(slots=2, depth=2, threads=1), costs=FREE)
-    # filter, two reads, filter, the other two, and the other group's
-    assert seen.reads_s[:, 1] == pytest.approx([0.02, 0.03, 0.05, 0.06, 0.07])
+    # filter, a read, filter, the other three, and the other group's
+    assert seen.reads_s[:, 1] == pytest.approx([0.02, 0.04, 0.05, 0.06, 0.07])
 
 
 @pytest.mark.parametrize(("depth", "finished_s"), [(10, 0.140), (4, 0.140), (1, 0.250)])

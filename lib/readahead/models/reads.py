@@ -210,19 +210,24 @@ def _chunks(group: RowGroup, columns: Iterable[str]) -> list[ColumnChunk]:
 
 
 def _merged(chunks: Iterable[ColumnChunk], gap_bytes: int) -> list[Span]:
-    """Return the reads of column chunks, in file order: each chunk joins the first read that is near enough, or is one
-    of its own. Two reads that have come near each other through a third chunk stay two (DuckDB 2.0, thrift_tools.hpp).
+    """Return the reads of column chunks, as they are asked for: each chunk joins the first read in the file that is
+    near enough, or is one of its own, which is asked for before all that were there. Two reads that have come near each
+    other through a third chunk stay two (DuckDB 2.0, thrift_tools.hpp).
     """
     reads: list[Span] = []
     for chunk in chunks:
         low, high = chunk.offset, chunk.offset + chunk.size_bytes
-        for at, (offset, size) in enumerate(reads):
-            if low - (offset + size) <= gap_bytes and offset - high <= gap_bytes:
-                low, high = min(low, offset), max(high, offset + size)
-                del reads[at]
-                break
-        reads.append((low, high - low))
-        reads.sort()
+        near = [
+            (offset, size)
+            for offset, size in reads
+            if low - (offset + size) <= gap_bytes and offset - high <= gap_bytes
+        ]
+        if not near:
+            reads.insert(0, (low, high - low))
+            continue
+        offset, size = joined = min(near)
+        low, high = min(low, offset), max(high, offset + size)
+        reads[reads.index(joined)] = low, high - low
     return reads
 
 

@@ -53,6 +53,8 @@ mean, where single runs of few reads go from none to all of them; here 1, 3, 4, 
 of `answer_order`, and with several channels it decides how long and short reads lie beside each other."""
 IN_TURN = 8
 """So few threads are woken in turn, and their reads are answered in file order."""
+BETWEEN = 0.5
+"""How often a row group's reads that are neither its first nor its last are asked for before the next Bloom filter."""
 STRIDE, CROWD = 0.618034, 32
 """By how much more of the most the next one is late, the whole left out: the golden section spreads them evenly. And in
 how large a crowd one may be late by as much again as half of all that are asked for."""
@@ -428,15 +430,17 @@ def _pass_out(hands: Any, at: int, end: int, until_s: float, seeks: int) -> tupl
 def _before_filter(early: Ints, begins: Ints, step: int, decoded: bool, share: float) -> int:  # noqa: FBT001
     """Return how many reads have been asked for when a row group's Bloom filter is.
 
-    In traces all those of the row groups before it, where its worker has decoded in between; else all but the last.
-    But a group's only read is in a race with the filter: one thread has to be woken, the other to look into the filter
-    it has got.
+    In traces all those of the row groups before it, where its worker has decoded in between. Else they are in a race
+    with the filter: threads have to be woken one by one, and the worker to look into the filter it has got. Of the
+    group's reads the first wins where there are others, which were passed out behind it, and the last loses; what is in
+    between wins half the time, and an only read as often as was counted.
     """
     if step == 0:
         return 0
-    only = early[step - 1] - begins[step - 1] == 1
-    goes_first = decoded or (only and STRIDE * step % 1.0 < share)
-    return int(early[step - 1] - (0 if goes_first else 1))
+    first, end, luck = begins[step - 1], early[step - 1], STRIDE * step % 1.0
+    if decoded or (end - first == 1 and luck < share):
+        return int(end)
+    return int(end - 1 if end - first < 2 or luck < BETWEEN else first + 1)
 
 
 @compiled
