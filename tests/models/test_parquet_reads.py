@@ -38,13 +38,13 @@ def test_neighbouring_columns_are_one_read() -> None:
 def test_a_hole_is_read_through_up_to_the_gap_and_jumped_beyond_it() -> None:
     wide = group([10, 100, 10, 900_000])
     assert group_reads(wide, ("a", "c"), gap_bytes=100) == [(4, 120)]
-    assert sorted(group_reads(wide, ("a", "c"), gap_bytes=99)) == [(4, 10), (114, 10)]
+    assert group_reads(wide, ("a", "c"), gap_bytes=99) == [(114, 10), (4, 10)]
 
 
 def test_a_read_that_a_column_begins_is_asked_for_before_those_of_the_columns_before_it() -> None:
     """c joins what a began, and stays in its place."""
     wide = group([10, 100, 10, 900_000, 10, 900_000])
-    for columns, starts in (("aec", [1 + 900_123, 4]), ("ea", [4, 900_124]), ("ae", [900_124, 4])):
+    for columns, starts in (("aec", [900_124, 4]), ("ea", [4, 900_124]), ("ae", [900_124, 4])):
         assert [offset for offset, _ in group_reads(wide, columns, gap_bytes=100)] == starts
 
 

@@ -218,16 +218,17 @@ def _merged(chunks: Iterable[ColumnChunk], gap_bytes: int) -> list[Span]:
     for chunk in chunks:
         low, high = chunk.offset, chunk.offset + chunk.size_bytes
         near = [
-            (offset, size)
-            for offset, size in reads
+            at
+            for at, (offset, size) in enumerate(reads)
             if low - (offset + size) <= gap_bytes and offset - high <= gap_bytes
         ]
-        if not near:
+        if near:
+            at = min(near, key=reads.__getitem__)
+            offset, size = reads[at]
+            low, high = min(low, offset), max(high, offset + size)
+            reads[at] = low, high - low
+        else:
             reads.insert(0, (low, high - low))
-            continue
-        offset, size = joined = min(near)
-        low, high = min(low, offset), max(high, offset + size)
-        reads[reads.index(joined)] = low, high - low
     return reads
 
 

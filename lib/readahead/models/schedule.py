@@ -368,9 +368,8 @@ def _scan(
             end, group = later(end, done), group + 1
         if step >= last:
             continue
-        issue = later(
-            issue, load(places, step % depth if ordered else front(place_order))
-        )  # it waits for one
+        # it waits for a place in the window
+        issue = later(issue, load(places, step % depth if ordered else front(place_order)))
         if has_probes and probes[step, 1] > 0:
             free = load(workers, front(worker_order))
             issue, decoded = later(issue, free), free.time_s > asked[step - 1, 0]

@@ -319,6 +319,5 @@ def test_a_calibration_counts_how_often_a_read_is_asked_for_before_the_next_bloo
     costs = filters.read_off([replace(trial, sample=replace(trial.sample, reads=tuple(played)))])
     turns = len([read for read in played if read.size_bytes == plan.probes[0, 1]]) - 1
     assert costs.read_first_share == pytest.approx(-(-turns // 3) / turns)
-    assert costs.filter_s == pytest.approx(
-        0.001
-    )  # the median: the next filter is asked 1 ms after the last came
+    # the median: the next filter is asked 1 ms after the last came
+    assert costs.filter_s == pytest.approx(0.001)

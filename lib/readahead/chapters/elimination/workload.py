@@ -305,7 +305,7 @@ class Eliminating(TableExperiment):
         return partial(calibrate.trial, alone, here=here)
 
     def calibrations(self, settings: Settings) -> Sequence[Calibration[Any]]:
-        """Return the calibrations of waking, of the flight, of Bloom filters and of the query."""
+        """Return the calibrations of waking, of Bloom filters, of the flight and of the query."""
         needed = (
             self.engine(settings),
             self._filtering(settings),
@@ -376,7 +376,7 @@ def _filter_costs(trials: Sequence[Trial]) -> Costs:
         for asked, read, following in zip(filters, let_through, filters[1:], strict=False):
             read_first.append(read.submitted_s < following.submitted_s)
             paused_s.append(min(read.submitted_s, following.submitted_s) - asked.due_s)
-    return replace(Costs(), filter_s=float(np.median(paused_s)), read_first_share=float(np.mean(read_first)))
+    return Costs(filter_s=float(np.median(paused_s)), read_first_share=float(np.mean(read_first)))
 
 
 def _row_s(besides_s: float, long: Sequence[Trial], short: Sequence[Trial]) -> float:

@@ -40,7 +40,7 @@ class LoadCosts:
     def share(self, batches: float) -> float:
         """Return how much of a batch's time alone is taken by each when so many are made at once, see `at_once`.
 
-        Each doubling adds as much: where writers never wait long, 4, 7.5, 14, 24 and 32 at once take 0.62, 0.67, 0.81,
+        Each doubling adds as much: where none waits long, 3.9, 7.5, 14, 24 and 32 at once take 0.62, 0.67, 0.81,
         0.89 and 0.96 of a lone one's time, in the median of 14 runs each.
         """
         return max(0.1, self.together + self.doubling * math.log2(batches / SEVERAL))
