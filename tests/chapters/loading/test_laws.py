@@ -105,6 +105,14 @@ def test_nobody_waits_for_a_channel_while_there_is_one_for_each_writer() -> None
     assert 64 * safe_s / 4 < load_s(5, 4) == pytest.approx(64 * safe_s / 4, rel=0.05)
 
 
+def test_the_device_is_not_busy_before_as_many_batches_are_made_as_it_has_channels_and_one_more() -> None:
+    far, costs = SLOW.but(latency_s=0.02, channels=4), replace(COSTS, together=0.8)
+    make_s, safe_s = 0.8 * (1e-3 + 100 * 3e-7), laws.batch_service_s(far, 1_300)
+    for writers in (5, 16):
+        seconds = laws.load_s(far, costs, writers=writers, commit_rows=100, batches=writers)
+        assert seconds == pytest.approx(writers / 4 * safe_s + 5 * make_s)
+
+
 def test_a_shared_commit_is_cheaper_for_each_row() -> None:
     each = [laws.commit_time_s(1_000, k, commit_s=1e-3, row_s=1e-6) / 1_000 for k in (1, 10, 1_000)]
     assert each == sorted(each, reverse=True)

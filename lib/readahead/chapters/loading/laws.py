@@ -88,17 +88,24 @@ def load_s(device: Device, costs: LoadCosts, *, writers: int, commit_rows: int, 
     .. math:: \frac{B - N}{N} \, t + f
 
     where the first N batches, all begun at once, are safe after f: they pass the slowest station one after the other,
-    as many abreast as it serves at a time. What starting and ending take is in f too.
+    as many abreast as it serves at a time. What starting and ending take is in f too. Two of them are made at a time,
+    so that a device with C channels is not busy before C + 1 have been made one after the other.
     """
     size_bytes, writers = commit_rows * costs.bytes_per_row, min(writers, batches)
     alone_s, wait_s = costs.batch_s + commit_rows * costs.row_s, batch_service_s(device, size_bytes)
-    link_s = size_bytes / device.bandwidth_bytes_per_s
-    stations = ((alone_s * costs.share(at_once(writers, batches)), 1), (wait_s, device.channels), (link_s, 1))
+    make_s, link_s = (
+        alone_s * costs.share(at_once(writers, batches)),
+        size_bytes / device.bandwidth_bytes_per_s,
+    )
+    waits = ((wait_s, device.channels), (link_s, 1))
     each_s = alone_s + wait_s + costs.wake_s * cooled(wait_s)  # the link's part is in the wait already
-    last_s = max(max(0, writers - abreast) * serves_s / abreast for serves_s, abreast in stations)
+    last_s = (writers - 1) * make_s
+    for serves_s, abreast in waits:
+        busy_s = max(0.0, min(writers, abreast + 1) * make_s - alone_s)
+        last_s = max(last_s, busy_s + max(0, writers - abreast) * serves_s / abreast)
     first_s = last_s + each_s + costs.start_s + writers * costs.writer_s
-    rest_s = each_s - sum(serves_s for serves_s, _ in stations)
-    return (batches - writers) / writers * cycle_s(writers, stations, rest_s) + first_s
+    rest_s = each_s - make_s - wait_s - link_s
+    return (batches - writers) / writers * cycle_s(writers, ((make_s, 1), *waits), rest_s) + first_s
 
 
 def cycle_s(writers: int, stations: Sequence[tuple[float, int]], rest_s: float) -> float:
