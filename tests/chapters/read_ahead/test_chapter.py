@@ -122,7 +122,7 @@ def test_a_crowd_of_reads_goes_on_while_the_query_waits_for_its_turn_to_end(stud
     assert (asked_s <= told.groups_s[0, 1]).sum() < 0.8 * most  # when the rows are there
     assert 0.8 * most < (there_s <= told.finished_s - costs.close_s + 1e-12).sum()
     seen = sorted(len(case.measure(repeats=1).reads) for _ in range(3))[1]
-    assert 0.8 * most < seen <= most
+    assert 0.8 * most < seen < 1.2 * most  # a block that two row groups share is read twice now and then
 
 
 @pytest.mark.parametrize(
