@@ -17,6 +17,9 @@ from typing import Any
 PATIENCE_S = 60
 """How long a part that was told to stop may take to put away its browser, its kernels and its files."""
 
+COMPILE = "from readahead.models.schedule import warm; warm()"
+"""Done once before any test: else each of four processes would do it at the same time, for half a minute."""
+
 
 def start(arguments: Sequence[str], open_files: int, **more: Any) -> subprocess.Popen[bytes]:
     """Start pytest in a process that may have so many files open."""
@@ -35,6 +38,7 @@ def main(paths: Sequence[str]) -> int:
     """
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     os.environ["NUMBA_BOUNDSCHECK"] = "1"  # compiled code that reads beside an array says so
+    subprocess.run([sys.executable, "-c", COMPILE], check=True)
     with tempfile.TemporaryFile() as said:
         browser = start(
             ["-m", "browser", "--timeout=1200", *paths], 1024, stdout=said, stderr=subprocess.STDOUT
