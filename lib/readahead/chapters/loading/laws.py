@@ -88,15 +88,13 @@ def load_s(device: Device, costs: LoadCosts, *, writers: int, commit_rows: int, 
     .. math:: \frac{B - N}{N} \, t + f
 
     where the first N batches, all begun at once, are safe after f: they pass the slowest station one after the other,
-    as many abreast as it serves at a time. What starting and ending take is in f too. Two of them are made at a time,
-    so that a device with C channels is not busy before C + 1 have been made one after the other.
+    as many abreast as it serves at a time. What starting and ending take is in f too. On two cores two of them
+    are made at a time, so that a device with C channels is not busy before C + 1 have been made one after the other.
     """
     size_bytes, writers = commit_rows * costs.bytes_per_row, min(writers, batches)
     alone_s, wait_s = costs.batch_s + commit_rows * costs.row_s, batch_service_s(device, size_bytes)
-    make_s, link_s = (
-        alone_s * costs.share(at_once(writers, batches)),
-        size_bytes / device.bandwidth_bytes_per_s,
-    )
+    make_s = alone_s * costs.share(at_once(writers, batches))
+    link_s = size_bytes / device.bandwidth_bytes_per_s
     waits = ((wait_s, device.channels), (link_s, 1))
     each_s = alone_s + wait_s + costs.wake_s * cooled(wait_s)  # the link's part is in the wait already
     last_s = (writers - 1) * make_s
