@@ -53,8 +53,8 @@ def test_the_printed_figures_agree() -> None:
 )
 def test_duckdb_hits_as_an_lru_cache_does(study: Study, share: float, access: str, rows: int) -> None:
     changes = counted(access, memory_share=share, row_group_rows=rows)
-    # alone it is within 0.01; on two cores beside everything else 0.052 was seen once
-    assert seen(study, **changes) == pytest.approx(replayed(study, **changes), abs=0.08)
+    hits = sorted(seen(Study(EXPERIMENT, repeats=1), **changes) for _ in range(3))[1]  # one may be disturbed
+    assert hits == pytest.approx(replayed(study, **changes), abs=0.05)
 
 
 @pytest.mark.parametrize(("share", "depth"), [(0.9, 2), (0.9, 8), (1.1, 8), (1.25, 2)])
