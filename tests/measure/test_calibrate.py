@@ -361,7 +361,7 @@ def test_a_pause_between_two_reads_is_read_off_the_trace(rows: int) -> None:
 TAKES = {
     "plan_s": 0.5e-3, "open_s": 1e-3, "open_group_s": 8e-6, "read_s": 60e-6, "dispatch_s": 40e-6, "group_s": 50e-6,
     "row_s": 20e-9, "first_row_s": 2e-9, "fresh_byte_s": 0.0, "copy_byte_s": 0.2e-9, "close_s": 0.2e-3,
-    "wake_s": 0.3e-3, "shared_read_s": 0.11e-3,
+    "wake_s": 0.3e-3, "asleep_s": 6e-3, "shared_read_s": 0.11e-3,
 }  # fmt: skip
 
 
@@ -398,7 +398,7 @@ def timed(case: Case) -> Trial:
                 done_s = read(span, now_s)
                 last = at + 1 == len(spans)
                 pause_s = takes["read_s"] + takes["copy_byte_s"] * span[1] + (decode_s if last else 0.0)
-                now_s = done_s + pause_s + TAKES["wake_s"] * waking(case.device.latency_s)
+                now_s = done_s + pause_s + TAKES["wake_s"] * waking(case.device.latency_s, TAKES["asleep_s"])
     last_s = schedule.decode_s(recipe.rows % rows or rows, **prices)
     end_s = done_s + takes["copy_byte_s"] * span[1] + last_s + takes["close_s"]
     reading_s = takes["shared_read_s"] * sum(map(len, groups)) + takes["copy_byte_s"] * size
@@ -413,7 +413,7 @@ def timed(case: Case) -> Trial:
 @pytest.mark.parametrize("table", ["comments_narrow", "comments", "lineitem", "lineorder"])
 def test_many_in_flight_are_few_beside_the_row_groups_of_the_file(table: str) -> None:
     crowded = [case for case in calibrate._engine_cases(table) if 1 < case.engine.queue_depth < AT_ONCE]
-    assert len(crowded) == (6 if table == calibrate.KEYED else 4) and all(
+    assert len(crowded) == (5 if table == calibrate.KEYED else 4) and all(
         case.recipe.row_groups >= 4 * case.engine.queue_depth for case in crowded
     )
 
@@ -467,7 +467,7 @@ def test_the_costs_of_a_query_are_those_of_its_own_columns(
     assert found.pop("shared_read_s") == 0.0  # that engine's workers do not wait for each other
     assert found == pytest.approx({name: TAKES[name] for name in found}, rel=off)
     # long waits are tried once for all queries
-    assert found.keys() == TAKES.keys() - {"dispatch_s", "copy_byte_s", "shared_read_s", "wake_s"}
+    assert found.keys() == TAKES.keys() - {"dispatch_s", "copy_byte_s", "shared_read_s", "wake_s", "asleep_s"}
 
 
 @pytest.mark.parametrize(
@@ -524,18 +524,31 @@ def test_what_fresh_memory_takes_is_what_the_processor_takes_longer_for_all_at_o
         assert told == pytest.approx(price_s)
 
 
+@pytest.mark.parametrize(("share", "asleep_s"), [(0.3, 4e-3 / 0.405), (0.8, 4e-3 / 0.83), (1.0, 4e-3)])
 def test_a_long_wait_shows_waking_and_what_bytes_that_waited_take_more_and_copying_is_not_counted_again(
-    monkeypatch: pytest.MonkeyPatch,
+    share: float, asleep_s: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (case,) = (one for one in calibrate._engine_cases(calibrate.KEYED) if one.device == calibrate.SLOW)
-    slow, costs = of_processor(case, 0.0), {name: TAKES[name] for name in TAKES if name != "wake_s"}
+    """A pause after a nap takes a share of what waking does after a long wait."""
+    (case, nap) = (
+        next(one for one in calibrate._engine_cases(calibrate.KEYED) if one.device == device)
+        for device in (calibrate.SLOW, calibrate.NAP)
+    )
+    slow, costs = of_processor(case, 0.0), {n: TAKES[n] for n in TAKES if n not in {"wake_s", "asleep_s"}}
     known, wake_s, fresh_byte_s = Costs(**costs), 0.4e-3, 0.5e-9
     open_s = known.open_s + case.recipe.row_groups * known.open_group_s + known.read_s
-    pause_s = known.read_s + known.decode_s(slow.group_rows) + known.copy_byte_s * slow.last_read_bytes
+
+    def pause_s(one: Trial) -> float:
+        awake_s = known.read_s + known.decode_s(one.group_rows) + known.copy_byte_s * one.last_read_bytes
+        long = one.case == case
+        return awake_s + (wake_s + fresh_byte_s * one.group_bytes if long else share * wake_s)
+
     monkeypatch.setattr(Trial, "opening_s", lambda _: open_s + (1 + schedule.OWN_WAKE) * wake_s)
-    monkeypatch.setattr(Trial, "pause_s", lambda _: pause_s + wake_s + fresh_byte_s * slow.group_bytes)
-    told = calibrate._waiting_costs([slow], costs)
-    assert told == pytest.approx({"wake_s": wake_s, "fresh_byte_s": fresh_byte_s}, rel=1e-9)
+    monkeypatch.setattr(Trial, "pause_s", pause_s)
+    told = calibrate._waiting_costs([slow], [of_processor(nap, 0.0)], costs)
+    assert told == pytest.approx(
+        {"wake_s": wake_s, "asleep_s": asleep_s, "fresh_byte_s": fresh_byte_s}, rel=1e-9
+    )
+    assert schedule.waking(nap.device.latency_s, asleep_s) == pytest.approx(share)
 
 
 @pytest.mark.parametrize("read_s", [0.0, 0.05e-3, 0.4e-3])

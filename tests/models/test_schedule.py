@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from readahead.devices import Device
 from readahead.models.reads import Reads, even_reads, spans_of
-from readahead.models.schedule import Costs, Timeline, Window, answer_order, fresh_bytes, simulate
+from readahead.models.schedule import OWN_WAKE, Costs, Timeline, Window, answer_order, fresh_bytes, simulate
 from tools.bench.models import scan_in_simpy
 
 FREE = Costs(
@@ -44,7 +44,7 @@ def test_a_file_without_row_groups_is_opened_and_closed() -> None:
     code = """
 from readahead.devices import device
 from readahead.models.reads import Reads
-from readahead.models.schedule import Costs, Window, simulate
+from readahead.models.schedule import OWN_WAKE, Costs, Window, simulate
 
 reads = Reads.of([(100, 10)], [], [])
 told = simulate(device("nvme"), reads, window=Window(slots=64, depth=64, threads=2), costs=Costs())
@@ -99,7 +99,30 @@ def test_a_thread_that_slept_for_long_wakes_late_once_a_wait(latency_s: float, w
     more_s = scan(device, [1] * 4, slots=1, depth=1, costs=sleepy) - scan(device, [1] * 4, slots=1, depth=1)
     assert more_s == pytest.approx(4 * wakes * 0.0003, rel=0.02, abs=1e-12)
     at_once = scan(device, [1] * 4, slots=4, costs=sleepy) - scan(device, [1] * 4, slots=4)
-    assert at_once <= wakes * 0.0003 + 1e-12
+    assert at_once == pytest.approx(wakes * 0.0003, rel=0.02, abs=1e-12)
+
+
+@pytest.mark.parametrize("asleep_s", [0.004, 0.01])
+def test_a_reader_that_nobody_asked_for_long_has_to_wake_too(asleep_s: float) -> None:
+    """Between two reads many row groups are passed over, and it is always another reader that is asked."""
+    sleepy, window = replace(FREE, wake_s=0.0003, asleep_s=asleep_s), Window(slots=4, depth=4, threads=1)
+
+    def more_s(skip_group_s: float) -> float:
+        groups = [[(0, 1)], *[[]] * 100, [(1, 1)], *[[]] * 100, [(2, 1)]]
+        took_s = [
+            run(FLASH.but(latency_s=0.02), groups, [1] * len(groups), window=window, costs=costs)
+            for costs in (
+                replace(sleepy, skip_group_s=skip_group_s),
+                replace(FREE, skip_group_s=skip_group_s),
+            )
+        ]
+        return took_s[0].finished_s - took_s[1].finished_s
+
+    waits = (
+        3 + 3 + 2
+    )  # whoever reads, whoever decodes, and whoever is asked for the second and the third read
+    assert more_s(1e-3) == pytest.approx(0.0003 * OWN_WAKE * waits, rel=1e-9)
+    assert more_s(0.0) == pytest.approx(0.0003 * OWN_WAKE * waits, rel=1e-9)
 
 
 @pytest.mark.parametrize(
@@ -440,7 +463,7 @@ def test_the_bottleneck_follows_the_device(device: Device, costs: Costs, bottlen
 RUN = """
 from readahead.devices import device
 from readahead.models.reads import even_reads
-from readahead.models.schedule import Costs, Window, simulate
+from readahead.models.schedule import OWN_WAKE, Costs, Window, simulate
 
 reads = even_reads([("a", 20.0)], 200_000, 8_192, {"a"}, gap_bytes=0, footer_bytes_per_group=80)
 for name in ("nvme", "textbook-disk", "sas-15k-x8"):

@@ -465,6 +465,12 @@ class Trial:
         """Return the median of the pauses between the arrival of a row group and the next request."""
         return float(np.median([after.submitted_s - before.due_s for before, after in self.pauses()]))
 
+    def passed(self) -> list[tuple[float, float]]:
+        """Return, for one read at a time, how many row groups were passed over in each pause, and its seconds."""
+        gaps = np.diff(np.flatnonzero(self.case.plan().counts)) - 1
+        pauses = (after.submitted_s - before.due_s for before, after in self.pauses())
+        return [(float(gap), pause_s) for gap, pause_s in zip(gaps, pauses, strict=True)]
+
     def per_read_s(self) -> float:
         """Return, for many in flight, the time from one read to the next, once the window has been filled."""
         data, filled = self.sample.reads[len(self.case.plan().footer) :], self.case.window.depth
@@ -550,7 +556,7 @@ def _cold_costs(table: str, trials: Sequence[Trial]) -> Costs:
     return replace(warm, row_s=warm.row_s + more_s / case.recipe.rows)
 
 
-PROBE = Device(name="probe", latency_s=0.001, bandwidth_bytes_per_s=4e9, channels=64)
+PROBE = Device(name="probe", latency_s=0.0005, bandwidth_bytes_per_s=4e9, channels=64)
 """Slow enough that a pause after a read is seen, quick enough that a calibration takes seconds."""
 QUICK = PROBE.but(latency_s=0.00025)
 """So quick that with eight reads in flight it is the engine that is waited for."""
@@ -558,6 +564,8 @@ SHARED = QUICK.but(name="shared")
 """The same, read by a machine whose cores all decode."""
 SLOW = PROBE.but(latency_s=schedule.COLD_S)
 """So slow that a core falls asleep meanwhile, and that others use its caches."""
+NAP = PROBE.but(name="nap", latency_s=0.004)
+"""So slow that it shows how soon a core does."""
 AT_ONCE = 256
 """So deep a queue that all row groups of a small file are under way."""
 HIDDEN = 1.25
@@ -599,30 +607,43 @@ KEYED = "comments_narrow"
 
 
 def _engine_cases(table: str) -> list[Case]:
-    """Return short cases that between them show each cost: one read at a time, many in flight, and lookups."""
+    """Return short cases that between them show each cost: one read at a time, many in flight, and lookups.
+
+    A lookup of few keys passes over most row groups, one of many over none.
+    """
     scans = _scans(Case(recipe=Recipe(table=table), device=PROBE))
     if table != KEYED:
         return scans
     seldom, crowded = scans[:2]
     slow = replace(seldom, device=SLOW, recipe=replace(seldom.recipe, row_group_rows=131_072))
-    return [*scans, slow, *(replace(crowded, keys=keys) for keys in (20, 2_000))]
+    nap, many = replace(seldom, device=NAP), replace(crowded, keys=2_000)
+    few = replace(many, keys=20, device=QUICK, engine=replace(crowded.engine, queue_depth=1))
+    return [*scans, slow, nap, few, many]
 
 
 def _engine_costs(trials: Sequence[Trial]) -> Costs:
     """Return the costs that the trials of `_engine_cases` show, each case tried once or more."""
     lookups, scans = ([t for t in trials if bool(t.case.keys) == keys] for keys in (True, False))
-    slow, quick = ([t for t in scans if (t.case.device == SLOW) == slow] for slow in (True, False))
+    slow, naps = ([t for t in scans if t.case.device == device] for device in (SLOW, NAP))
+    quick = [t for t in scans if t.case.device not in {SLOW, NAP}]
     costs = _scan_costs(quick)
     if not lookups:
         return replace(engine(KEYED).costs(), **_reading_alike(costs))
     plan_s, plan_key_s = line([(float(t.case.keys), t.sample.reads[0].submitted_s) for t in trials])
     _, open_key_s = line([(float(t.case.keys), t.opening_s()) for t in lookups])
-    keys = max(t.case.keys for t in lookups)
-    many = [t for t in lookups if t.case.keys == keys]
+    few_keys, keys = sorted({t.case.keys for t in lookups})
+    few, many = ([t for t in lookups if t.case.keys == asked] for asked in (few_keys, keys))
     per_group_s = float(np.median([t.per_group_s() for t in many])) * many[0].case.window.threads
     pruning_s = per_group_s - Costs(**costs).decode_s(many[0].group_rows)
-    keyed = {"plan_key_s": plan_key_s, "open_key_s": open_key_s, "prune_key_s": max(1e-10, pruning_s / keys)}
-    return Costs(**{**costs, **keyed, "plan_s": plan_s, **_waiting_costs(slow, costs)})
+    prune_key_s = max(1e-10, pruning_s / keys)
+    _, passed_s = line([seen for t in few for seen in t.passed()])
+    keyed = {
+        "plan_key_s": plan_key_s,
+        "open_key_s": open_key_s,
+        "prune_key_s": prune_key_s,
+        "skip_group_s": max(1e-9, passed_s - few_keys * prune_key_s),
+    }
+    return Costs(**{**costs, **keyed, "plan_s": plan_s, **_waiting_costs(slow, naps, costs)})
 
 
 def _scan_costs(trials: Sequence[Trial]) -> dict[str, float]:
@@ -741,16 +762,26 @@ def _reading_alike(costs: dict[str, float]) -> dict[str, float]:
     return {**costs, "dispatch_s": dispatch_s, "read_s": read_s, "group_s": pause_s - read_s}
 
 
-def _waiting_costs(slow: Sequence[Trial], costs: dict[str, float]) -> dict[str, float]:
-    """Return, by name, what a long wait takes more: the opening shows what waking does, a pause what the bytes do."""
+def _waiting_costs(slow: Sequence[Trial], naps: Sequence[Trial], costs: dict[str, float]) -> dict[str, float]:
+    """Return, by name, what a long wait takes more: the opening shows what waking does, a pause what the bytes do.
+
+    How much of it a pause after a nap takes, shows from which wait on it is all of it.
+    """
     case = slow[0].case
     open_s = costs["open_s"] + case.recipe.row_groups * costs["open_group_s"]
     wakes_s = float(np.median([t.opening_s() for t in slow])) - open_s - costs["read_s"]
-    wake_s = max(0.0, wakes_s / (1 + schedule.OWN_WAKE))
-    copying_s = costs["copy_byte_s"] * slow[0].last_read_bytes
-    pause_s = costs["read_s"] + copying_s + Costs(**costs).decode_s(slow[0].group_rows) + wake_s
-    more_s = float(np.median([t.pause_s() for t in slow])) - pause_s
-    return {"wake_s": wake_s, "fresh_byte_s": max(0.0, more_s / slow[0].group_bytes)}
+    wake_s = wakes_s / (1 + schedule.OWN_WAKE)
+
+    def more_s(seen: Sequence[Trial]) -> float:
+        copying_s = costs["copy_byte_s"] * seen[0].last_read_bytes
+        awake_s = costs["read_s"] + copying_s + Costs(**costs).decode_s(seen[0].group_rows)
+        return float(np.median([t.pause_s() for t in seen])) - awake_s
+
+    napped_s = more_s(naps)
+    wake_s = max(1e-9, wake_s, napped_s)
+    asleep_s = schedule.asleep_s(NAP.latency_s, napped_s / wake_s)
+    fresh_byte_s = max(0.0, (more_s(slow) - wake_s) / slow[0].group_bytes)
+    return {"wake_s": wake_s, "asleep_s": asleep_s, "fresh_byte_s": fresh_byte_s}
 
 
 def line(points: Sequence[tuple[float, float]]) -> tuple[float, float]:

@@ -93,8 +93,10 @@ class Costs:
     copy_byte_s: float = 0.0
     """What a byte takes the thread that read it, until it is where it is decoded."""
     wake_s: float = 0.0
-    """What it takes longer to go on after a wait of `ASLEEP_S` than after a short one: a core that slept has to wake,
-    and has lost what was in its caches."""
+    """What it takes longer to go on after a long wait than after a short one: a core that slept has to wake, and has
+    lost what was in its caches."""
+    asleep_s: float = 10e-3
+    """So long a wait is long: no core sleeps deeper after a longer one."""
     close_s: float = 0.2e-3
     """From the last decoded group to the answer."""
     close_group_s: float = 0.0
@@ -120,12 +122,12 @@ WINDOW_KEPT_BYTES, WINDOW_RETURNED_BYTES = 4_000_000, 7_000_000
 KEPT_BYTES, RETURNED_BYTES = 5_000_000, 9_000_000
 """A row group's memory is used again up to the first, and from the second on never: it goes back to the system."""
 OWN_WAKE = 0.5
-"""Whoever reads for itself has to be woken once. Whoever waits for a thread that reads is woken after that thread."""
+"""The share of `Costs.wake_s` that each thread takes that has to wake. Whoever waits for a thread is woken after it."""
 WARM_S, COLD_S = 4e-3, 36e-3
 """What is read into memory that waited so long for it is decoded as quickly as ever up to the first, and from the
 second on as from memory that held nothing before: others have used the processor's caches."""
-AWAKE_S, ASLEEP_S = 1.5e-3, 10e-3
-"""A core sleeps the deeper the longer a wait is: not at all up to the first, and from the second on no deeper."""
+AWAKE = 0.15
+"""A core sleeps the deeper the longer a wait is: not at all up to this share of `Costs.asleep_s`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -140,6 +142,8 @@ class Window:
     """Workers that decode."""
     cores: float = math.inf
     """What they work on, and whoever reads."""
+    own_reads: bool = False
+    """Whether each worker reads for itself, so that nobody else has to be woken."""
 
     @property
     def sharing(self) -> float:
@@ -212,7 +216,7 @@ def simulate(
             reads_s,
             groups_s,
         ),
-        (window.slots, window.depth, window.threads, window.sharing),
+        (window.slots, window.depth, window.threads, window.sharing, window.own_reads),
         _Costs(*map(float, _numbers(costs))),
         reads.keys,
     )
@@ -261,12 +265,24 @@ def _between(value: float, low: float, high: float) -> float:
 
 
 @compiled
-def waking(waited_s: float) -> float:
-    """Return the share of `Costs.wake_s` that it takes to go on after a wait.
+def waking(waited_s: float, asleep_s: float) -> float:
+    """Return the share of `Costs.wake_s` that it takes to go on after a wait; `asleep_s` is the one of the costs.
 
-    Pauses of scans after 1 to 40 ms, of three tables and of 4,096 to 65,536 rows, lie on this line.
+    Pauses of scans after 0.25 to 40 ms, of three tables and of 4,096 to 65,536 rows, and of lookups through an index,
+    lie on this line: with 10 ms on one machine of two cores, and with 4 ms on another.
     """
-    return _between(waited_s, AWAKE_S, ASLEEP_S)
+    return _between(waited_s, AWAKE * asleep_s, max(1e-12, asleep_s))
+
+
+@compiled
+def _wake_s(costs: Any, waited_s: float) -> float:
+    """Return what it takes a thread longer to go on that has waited."""
+    return float(OWN_WAKE * costs.wake_s * waking(waited_s, costs.asleep_s))
+
+
+def asleep_s(waited_s: float, share: float) -> float:
+    """Return `Costs.asleep_s` where it takes this share of `Costs.wake_s` to go on after a wait."""
+    return waited_s / (AWAKE + (1 - AWAKE) * min(1.0, max(0.0, share)))
 
 
 @compiled
@@ -314,14 +330,12 @@ def _rows(count: int, first: Moment) -> Floats:
 @compiled
 def _open(device: DeviceState, footer: Ints, groups: int, costs: Any, keys: int) -> float:
     """Return when the file is open, its footer read one read after the other and parsed."""
-    now_s, slept = costs.plan_s + keys * costs.plan_key_s, 0.0
+    now_s, woken_s = costs.plan_s + keys * costs.plan_key_s, 0.0
     for at in range(len(footer)):
         due_s, _ = book_at(device, now_s, footer[at, 0], footer[at, 1])
-        slept = waking(due_s - now_s)
-        now_s = due_s + costs.read_s
-    now_s += (
-        (OWN_WAKE + 1) * costs.wake_s * slept
-    )  # its reader has to wake, and parsing finds nothing in the caches
+        woken_s = _wake_s(costs, due_s - now_s)
+        now_s = due_s + costs.read_s + woken_s
+    now_s += woken_s / OWN_WAKE  # parsing finds nothing in the caches
     device.free[:, 1:] = 0.0  # what was spent on opening is a term of its own
     device.link[:, 1:] = 0.0
     return float(now_s + costs.open_s + groups * costs.open_group_s + keys * costs.open_key_s)
@@ -329,14 +343,14 @@ def _open(device: DeviceState, footer: Ints, groups: int, costs: Any, keys: int)
 
 @compiled
 def _scan(
-    device: DeviceState, reads: Any, window: tuple[int, int, int, float], costs: Any, keys: int
+    device: DeviceState, reads: Any, window: tuple[int, int, int, float, bool], costs: Any, keys: int
 ) -> tuple[float, Moment, int, Floats]:
     """Return when it was open, the end, the seeks since and the seconds of decoding; fill `reads_s` and `groups_s`."""
     footer, spans, ends, counts, sizes, rows, probes, late, reads_s, groups_s = reads
-    early, (slot_count, depth, threads, sharing) = ends - late if len(late) else ends, window
+    early, (slot_count, depth, threads, sharing, own) = ends - late if len(late) else ends, window
     opened_s = _open(device, footer, len(rows), costs, keys)
     issue = end = Moment(opened_s, 0.0, 0.0, 0.0, 0.0, 0.0)
-    has_late, has_probes, waited_s = len(late) > 0, len(probes) > 0, 0.0
+    has_late, has_probes = len(late) > 0, len(probes) > 0
     ordered = has_late or has_probes  # places are left in file order
     work_s = _work_s(counts, rows, costs, keys)
     shared_s = sharing * (costs.shared_read_s * counts + costs.copy_byte_s * sizes)
@@ -345,8 +359,8 @@ def _scan(
     places, place_order = _rows(depth, issue), queue_of(depth)
     last, seeks, group, passed = len(rows), 0, 0, 0
     full, whose = _at_once(ends, min(depth, last), 0 if ordered else slot_count)
-    slots = (_rows(slot_count, issue), queue_of(slot_count), np.full(slot_count, opened_s))
-    asked, gate = _rows(last, issue), _rows(1, spend(issue, engine_s=-costs.dispatch_s))
+    slots, asked = (_rows(slot_count, issue), queue_of(slot_count)), _rows(last, issue)
+    gate = _rows(1, spend(issue, engine_s=-costs.dispatch_s))
     which = spans, np.repeat(np.arange(last), counts), ends, early, whose
     hands = device, costs, which, slots, gate, asked, has_probes, there, reads_s
     for step in range(last + depth):
@@ -354,8 +368,9 @@ def _scan(
         while group < min(step, last) and step >= full and not (has_probes and step < group + depth):
             passed, seeks = _pass_out(hands, passed, ends[group], math.inf, seeks)
             worker = front(worker_order)
-            begun = done = later(load(workers, worker), load(there, group))
+            begun = later(load(workers, worker), load(there, group))
             waited_s = begun.time_s - workers[worker, 0]
+            done = begun if own else spend(begun, engine_s=_wake_s(costs, waited_s))
             if has_late and not has_probes and step < group + depth - (waited_s == 0.0):
                 break  # its worker would ask for late reads only when others, not yet passed out, have been asked for
             done, seeks = _read_late(device, done, costs, spans, (early[group], ends[group]), reads_s, seeks)
@@ -373,8 +388,7 @@ def _scan(
         if has_probes and probes[step, 1] > 0:
             free = load(workers, front(worker_order))
             issue, decoded = later(issue, free), free.time_s > asked[step - 1, 0]
-            first = _before_filter(early, begins, step, decoded, costs.read_first_share)
-            before = passed
+            first, before = _before_filter(early, begins, step, decoded, costs.read_first_share), passed
             passed, seeks = _pass_out(hands, passed, first, issue.time_s, seeks)
             if passed > before:  # it hands them out itself
                 issue = later(issue, load(gate, 0))
@@ -384,7 +398,7 @@ def _scan(
         put(there, step, later(load(there, step), issue))
         if not has_probes:
             passed, seeks = _pass_out(hands, passed, ends[step], math.inf, seeks)
-    return opened_s, spend(end, engine_s=costs.wake_s * waking(waited_s)), seeks, work_s
+    return opened_s, end, seeks, work_s
 
 
 @inlined
@@ -394,7 +408,7 @@ def _pass_out(hands: Any, at: int, end: int, until_s: float, seeks: int) -> tupl
     They are passed out in order, each to a free slot; what filters have to show to be needed is left out. What a worker
     who asks Bloom filters has passed out is asked for at once, where a slot has been free.
     """
-    device, costs, which, (free, order, since_s), gate, asked, filtered, there, reads_s = hands
+    device, costs, which, (free, order), gate, asked, filtered, there, reads_s = hands
     spans, of, ends, early, whose = which
     while at < end:
         group = of[at]
@@ -404,23 +418,24 @@ def _pass_out(hands: Any, at: int, end: int, until_s: float, seeks: int) -> tupl
         slot = front(order)
         if free[slot, 0] > until_s:
             break
-        hand_s = costs.read_s + costs.wake_s * waking(free[slot, 0] - since_s[slot])
         if filtered:
-            handed = later(load(asked, group), spend(load(free, slot), engine_s=hand_s))
+            handed = later(load(asked, group), spend(load(free, slot), engine_s=costs.read_s))
         else:
+            hand_s = costs.read_s + _wake_s(costs, asked[group, 0] - free[slot, 0])
             handed = spend(later(load(asked, group), load(free, slot)), engine_s=hand_s)
         start = later(handed, spend(load(gate, 0), engine_s=costs.dispatch_s))
         put(gate, 0, start)
         read = whose[at] if at < len(whose) else at
-        if IN_ORDER <= at < len(since_s) and at % SWAPPED > 0:
+        if IN_ORDER <= at < len(free) and at % SWAPPED > 0:
             device.heads[:] = -1
         elif len(device.free) == 1 and 0 < at <= len(whose):
             device.heads[:] = spans[read, 0]
         due, moves = book(device, start, spans[read, 0], spans[read, 1])
-        copied = spend(due, engine_s=costs.copy_byte_s * spans[read, 1])
+        woken_s = _wake_s(costs, due.time_s - start.time_s)
+        copied = spend(due, engine_s=woken_s + costs.copy_byte_s * spans[read, 1])
         occupy(order, free, copied)
         put(there, of[read], later(load(there, of[read]), copied))
-        since_s[slot], reads_s[read, 0], reads_s[read, 1] = start.time_s, start.time_s, due.time_s
+        reads_s[read, 0], reads_s[read, 1] = start.time_s, due.time_s
         at, seeks = at + 1, seeks + moves
     return at, seeks
 
@@ -488,7 +503,7 @@ def _waited(
 ) -> tuple[Moment, int]:
     """Let a thread read and wait; return when it goes on, `pause_s` after the arrival, and the seeks so far."""
     due, moves = book(device, now, span[0], span[1])
-    woken_s = OWN_WAKE * costs.wake_s * waking(due.time_s - now.time_s)
+    woken_s = _wake_s(costs, due.time_s - now.time_s)
     return spend(due, engine_s=pause_s + costs.copy_byte_s * span[1] + woken_s), seeks + moves
 
 

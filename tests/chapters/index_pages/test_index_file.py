@@ -113,17 +113,18 @@ def test_nothing_is_told_while_a_run_is_timed() -> None:
 
 
 def test_the_probes_show_what_readers_take() -> None:
-    def seen(probe: Inspection, read_s: float, wake_s: float, turn_s: float) -> Sample:
+    def seen(probe: Inspection, read_s: float, wake_s: float, turn_s: float, asleep_s: float) -> Sample:
         linked, known = reads_of(probe.index, probe.way, probe.read_bytes)
-        slept_s = wake_s * waking(probe.device.latency_s)
+        slept_s = wake_s * waking(probe.device.latency_s, asleep_s)
         alone = len(linked) * (probe.device.latency_s + read_s + slept_s)
         reads = [None] * (len(linked) + len(known))
         return SimpleNamespace(reads=reads, median_s=len(reads) * turn_s if len(known) else alone)
 
-    slow = [seen(probe, 90e-6, 50e-6, 80e-6) for probe in PROBES]
-    usual = [seen(probe, 20e-6, 40e-6, 50e-6) for probe in PROBES]
+    slow = [seen(probe, 90e-6, 50e-6, 80e-6, 5e-3) for probe in PROBES]
+    usual = [seen(probe, 20e-6, 40e-6, 50e-6, 8e-3) for probe in PROBES]
     costs = reader_costs([*usual, *slow, *usual])
-    assert (costs.read_s, costs.wake_s, costs.dispatch_s) == pytest.approx((20e-6, 40e-6, 50e-6))
+    found = costs.read_s, costs.wake_s, costs.asleep_s, costs.dispatch_s
+    assert found == pytest.approx((20e-6, 40e-6, 8e-3, 50e-6))
     assert costs.plan_s == costs.open_s == costs.row_s == 0
 
 

@@ -36,7 +36,7 @@ from readahead.measure.sample import Sample
 from readahead.models.estimate import Estimate
 from readahead.models.native import native_reads
 from readahead.models.reads import Ints, Reads, Span, spans_of
-from readahead.models.schedule import Costs, Timeline, Window, simulate, waking
+from readahead.models.schedule import Costs, Timeline, Window, asleep_s, simulate, waking
 from readahead.models.table_layout import VECTOR_ROWS
 from readahead.running import carried, check, interrupts, turns
 from readahead.storage.emulated import EmulatedFile, EmulatedFileSystem
@@ -238,9 +238,10 @@ def scheduled(device: Device, spans: Ints, depth: int, costs: Costs = READER) ->
 
 # -- what a reader takes on this machine -----------------------------------------------------------------
 NEAR = Device(name="near", latency_s=0.5e-3, bandwidth_bytes_per_s=1e11, channels=64)
-FAR = NEAR.but(latency_s=12e-3)
+NAP, FAR = NEAR.but(latency_s=4e-3), NEAR.but(latency_s=12e-3)
 PROBES = (
     Inspection(index=PageIndex(leaf_pages=1_024, fanout=16), device=NEAR, way=LIMITED),
+    Inspection(index=PageIndex(leaf_pages=512, fanout=64), device=NAP, way=LIMITED),
     Inspection(index=PageIndex(leaf_pages=512, fanout=64), device=FAR, way=LIMITED),
     Inspection(index=PageIndex(leaf_pages=1_024, fanout=64), device=NEAR, way=COUNT, queue_depth=32),
 )
@@ -261,13 +262,15 @@ def readers() -> Calibration[Costs]:
 
 def reader_costs(samples: Sequence[Sample]) -> Costs:
     """Return what the `PROBES` show, turn after turn."""
-    near_s, far_s, turn_s = (
+    near_s, nap_s, far_s, turn_s = (
         float(np.median([one.median_s / len(one.reads) for one in samples[at :: len(PROBES)]]))
         for at in range(len(PROBES))
     )
     read_s = max(0.0, near_s - NEAR.latency_s)
-    wake_s = max(0.0, far_s - FAR.latency_s - read_s) / waking(FAR.latency_s)
-    return replace(NO_COSTS, read_s=read_s, wake_s=wake_s, dispatch_s=turn_s)
+    short_s, wake_s = nap_s - NAP.latency_s - read_s, max(1e-9, far_s - FAR.latency_s - read_s)
+    slept = asleep_s(NAP.latency_s, short_s / wake_s)
+    wake_s /= waking(FAR.latency_s, slept)
+    return replace(NO_COSTS, read_s=read_s, wake_s=wake_s, asleep_s=slept, dispatch_s=turn_s)
 
 
 # -- a part of a table -----------------------------------------------------------------------------------

@@ -17,7 +17,7 @@ from readahead.measure.case import Case
 from readahead.measure.run import Query, Setting
 from readahead.models.native import blocks_alone, native_reads
 from readahead.models.reads import Reads, RowGroup, Span
-from readahead.models.schedule import OWN_WAKE, Costs, Timeline, Window, simulate, waking
+from readahead.models.schedule import Costs, Timeline, Window, simulate
 from readahead.models.table_layout import VECTOR_ROWS
 from readahead.units import KiB
 
@@ -56,7 +56,8 @@ class AheadCase(Case):
         window = self.engine.window
         if self.ahead == ALONE:
             return replace(window, depth=window.threads * GROUPS_A_WORKER)
-        return window if self.ahead == ON else replace(window, slots=window.threads, depth=window.threads)
+        alone = replace(window, slots=window.threads, depth=window.threads, own_reads=True)
+        return window if self.ahead == ON else alone
 
     def scan(self) -> Reads:
         """Return the reads: exact once the file is built. Of ten rows they are those of one window.
@@ -99,10 +100,10 @@ class AheadCase(Case):
     def predict(self, costs: Costs) -> Timeline:
         """Return the schedule of the reads.
 
-        Without read-ahead a worker reads for itself: nothing is handed over, and nobody else has to be woken.
+        Without read-ahead a worker reads for itself: nothing is handed over.
         """
         if self.ahead == OFF:
-            costs = replace(costs, read_s=0.0, dispatch_s=0.0, wake_s=OWN_WAKE * costs.wake_s)
+            costs = replace(costs, read_s=0.0, dispatch_s=0.0)
         reads = self.plan()
         if not self.limit:
             return simulate(self.device, reads, window=self.window, costs=costs)
@@ -120,8 +121,7 @@ def _ended_early(told: Timeline, slots: int, costs: Costs) -> Timeline:
     and 128 reads at once, of 70 µs each, no read of the window is left by then.
     """
     asked_s, there_s = told.reads_s.T
-    woken_s = costs.read_s + costs.wake_s * waking(float((there_s - asked_s).max()))
-    have_s = float(told.groups_s[0, 1]) + woken_s
+    have_s = float(told.groups_s[0, 1]) + costs.read_s
     before = min(len(asked_s), slots + int((there_s <= have_s).sum()))
     have_s = max(have_s, float(np.sort(asked_s)[before - 1]))
     end_s = max(have_s, float(there_s[asked_s <= have_s].max(initial=0.0))) + costs.close_s
