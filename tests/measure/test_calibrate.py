@@ -12,6 +12,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import NamedTuple
 
+import numpy as np
 import pytest
 
 from readahead import devices
@@ -356,6 +357,22 @@ def test_a_pause_between_two_reads_is_read_off_the_trace(rows: int) -> None:
     trial = one_by_one(rows, 0.0004)
     assert (trial.pause_s(), len(trial.pauses())) == pytest.approx((0.0004, trial.case.recipe.row_groups - 1))
     assert (trial.opening_s(), trial.closing_s()) == pytest.approx((0.0004, 0.0004))
+
+
+def test_passing_over_row_groups_is_read_off_the_pauses_of_a_lookup() -> None:
+    """With a clock of ours: so long a pause, and so much for each row group that is passed over."""
+    (case,) = (one for one in calibrate._engine_cases(calibrate.KEYED) if one.keys == 20)
+    sample, plan = case.measure(repeats=1), case.plan()
+    gaps = np.diff(np.flatnonzero(plan.counts)) - 1
+    assert sum(gaps) > plan.read_groups  # most row groups are passed over
+    begins_s = np.cumsum([0.0, *(0.001 for _ in plan.footer), *(0.001 + 300e-6 + 7e-6 * gap for gap in gaps)])
+    reads = tuple(
+        replace(read, submitted_s=at_s, due_s=at_s + 0.001)
+        for read, at_s in zip(sample.reads, begins_s, strict=True)
+    )
+    seen = Trial(case=case, sample=replace(sample, reads=reads)).passed()
+    assert [gap for gap, _ in seen] == gaps.tolist()
+    assert line(seen) == pytest.approx((300e-6, 7e-6))
 
 
 TAKES = {

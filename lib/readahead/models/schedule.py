@@ -93,10 +93,10 @@ class Costs:
     copy_byte_s: float = 0.0
     """What a byte takes the thread that read it, until it is where it is decoded."""
     wake_s: float = 0.0
-    """What it takes longer to go on after a long wait than after a short one: a core that slept has to wake, and has
-    lost what was in its caches."""
+    """What it takes longer to go on after a wait of `asleep_s` than after a short one: a core that slept has to wake,
+    and has lost what was in its caches."""
     asleep_s: float = 10e-3
-    """So long a wait is long: no core sleeps deeper after a longer one."""
+    """The wait from which on going on takes all of `wake_s` longer: no core sleeps deeper after a longer one."""
     close_s: float = 0.2e-3
     """From the last decoded group to the answer."""
     close_group_s: float = 0.0
