@@ -370,7 +370,7 @@ def test_passing_over_row_groups_is_read_off_the_pauses_of_a_lookup() -> None:
         replace(read, submitted_s=at_s, due_s=at_s + 0.001)
         for read, at_s in zip(sample.reads, begins_s, strict=True)
     )
-    seen = Trial(case=case, sample=replace(sample, reads=reads)).passed()
+    seen = Trial(case=case, sample=replace(sample, reads=reads)).passed_over()
     assert [gap for gap, _ in seen] == gaps.tolist()
     assert line(seen) == pytest.approx((300e-6, 7e-6))
 

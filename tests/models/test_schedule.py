@@ -15,7 +15,16 @@ from hypothesis import strategies as st
 
 from readahead.devices import Device
 from readahead.models.reads import Reads, even_reads, spans_of
-from readahead.models.schedule import OWN_WAKE, Costs, Timeline, Window, answer_order, fresh_bytes, simulate
+from readahead.models.schedule import (
+    OWN_WAKE,
+    Costs,
+    Timeline,
+    Window,
+    answer_order,
+    fresh_bytes,
+    simulate,
+    waking,
+)
 from tools.bench.models import scan_in_simpy
 
 FREE = Costs(
@@ -44,7 +53,7 @@ def test_a_file_without_row_groups_is_opened_and_closed() -> None:
     code = """
 from readahead.devices import device
 from readahead.models.reads import Reads
-from readahead.models.schedule import OWN_WAKE, Costs, Window, simulate
+from readahead.models.schedule import Costs, Window, simulate
 
 reads = Reads.of([(100, 10)], [], [])
 told = simulate(device("nvme"), reads, window=Window(slots=64, depth=64, threads=2), costs=Costs())
@@ -99,7 +108,9 @@ def test_a_thread_that_slept_for_long_wakes_late_once_a_wait(latency_s: float, w
     more_s = scan(device, [1] * 4, slots=1, depth=1, costs=sleepy) - scan(device, [1] * 4, slots=1, depth=1)
     assert more_s == pytest.approx(4 * wakes * 0.0003, rel=0.02, abs=1e-12)
     at_once = scan(device, [1] * 4, slots=4, costs=sleepy) - scan(device, [1] * 4, slots=4)
-    assert at_once == pytest.approx(wakes * 0.0003, rel=0.02, abs=1e-12)
+    reader_s = OWN_WAKE * 0.0003 * waking(latency_s, sleepy.asleep_s)
+    worker_s = OWN_WAKE * 0.0003 * waking(latency_s + reader_s, sleepy.asleep_s)  # woken after its reader
+    assert at_once == pytest.approx(reader_s + worker_s, rel=1e-9, abs=1e-12)
 
 
 @pytest.mark.parametrize("asleep_s", [0.004, 0.01])
@@ -118,9 +129,7 @@ def test_a_reader_that_nobody_asked_for_long_has_to_wake_too(asleep_s: float) ->
         ]
         return took_s[0].finished_s - took_s[1].finished_s
 
-    waits = (
-        3 + 3 + 2
-    )  # whoever reads, whoever decodes, and whoever is asked for the second and the third read
+    waits = 3 + 3 + 2  # whoever reads, whoever decodes, and whoever is asked for the last two
     assert more_s(1e-3) == pytest.approx(0.0003 * OWN_WAKE * waits, rel=1e-9)
     assert more_s(0.0) == pytest.approx(0.0003 * OWN_WAKE * waits, rel=1e-9)
 
@@ -463,7 +472,7 @@ def test_the_bottleneck_follows_the_device(device: Device, costs: Costs, bottlen
 RUN = """
 from readahead.devices import device
 from readahead.models.reads import even_reads
-from readahead.models.schedule import OWN_WAKE, Costs, Window, simulate
+from readahead.models.schedule import Costs, Window, simulate
 
 reads = even_reads([("a", 20.0)], 200_000, 8_192, {"a"}, gap_bytes=0, footer_bytes_per_group=80)
 for name in ("nvme", "textbook-disk", "sas-15k-x8"):

@@ -36,7 +36,6 @@ from readahead.models import schedule
 from readahead.models.schedule import Costs
 from readahead.running import quietly, tell
 from readahead.storage import page_cache
-from readahead.storage.trace import Read
 
 MEMORY = Device(name="memory", latency_s=1e-6, bandwidth_bytes_per_s=1e10, channels=64)
 """What a warm file is read from."""
@@ -454,22 +453,21 @@ class Trial:
         """Return the bytes that are read into memory that held nothing before."""
         return float(schedule.fresh_bytes(self.case.plan().sizes, self.case.window.depth).sum())
 
-    def pauses(self) -> list[tuple[Read, Read]]:
-        """Return, for one read at a time, the last read of each row group, and the next one after it."""
+    def pauses(self) -> list[float]:
+        """Return, for one read at a time, the seconds between the arrival of each row group and the next request."""
         plan = self.case.plan()
         ends = set(plan.ends.tolist())
         data = enumerate(pairwise(self.sample.reads[len(plan.footer) :]), start=1)
-        return [pair for at, pair in data if at in ends]
+        return [after.submitted_s - before.due_s for at, (before, after) in data if at in ends]
 
     def pause_s(self) -> float:
-        """Return the median of the pauses between the arrival of a row group and the next request."""
-        return float(np.median([after.submitted_s - before.due_s for before, after in self.pauses()]))
+        """Return the median of the pauses."""
+        return float(np.median(self.pauses()))
 
-    def passed(self) -> list[tuple[float, float]]:
+    def passed_over(self) -> list[tuple[float, float]]:
         """Return, for one read at a time, how many row groups were passed over in each pause, and its seconds."""
         gaps = np.diff(np.flatnonzero(self.case.plan().counts)) - 1
-        pauses = (after.submitted_s - before.due_s for before, after in self.pauses())
-        return [(float(gap), pause_s) for gap, pause_s in zip(gaps, pauses, strict=True)]
+        return [(float(gap), pause_s) for gap, pause_s in zip(gaps, self.pauses(), strict=True)]
 
     def per_read_s(self) -> float:
         """Return, for many in flight, the time from one read to the next, once the window has been filled."""
@@ -565,7 +563,7 @@ SHARED = QUICK.but(name="shared")
 SLOW = PROBE.but(latency_s=schedule.COLD_S)
 """So slow that a core falls asleep meanwhile, and that others use its caches."""
 NAP = PROBE.but(name="nap", latency_s=0.004)
-"""So slow that it shows how soon a core does."""
+"""A wait after which some machines' cores sleep as deep as they ever do, and others' do not yet."""
 AT_ONCE = 256
 """So deep a queue that all row groups of a small file are under way."""
 HIDDEN = 1.25
@@ -636,7 +634,7 @@ def _engine_costs(trials: Sequence[Trial]) -> Costs:
     per_group_s = float(np.median([t.per_group_s() for t in many])) * many[0].case.window.threads
     pruning_s = per_group_s - Costs(**costs).decode_s(many[0].group_rows)
     prune_key_s = max(1e-10, pruning_s / keys)
-    _, passed_s = line([seen for t in few for seen in t.passed()])
+    _, passed_s = line([seen for t in few for seen in t.passed_over()])
     keyed = {
         "plan_key_s": plan_key_s,
         "open_key_s": open_key_s,

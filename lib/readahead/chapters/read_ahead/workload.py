@@ -56,8 +56,9 @@ class AheadCase(Case):
         window = self.engine.window
         if self.ahead == ALONE:
             return replace(window, depth=window.threads * GROUPS_A_WORKER)
-        alone = replace(window, slots=window.threads, depth=window.threads, own_reads=True)
-        return window if self.ahead == ON else alone
+        if self.ahead == ON:
+            return window
+        return replace(window, slots=window.threads, depth=window.threads, own_reads=True)
 
     def scan(self) -> Reads:
         """Return the reads: exact once the file is built. Of ten rows they are those of one window.
