@@ -258,8 +258,8 @@ def _row(source: Experiment, settings: Settings, made: Sequence[_Try]) -> Row:
 
 def device_bound(estimate: Estimate) -> bool:
     """Return whether the device, not the engine, decides the time."""
-    own_s = estimate.engine_s - estimate.terms_s.get("open", 0.0) + estimate.overlapped_s.get("cpu", 0.0)
-    return estimate.seconds - estimate.engine_s > DEVICE_BOUND * own_s
+    own_s = estimate.own_s - estimate.terms_s.get("open", 0.0) + estimate.overlapped_s.get("cpu", 0.0)
+    return estimate.seconds - estimate.own_s > DEVICE_BOUND * own_s
 
 
 def summary(rows: Sequence[Row]) -> dict[str, float | int | None]:

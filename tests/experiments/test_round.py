@@ -8,7 +8,7 @@ import pytest
 from toybox import EXPERIMENT, ROUNDS, SLOWER_HERE, study
 
 from readahead.errors import BadValue, Cancelled
-from readahead.experiments.experiment import DEVICE_OFF, ENGINE_OFF, Settings
+from readahead.experiments.experiment import DEVICE_OFF, OWN_OFF, Settings
 from readahead.experiments.figure import Axis, Line, Picture, captioned
 from readahead.experiments.round import Round, Study, along
 from readahead.models.estimate import Estimate
@@ -50,7 +50,7 @@ def test_a_time_of_a_model_calibrated_in_a_crowd_is_never_below_nothing() -> Non
 
     crowded = Crowded(topic="well", title="Well", knobs=EXPERIMENT.knobs)
     told = Study(crowded, repeats=1).model.seconds()
-    off, waits_s = math.hypot(1.25, ENGINE_OFF), 0.5 * DEVICE_OFF
+    off, waits_s = math.hypot(1.25, OWN_OFF), 0.5 * DEVICE_OFF
     assert (told.low, told.median, told.high) == pytest.approx(
         (0.5 - waits_s + 1 / (1 + off), 1.5, 0.5 + waits_s + 1 + off)
     )

@@ -11,7 +11,7 @@ import pytest
 from toybox import CHAPTER, EXPERIMENT, ROUNDS, study
 
 from readahead.experiments.claim import NOISY, Claim
-from readahead.experiments.experiment import DEVICE_OFF, ENGINE_OFF
+from readahead.experiments.experiment import DEVICE_OFF, OWN_OFF
 from readahead.experiments.round import Applied, Round
 from readahead.measure.calibrate import Calibration, engine
 from readahead.measure.sample import Sample, exactly
@@ -100,13 +100,13 @@ def test_a_law_of_given_numbers_does_not_depend_on_how_busy_the_machine_was(
     assert "halved" in pages[-1]
 
 
-def test_what_strayed_widens_the_engine_s_part_of_the_model(
+def test_what_strayed_widens_the_machine_s_own_part_of_the_model(
     busy: Calibration[Toll], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    told = Estimate(terms_s={"open": 0.1, "cpu": 0.4, "transfer": 0.5})
+    told = Estimate(terms_s={"open": 0.1, "cpu": 0.2, "coordination": 0.2, "transfer": 0.3, "link": 0.2})
     monkeypatch.setattr(type(EXPERIMENT), "model", lambda self, settings: told)
     modeled = study().model.seconds()
-    off, waits_s = math.hypot(0.4, ENGINE_OFF), 0.5 * DEVICE_OFF
+    off, waits_s = math.hypot(0.4, OWN_OFF), 0.5 * DEVICE_OFF
     assert (modeled.low, modeled.median, modeled.high) == pytest.approx(
         (1 - 0.5 * (1 - 1 / (1 + off)) - waits_s, 1.0, 1 + waits_s + 0.5 * off)
     )

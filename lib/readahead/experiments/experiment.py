@@ -26,9 +26,9 @@ Settings = Mapping[str, Any]
 
 DEVICE_OFF = 0.025
 """How far what an emulated device decides may lie from its model, as a share: seen on machines of 2 cores."""
-ENGINE_OFF = 0.1
-"""The same of what the engine itself takes, however steady its calibration was: a virtual machine is slower in one
-hour than in another, and its control run does not always tell."""
+OWN_OFF = 0.1
+"""The same of what is this machine's own (`Estimate.own_s`), however steady its calibration was: a virtual machine is
+slower in one hour than in another, and its control run does not always tell."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -165,17 +165,17 @@ class Experiment(ABC):
         return tuple(dict.fromkeys(filter(None, (one.doubt for one in self.calibrations(settings)))))[:1]
 
     def predicted(self, settings: Settings) -> Value:
-        """Return the modeled time; its band is as wide as the engine's part may be off, a factor, and the device's.
+        """Return the modeled time; its band is as wide as this machine's part may be off, a factor, and the device's.
 
-        The engine's is as much as the machine strayed while it was calibrated, or as the runs of the calibration
-        scatter, and `ENGINE_OFF`, their squares added; the device's is `DEVICE_OFF`.
+        The machine's is as much as it strayed while it was calibrated, or as the runs of the calibration scatter, and
+        `OWN_OFF`, their squares added; the device's is `DEVICE_OFF`.
         """
         estimate, calibrations = self.model(settings), self.calibrations(settings)
-        off = math.hypot(max((one.off for one in calibrations), default=0.0), ENGINE_OFF)
-        seconds, engine_s = estimate.seconds, estimate.engine_s
-        waits_s = DEVICE_OFF * (seconds - engine_s)
-        low = seconds - engine_s * (1 - 1 / (1 + off)) - waits_s
-        return Value(median=seconds, low=low, high=seconds + engine_s * off + waits_s)
+        off = math.hypot(max((one.off for one in calibrations), default=0.0), OWN_OFF)
+        seconds, own_s = estimate.seconds, estimate.own_s
+        waits_s = DEVICE_OFF * (seconds - own_s)
+        low = seconds - own_s * (1 - 1 / (1 + off)) - waits_s
+        return Value(median=seconds, low=low, high=seconds + own_s * off + waits_s)
 
     # -- the three sources of truth ----------------------------------------------------------------
     @abstractmethod

@@ -12,6 +12,9 @@ from dataclasses import dataclass, field
 
 from readahead import units
 
+OWN = ("open", "engine", "readers", "cpu", "coordination", "disk", "commit", "rows")
+"""The terms that are this machine's own: of the engine, plain readers, a coordinator, and this disk."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Estimate:
@@ -28,9 +31,9 @@ class Estimate:
         return float(sum(self.terms_s.values()))
 
     @property
-    def engine_s(self) -> float:
-        """Return the part of it that is the engine's own or the plain readers', and no device's."""
-        return float(sum(self.terms_s.get(name, 0.0) for name in ("open", "engine", "readers", "cpu")))
+    def own_s(self) -> float:
+        """Return the part of it that no emulated device or link decides, but this machine: it is in the calibration."""
+        return float(sum(self.terms_s.get(name, 0.0) for name in OWN))
 
     @property
     def bottleneck(self) -> str:

@@ -21,7 +21,7 @@ from readahead.chapters.scale_out.chapter import (
     product,
     totals,
 )
-from readahead.chapters.scale_out.cluster import LOCAL, NODE_THREADS, POLL_S, Shuffle, cluster
+from readahead.chapters.scale_out.cluster import LOCAL, NODE_THREADS, POLL_S, cluster, tasks
 from readahead.chapters.scale_out.workload import way
 from readahead.errors import BadValue, DataError
 from readahead.experiments.round import Study
@@ -59,7 +59,7 @@ def test_the_givens_of_the_notebook_are_those_of_the_runs(study: Study) -> None:
     assert reads(nodes=1) == [(2, 128)] and reads(**NEAR) == [(2, 64)] * 2
     asked = ({"nodes": 1}, NEAR, outstanding(20), outstanding(32))
     assert [_waits(study, size="tiny", **{"queue_depth": 1, **one}) - 2 for one in asked] == [128, 64, 7, 4]
-    assert (LARGE_SMALL, POLL_S, Shuffle.tasks(2)) == (3 * MiB, 0.1, 8)
+    assert (LARGE_SMALL, POLL_S, tasks(2)) == (3 * MiB, 0.1, 8)
     assert EXPERIMENT.large_bytes(study.settings(**JOINED)) == pytest.approx(2.06e6, rel=0.01)
 
 
@@ -99,7 +99,7 @@ def test_without_a_copy_there_is_no_answer(study: Study) -> None:
 
 def test_the_model_waits_for_the_slowest_node() -> None:
     usual, slow, both = (
-        EXPERIMENT.model(EXPERIMENT.settings(**{**NEAR, **changes})).terms_s["slowest node"]
+        EXPERIMENT.model(EXPERIMENT.settings(**{**NEAR, **changes})).terms_s["latency"]
         for changes in ({}, {"slow_times": 8.0}, {"latency_s": 8 * NEAR["latency_s"]})
     )
     assert slow > 5 * usual

@@ -10,7 +10,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import Any
 
 import dask
@@ -21,12 +21,18 @@ import pytest
 from readahead.chapters.scale_out.cluster import (
     LOCAL,
     NODE_THREADS,
+    SHUFFLED_ROWS,
     Cluster,
+    ClusterCosts,
     Part,
-    Shuffle,
+    _cluster_costs,
     answer,
+    blank,
+    blank_parts,
+    calibration,
     join_shuffled,
     merged,
+    tasks,
     warm,
 )
 from readahead.datasets.recipe import Recipe
@@ -139,7 +145,6 @@ def cluster(scheduler: str) -> Iterator[Cluster]:
 def test_the_workers_are_other_processes(cluster: Cluster) -> None:
     seen = [cluster.submit(address, os.getpid)[1].result() for address in cluster.addresses]
     assert len({*seen, os.getpid()}) == 3
-    assert cluster.coordination_s is not None
 
 
 @pytest.mark.parametrize("count", [1, 2, 3])
@@ -176,15 +181,34 @@ def test_a_shuffle_sends_as_many_tasks_as_the_model_counts(
     monkeypatch.setattr(cluster, "submit", counted)
     small = {"user_id": np.arange(100, dtype=np.int32), "reputation": np.arange(100)}
     join_shuffled(cluster, parts(count, DEAL), small, key="user_id", sql=JOIN, link_bytes_per_s=1e9)
-    assert len(sent) == count + Shuffle.tasks(count)  # the first of each node read what is dealt
+    assert len(sent) == count + tasks(count)  # the first of each node read what is dealt
 
 
-def test_a_shuffle_takes_its_tasks_and_the_bytes_that_the_busiest_worker_joins(cluster: Cluster) -> None:
-    told = Shuffle(start_s=0.1, task_s=0.01, byte_s=1e-6)
-    assert told.seconds(1, 2, 1e6) == pytest.approx(0.1 + 3 * 0.01 + 1)
-    assert told.seconds(2, 2, 1e6) == pytest.approx(0.1 + 8 * 0.01 + 0.5)
-    assert told.seconds(4, 2, 1e6) == pytest.approx(0.1 + 24 * 0.01 + 0.5)  # two nodes on each worker
-    assert cluster.shuffle is not None and min(cluster.shuffle) >= 0 and cluster.shuffle.seconds(1, 2, 0) > 0
+def test_a_shuffle_takes_its_tasks_and_the_bytes_that_the_busiest_worker_joins() -> None:
+    told = ClusterCosts(query_s=0.0, node_s=0.0, shuffle_s=0.1, task_s=0.01, byte_s=1e-6)
+    assert told.shuffling_s(1, 2, 1e6) == pytest.approx(0.1 + 3 * 0.01 + 1)
+    assert told.shuffling_s(2, 2, 1e6) == pytest.approx(0.1 + 8 * 0.01 + 0.5)
+    assert told.shuffling_s(4, 2, 1e6) == pytest.approx(0.1 + 24 * 0.01 + 0.5)  # two nodes on each worker
+
+
+def test_what_a_cluster_takes_is_read_off_queries_and_shuffles_of_nothing_and_of_tables() -> None:
+    told = ClusterCosts(query_s=0.01, node_s=0.002, shuffle_s=0.04, task_s=0.003, byte_s=1e-8)
+    size_bytes = 2 * 2 * 4 * SHUFFLED_ROWS
+    took_s = [told.asking_s(1), told.asking_s(4)]
+    took_s += [told.shuffling_s(nodes, 2, asked) for nodes, asked in ((1, 0), (4, 0), (1, size_bytes))]
+    [one] = blank_parts(1)
+    samples = [replace(blank(one), seconds=(times * each_s,)) for times in (1, 9, 1) for each_s in took_s]
+    assert asdict(_cluster_costs(len(took_s), samples)) == pytest.approx(asdict(told))
+
+
+def test_a_cluster_is_calibrated_by_asking_it(cluster: Cluster, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("readahead.chapters.scale_out.cluster.cluster", lambda _: cluster)
+    asked = calibration(cluster.scheduler)
+    assert "/" not in asked.name
+    told = asked.run(1)
+    assert min(asdict(told).values()) >= 0
+    assert told.asking_s(1) > 0
+    assert told.shuffling_s(1, 2, 0) > told.asking_s(1)  # four trips and a join, against one
 
 
 def test_a_worker_killed_in_the_middle_changes_nothing_of_the_answer(cluster: Cluster) -> None:

@@ -14,6 +14,7 @@ import functools
 import logging
 import operator
 import os
+import re
 import signal
 import statistics
 import threading
@@ -22,7 +23,7 @@ import timeit
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import CancelledError
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 import duckdb
 import numpy as np
@@ -31,6 +32,7 @@ from readahead import __version__
 from readahead.datasets.recipe import Recipe
 from readahead.devices import device
 from readahead.errors import Cancelled, DataError, ReadaheadError
+from readahead.measure.calibrate import Calibration
 from readahead.measure.case import Case
 from readahead.measure.run import Query, Stopwatch, engine, once
 from readahead.measure.sample import Sample
@@ -61,11 +63,11 @@ Sent = tuple[str, Any]
 """The worker's address, and the future of what it was asked."""
 STOP_S = 5.0
 """How long to wait until all workers have ended what is called off."""
-ROUNDS = 9
-"""Empty queries with which a cluster is calibrated."""
-SHUFFLES, SHUFFLED_ROWS = 5, 2**19
+ROUNDS = 3
+"""How often each run of a cluster's calibration is made in one turn; their median counts."""
+MANY_NODES, SHUFFLED_ROWS = 4, 2**19
 SHUFFLED = "SELECT count(*), sum(large.value - small.value) FROM {table} JOIN small USING (key)"
-"""How often shuffling is calibrated, with so many rows on either side of such a join."""
+"""A cluster is calibrated with one node and with so many, and with so many rows on either side of such a join."""
 Columns = Mapping[str, np.ndarray]
 """A table in memory, by column."""
 NODE_THREADS = 1_000
@@ -223,23 +225,37 @@ def size_of(columns: Columns) -> int:
 
 
 # -- the coordinator ---------------------------------------------------------------------------------
-class Shuffle(NamedTuple):
-    """What dealing out both sides of a join and joining them takes, without any device or link, in seconds."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClusterCosts:
+    """What a cluster takes besides devices and links, in seconds."""
 
-    start_s: float
+    query_s: float
+    """A query that asks for nothing, to a node and back, besides its nodes."""
+    node_s: float
+    """The same, for each of its nodes."""
+    shuffle_s: float
+    """A join of nothing by shuffle, besides its tasks."""
     task_s: float
-    """For each of `tasks`."""
+    """The same, for each of its `tasks`."""
     byte_s: float
-    """For each byte of both sides that one worker joins."""
+    """A join by shuffle, for each byte of both sides that one worker joins."""
 
-    def seconds(self, nodes: int, workers: int, size_bytes: float) -> float:
-        """Return the seconds on so many nodes, whose workers join this much together."""
-        return self.start_s + self.tasks(nodes) * self.task_s + size_bytes / min(nodes, workers) * self.byte_s
+    def asking_s(self, nodes: int) -> float:
+        """Return the seconds to ask so many nodes and to have their answers."""
+        return self.query_s + nodes * self.node_s
 
-    @staticmethod
-    def tasks(nodes: int) -> int:
-        """Return how many tasks there are: each node hands over its sample and a share for each, and each joins."""
-        return nodes * (1 + nodes) + nodes
+    def shuffling_s(self, nodes: int, workers: int, size_bytes: float) -> float:
+        """Return the seconds of a shuffle on so many nodes, whose workers join this much together."""
+        return self.shuffle_s + tasks(nodes) * self.task_s + size_bytes / min(nodes, workers) * self.byte_s
+
+
+def tasks(nodes: int) -> int:
+    """Return how many tasks a shuffle has: each node hands over its sample and a share for each, and each joins."""
+    return nodes * (1 + nodes) + nodes
+
+
+TYPICAL = ClusterCosts(query_s=9e-3, node_s=3e-3, shuffle_s=0.036, task_s=2.6e-3, byte_s=5.5e-9)
+"""As calibrated with two workers on a machine of 2 cores."""
 
 
 class Cluster:
@@ -251,9 +267,6 @@ class Cluster:
         """How many were there last."""
         self._client: Any = None
         self._lock = threading.RLock()
-        self.coordination_s: float | None = None
-        self.shuffle: Shuffle | None = None
-        """An empty query to all nodes and back, and a shuffle, as calibrated when the cluster was opened."""
 
     # -- the workers ---------------------------------------------------------------------------------
     def open(self) -> Self:
@@ -279,8 +292,7 @@ class Cluster:
                 with contextlib.suppress(TimeoutError):
                     self._client.wait_for_workers(self.workers, timeout=START_S)
                 self.workers = len(self.addresses)  # who has not come by now is not waited for again
-                self.coordination_s = self.coordination_s or self._empty_query_s()
-                self.shuffle = self.shuffle or self._shuffle()
+                self._require_same_version()
             except Cancelled:
                 raise
             except Exception as error:
@@ -293,31 +305,16 @@ class Cluster:
                 ) from error
         return self
 
-    def _shuffle(self) -> Shuffle:
-        """Return what shuffles take of next to nothing, to one node and to four, and of tables in memory."""
-
-        def median_s(nodes: int, rows: int) -> float:
-            parts, small = blank_parts(nodes), counted(rows)
-            call = functools.partial(join_shuffled, self, parts, small, key="key", sql=SHUFFLED, made_up=rows)
-            return statistics.median(timeit.repeat(call, number=1, repeat=SHUFFLES))
-
-        one_s, four_s, much_s = median_s(1, 8), median_s(4, 8), median_s(1, SHUFFLED_ROWS)
-        task_s = max(0.0, four_s - one_s) / (Shuffle.tasks(4) - Shuffle.tasks(1))
-        byte_s = max(0.0, much_s - one_s) / (2 * size_of(counted(SHUFFLED_ROWS)))
-        return Shuffle(max(0.0, one_s - Shuffle.tasks(1) * task_s), task_s, byte_s)
-
-    def _empty_query_s(self) -> float:
-        """Return the median time of an empty query. Raises `ValueError` for workers with another Readahead."""
-        ask = functools.partial(self.run, blank, blank_parts(len(self.addresses)))
-        samples, took_s = ask(), timeit.repeat(ask, number=1, repeat=ROUNDS)
+    def _require_same_version(self) -> None:
+        """Raise `ValueError` if a worker has another Readahead."""
+        samples = self.run(blank, blank_parts(len(self.addresses)))
         if found := {sample.answer[0] for sample in samples} - {__version__}:
             raise ValueError(f"workers have Readahead {found}")
-        return statistics.median(took_s)
 
     def close(self) -> None:
         """End the workers that were started here, and let go of others. Closing twice does nothing."""
         with self._lock:
-            client, self._client, self.coordination_s, self.shuffle = self._client, None, None, None
+            client, self._client = self._client, None
             if client is not None:
                 # it prints what it cancels
                 logging.getLogger("distributed.client").setLevel(logging.CRITICAL)
@@ -406,6 +403,45 @@ def cluster(scheduler: str) -> Cluster:
     found = Cluster(scheduler)
     atexit.register(found.close)
     return found
+
+
+# -- calibration -------------------------------------------------------------------------------------
+def calibration(scheduler: str) -> Calibration[ClusterCosts]:
+    """Return the calibration of the cluster at a scheduler: queries and shuffles of next to nothing, and of tables."""
+    asked = [(nodes, rows) for rows in (0, 8) for nodes in (1, MANY_NODES)] + [(1, SHUFFLED_ROWS)]
+    return Calibration(
+        name=f"cluster-{re.sub(r'[^A-Za-z0-9.]+', '-', scheduler)}",
+        kind=ClusterCosts,
+        cases=lambda: [functools.partial(_nothing, cluster(scheduler).open(), *one) for one in asked],
+        read_off=functools.partial(_cluster_costs, len(asked)),
+        typical=lambda: TYPICAL,
+        turns=4,
+    )
+
+
+def _nothing(at: Cluster, nodes: int, rows: int) -> Sample:
+    """Return the sample of a shuffle of so many made-up rows, or of an empty query if there are none."""
+    parts, small = blank_parts(nodes), counted(rows)
+    ask = functools.partial(at.run, blank, parts)
+    join = functools.partial(join_shuffled, at, parts, small, key="key", sql=SHUFFLED, made_up=rows)
+    took_s = statistics.median(timeit.repeat(join if rows else ask, number=1, repeat=ROUNDS))
+    return replace(blank(parts[0]), seconds=(took_s,), cpu_s=(took_s,))
+
+
+def _cluster_costs(cases: int, samples: Sequence[Sample]) -> ClusterCosts:
+    """Read the costs off the samples of the cases of `calibration`, each taken several times in turn."""
+    ask_s, ask_many_s, join_s, join_many_s, join_much_s = (
+        statistics.median(sample.median_s for sample in samples[at::cases]) for at in range(cases)
+    )
+    node_s = max(0.0, ask_many_s - ask_s) / (MANY_NODES - 1)
+    task_s = max(0.0, join_many_s - join_s) / (tasks(MANY_NODES) - tasks(1))
+    return ClusterCosts(
+        query_s=max(0.0, ask_s - node_s),
+        node_s=node_s,
+        shuffle_s=max(0.0, join_s - tasks(1) * task_s),
+        task_s=task_s,
+        byte_s=max(0.0, join_much_s - join_s) / (2 * size_of(counted(SHUFFLED_ROWS))),
+    )
 
 
 # -- queries -----------------------------------------------------------------------------------------

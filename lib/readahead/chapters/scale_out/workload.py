@@ -7,16 +7,17 @@ small side of a join crosses an emulated link.
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from readahead.chapters.scale_out import cluster, laws
-from readahead.chapters.scale_out.cluster import LOCAL, POLL_S, Columns, Part, Shuffle
+from readahead.chapters.scale_out.cluster import POLL_S, Columns, Part
 from readahead.experiments.experiment import Settings
 from readahead.experiments.table_experiment import TableExperiment
-from readahead.measure import calibrate
+from readahead.measure.calibrate import Calibration
 from readahead.measure.sample import Sample, this_machine
 from readahead.models.estimate import Estimate
 from readahead.models.schedule import Timeline
@@ -33,8 +34,6 @@ JOIN_COLUMNS = ("score", "user_id")
 """The columns that the join reads."""
 ROW_BYTES, KNOWN = 8, 0.98
 """Of either side of the join: two integers; and the share of comments whose author is known."""
-TYPICAL_S, TYPICAL = 0.015, Shuffle(start_s=0.036, task_s=2.6e-3, byte_s=5.5e-9)
-"""An empty query to all nodes and back, and a shuffle, before a cluster was calibrated."""
 MIDDLE = 0.5
 """When a node is killed, as a share of its predicted time."""
 KILLS = 2
@@ -52,6 +51,10 @@ def small_side(settings: Settings) -> Columns | None:
     """Return the small side of the join, if there is one: users and their reputation."""
     users = np.arange(settings["small_bytes"] // ROW_BYTES, dtype=np.int32)
     return None if settings["join"] == "none" else {"user_id": users, "reputation": users % 100}
+
+
+def _end_s(told: Timeline) -> float:
+    return told.finished_s
 
 
 class ScaleOut(TableExperiment):
@@ -78,27 +81,31 @@ class ScaleOut(TableExperiment):
 
     # -- the model -----------------------------------------------------------------------------------
     def model(self, settings: Settings) -> Estimate:
-        """Return the slowest node's time, the links', and what goes on at the coordinator."""
-        node_s = [told.finished_s for told in self._schedules(settings)]
-        join, count = way(settings), settings["nodes"]
-        at = cluster.cluster(settings["scheduler"])
-        terms = {"slowest node": max(node_s), "link": 0.0, "coordination": at.coordination_s or TYPICAL_S}
+        """Return the terms of the slowest node, the links, and what goes on at the coordinator."""
+        told, share = self._schedules(settings), 1.0
+        slowest, join, count = max(told, key=_end_s), way(settings), settings["nodes"]
+        costs = cluster.calibration(settings["scheduler"]).costs()
+        terms = {"link": 0.0, "coordination": costs.asking_s(count)}
         rate, small_bytes = settings["network_bytes_per_s"], settings["small_bytes"] // ROW_BYTES * ROW_BYTES
         if join == "pushed":
             terms["link"] = laws.pushed_s(small_bytes, count, link_bytes_per_s=rate)
         elif join == "shuffled":
             large_bytes = self.large_bytes(settings)
+            workers = cluster.cluster(settings["scheduler"]).workers
             terms["link"] = laws.shuffled_s(small_bytes, large_bytes, count, link_bytes_per_s=rate)
-            terms["coordination"] = (at.shuffle or TYPICAL).seconds(
-                count, at.workers, small_bytes + large_bytes
-            )
+            terms["coordination"] = costs.shuffling_s(count, workers, small_bytes + large_bytes)
         elif settings["failing"] == "killed" and (count == 1 or settings["copies"] == "one"):
-            terms["slowest node"] = MIDDLE * node_s[-1] + POLL_S  # until it is noticed: there is no answer
+            slowest, share = told[-1], MIDDLE  # there is no answer
+            terms["noticing"] = POLL_S
         elif settings["failing"] == "killed":
-            terms["slowest node"] = max(node_s[:-1])
-            whole_s = laws.failover_s(node_s, after_s=MIDDLE * node_s[-1], notice_s=POLL_S / 2)
-            terms["done again"] = whole_s - terms["slowest node"]
-        return Estimate(terms_s={name: value for name, value in terms.items() if value})
+            slowest = max(told[:-1], key=_end_s)
+            whole_s = laws.failover_s(
+                list(map(_end_s, told)), after_s=MIDDLE * told[-1].finished_s, notice_s=POLL_S / 2
+            )
+            terms["done again"] = whole_s - slowest.finished_s
+        node = {name: share * spent_s for name, spent_s in slowest.estimate.terms_s.items()}
+        every = {name: spent_s for name, spent_s in {**node, **terms}.items() if spent_s}
+        return Estimate(terms_s=every, overlapped_s=slowest.estimate.overlapped_s if share == 1 else {})
 
     def _schedules(self, settings: Settings) -> list[Timeline]:
         """Return the schedule of each node's reads."""
@@ -117,7 +124,8 @@ class ScaleOut(TableExperiment):
     # -- the measurement -----------------------------------------------------------------------------
     def measure(self, settings: Settings, repeats: int = 3) -> Sample:
         """Run the query on the nodes. Raises `DataError` when a node dies whose part nobody else has."""
-        calibrate.engine(self.case(settings).recipe.table).ensure()
+        for one in self.calibrations(settings):
+            one.ensure()
         at, parts, small = cluster.cluster(settings["scheduler"]), self.parts(settings), small_side(settings)
         rate, shuffled = settings["network_bytes_per_s"], way(settings) == "shuffled"
         killed = settings["failing"] == "killed" and small is None
@@ -152,10 +160,9 @@ class ScaleOut(TableExperiment):
             machine=this_machine(),
         )
 
-    def calibrate(self, settings: Settings | None = None, turns: int = 0) -> None:
-        """Calibrate the engine, and the cluster's empty rounds."""
-        super().calibrate(settings, turns)
-        cluster.cluster(LOCAL).open()
+    def calibrations(self, settings: Settings) -> Sequence[Calibration[Any]]:
+        """Return the calibrations of the engine, and of the cluster."""
+        return (*super().calibrations(settings), cluster.calibration(settings["scheduler"]))
 
     # -- knobs ---------------------------------------------------------------------------------------
     def follow(self, settings: Settings, changed: str) -> dict[str, Any]:
