@@ -546,26 +546,23 @@ def test_a_long_wait_shows_waking_and_what_bytes_that_waited_take_more_and_copyi
     share: float, asleep_s: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A pause after a nap takes a share of what waking does after a long wait."""
-    (case, nap) = (
-        next(one for one in calibrate._engine_cases(calibrate.KEYED) if one.device == device)
-        for device in (calibrate.SLOW, calibrate.NAP)
-    )
-    slow, costs = of_processor(case, 0.0), {n: TAKES[n] for n in TAKES if n not in {"wake_s", "asleep_s"}}
+    waits = (calibrate.NAP, calibrate.SLEEP, calibrate.SLOW)
+    found = {case.device: [of_processor(case, 0.0)] for case in calibrate._engine_cases(calibrate.KEYED)}
+    costs = {n: TAKES[n] for n in TAKES if n not in {"wake_s", "asleep_s"}}
     known, wake_s, fresh_byte_s = Costs(**costs), 0.4e-3, 0.5e-9
-    open_s = known.open_s + case.recipe.row_groups * known.open_group_s + known.read_s
 
     def pause_s(one: Trial) -> float:
         awake_s = known.read_s + known.decode_s(one.group_rows) + known.copy_byte_s * one.last_read_bytes
-        long = one.case == case
-        return awake_s + (wake_s + fresh_byte_s * one.group_bytes if long else share * wake_s)
+        waited_s = one.case.device.latency_s
+        waking_s = wake_s * (share if waited_s == calibrate.NAP.latency_s else 1)
+        return awake_s + waking_s + schedule.cold(waited_s) * fresh_byte_s * one.group_bytes
 
-    monkeypatch.setattr(Trial, "opening_s", lambda _: open_s + (1 + schedule.OWN_WAKE) * wake_s)
     monkeypatch.setattr(Trial, "pause_s", pause_s)
-    told = calibrate._waiting_costs([slow], [of_processor(nap, 0.0)], costs)
+    told = calibrate._waiting_costs(*(found[device] for device in waits), costs)
     assert told == pytest.approx(
         {"wake_s": wake_s, "asleep_s": asleep_s, "fresh_byte_s": fresh_byte_s}, rel=1e-9
     )
-    assert schedule.waking(nap.device.latency_s, asleep_s) == pytest.approx(share)
+    assert schedule.waking(calibrate.NAP.latency_s, asleep_s) == pytest.approx(share)
 
 
 @pytest.mark.parametrize("read_s", [0.0, 0.05e-3, 0.4e-3])

@@ -561,9 +561,9 @@ QUICK = PROBE.but(latency_s=0.00025)
 SHARED = QUICK.but(name="shared")
 """The same, read by a machine whose cores all decode."""
 SLOW = PROBE.but(latency_s=schedule.COLD_S)
-"""So slow that a core falls asleep meanwhile, and that others use its caches."""
-NAP = PROBE.but(name="nap", latency_s=0.004)
-"""A wait after which some machines' cores sleep as deep as they ever do, and others' do not yet."""
+"""So slow that others use the processor's caches meanwhile."""
+NAP, SLEEP = PROBE.but(name="nap", latency_s=0.004), PROBE.but(name="sleep", latency_s=0.01)
+"""Waits after which a core sleeps as deep as it ever does on some machines, and on all of them."""
 AT_ONCE = 256
 """So deep a queue that all row groups of a small file are under way."""
 HIDDEN = 1.25
@@ -614,17 +614,17 @@ def _engine_cases(table: str) -> list[Case]:
         return scans
     seldom, crowded = scans[:2]
     slow = replace(seldom, device=SLOW, recipe=replace(seldom.recipe, row_group_rows=131_072))
-    nap, many = replace(seldom, device=NAP), replace(crowded, keys=2_000)
+    nap, sleep = (replace(seldom, device=device) for device in (NAP, SLEEP))
+    many = replace(crowded, keys=2_000)
     few = replace(many, keys=20, device=QUICK, engine=replace(crowded.engine, queue_depth=1))
-    return [*scans, slow, nap, few, many]
+    return [*scans, nap, sleep, slow, few, many]
 
 
 def _engine_costs(trials: Sequence[Trial]) -> Costs:
     """Return the costs that the trials of `_engine_cases` show, each case tried once or more."""
     lookups, scans = ([t for t in trials if bool(t.case.keys) == keys] for keys in (True, False))
-    slow, naps = ([t for t in scans if t.case.device == device] for device in (SLOW, NAP))
-    quick = [t for t in scans if t.case.device not in {SLOW, NAP}]
-    costs = _scan_costs(quick)
+    naps, sleeps, slow = ([t for t in scans if t.case.device == device] for device in (NAP, SLEEP, SLOW))
+    costs = _scan_costs([t for t in scans if t.case.device not in {NAP, SLEEP, SLOW}])
     if not lookups:
         return replace(engine(KEYED).costs(), **_reading_alike(costs))
     plan_s, plan_key_s = line([(float(t.case.keys), t.sample.reads[0].submitted_s) for t in trials])
@@ -641,7 +641,7 @@ def _engine_costs(trials: Sequence[Trial]) -> Costs:
         "prune_key_s": prune_key_s,
         "skip_group_s": max(1e-9, passed_s - few_keys * prune_key_s),
     }
-    return Costs(**{**costs, **keyed, "plan_s": plan_s, **_waiting_costs(slow, naps, costs)})
+    return Costs(**{**costs, **keyed, "plan_s": plan_s, **_waiting_costs(naps, sleeps, slow, costs)})
 
 
 def _scan_costs(trials: Sequence[Trial]) -> dict[str, float]:
@@ -760,25 +760,25 @@ def _reading_alike(costs: dict[str, float]) -> dict[str, float]:
     return {**costs, "dispatch_s": dispatch_s, "read_s": read_s, "group_s": pause_s - read_s}
 
 
-def _waiting_costs(slow: Sequence[Trial], naps: Sequence[Trial], costs: dict[str, float]) -> dict[str, float]:
-    """Return, by name, what a long wait takes more: the opening shows what waking does, a pause what the bytes do.
+def _waiting_costs(
+    naps: Sequence[Trial], sleeps: Sequence[Trial], slow: Sequence[Trial], costs: dict[str, float]
+) -> dict[str, float]:
+    """Return, by name, what the pause after a long wait takes more, and how long a wait is long.
 
-    How much of it a pause after a nap takes, shows from which wait on it is all of it.
+    After a sleep it is all of waking, and in a slow scan of large row groups their bytes take longer besides. How much
+    of waking the pause after a nap takes, shows from which wait on it is all of it.
     """
-    case = slow[0].case
-    open_s = costs["open_s"] + case.recipe.row_groups * costs["open_group_s"]
-    wakes_s = float(np.median([t.opening_s() for t in slow])) - open_s - costs["read_s"]
-    wake_s = wakes_s / (1 + schedule.OWN_WAKE)
 
     def more_s(seen: Sequence[Trial]) -> float:
         copying_s = costs["copy_byte_s"] * seen[0].last_read_bytes
         awake_s = costs["read_s"] + copying_s + Costs(**costs).decode_s(seen[0].group_rows)
         return float(np.median([t.pause_s() for t in seen])) - awake_s
 
-    napped_s = more_s(naps)
-    wake_s = max(1e-9, wake_s, napped_s)
+    napped_s, slept_s, slow_s = map(more_s, (naps, sleeps, slow))
+    bytes_too = schedule.cold(SLEEP.latency_s) * sleeps[0].group_bytes / slow[0].group_bytes
+    wake_s = max(1e-9, (slept_s - bytes_too * slow_s) / (1 - bytes_too), napped_s)
     asleep_s = schedule.asleep_s(NAP.latency_s, napped_s / wake_s)
-    fresh_byte_s = max(0.0, (more_s(slow) - wake_s) / slow[0].group_bytes)
+    fresh_byte_s = max(0.0, (slow_s - wake_s) / slow[0].group_bytes)
     return {"wake_s": wake_s, "asleep_s": asleep_s, "fresh_byte_s": fresh_byte_s}
 
 

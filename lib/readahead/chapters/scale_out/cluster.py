@@ -280,8 +280,9 @@ class Cluster:
         with self._lock:
             if self._client is not None and self._client.status != "running":
                 self.close()  # the scheduler went away
+            new = self._client is None
             try:
-                if self._client is None:
+                if new:
                     tell(0, 1, "starting the cluster")
                     at, options = (None, LOCAL_WORKERS) if self.scheduler == LOCAL else (self.scheduler, {})
                     with dask.config.set(CONFIG):  # what the workers start with
@@ -292,7 +293,8 @@ class Cluster:
                 with contextlib.suppress(TimeoutError):
                     self._client.wait_for_workers(self.workers, timeout=START_S)
                 self.workers = len(self.addresses)  # who has not come by now is not waited for again
-                self._require_same_version()
+                if new:
+                    self._require_same_version()
             except Cancelled:
                 raise
             except Exception as error:
@@ -409,10 +411,15 @@ def cluster(scheduler: str) -> Cluster:
 def calibration(scheduler: str) -> Calibration[ClusterCosts]:
     """Return the calibration of the cluster at a scheduler: queries and shuffles of next to nothing, and of tables."""
     asked = [(nodes, rows) for rows in (0, 8) for nodes in (1, MANY_NODES)] + [(1, SHUFFLED_ROWS)]
+
+    def cases() -> list[Callable[[], Sample]]:
+        at = cluster(scheduler).open()
+        return [functools.partial(_nothing, at, *one) for one in asked]
+
     return Calibration(
         name=f"cluster-{re.sub(r'[^A-Za-z0-9.]+', '-', scheduler)}",
         kind=ClusterCosts,
-        cases=lambda: [functools.partial(_nothing, cluster(scheduler).open(), *one) for one in asked],
+        cases=cases,
         read_off=functools.partial(_cluster_costs, len(asked)),
         typical=lambda: TYPICAL,
         turns=4,
