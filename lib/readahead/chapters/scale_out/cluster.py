@@ -408,6 +408,7 @@ def cluster(scheduler: str) -> Cluster:
 
 
 # -- calibration -------------------------------------------------------------------------------------
+@functools.cache
 def calibration(scheduler: str) -> Calibration[ClusterCosts]:
     """Return the calibration of the cluster at a scheduler: queries and shuffles of next to nothing, and of tables."""
     asked = [(nodes, rows) for rows in (0, 8) for nodes in (1, MANY_NODES)] + [(1, SHUFFLED_ROWS)]
