@@ -43,8 +43,8 @@ ROW_GROUPS = (*(2_048 * 2**n for n in range(10)), 122_880)
 LONGEST_S = 1.2
 """Settings predicted to take longer than this a run are drawn again, so that it ends."""
 PASSES, TURNS = 3, 4
-"""How often all settings are measured, and how many turns the engine is calibrated in during each, evenly spread; one
-more comes at the end."""
+"""How often all settings are measured, and in how many turns the engine is calibrated during each pass, evenly spread;
+one more turn comes at the end."""
 SHORT_S, MOST_TIMES = 0.1, 3
 """Settings predicted to take less than this a run are repeated more often, up to so many times."""
 RUNS = 3
@@ -259,9 +259,9 @@ def _row(source: Experiment, settings: Settings, made: Sequence[_Try]) -> Row:
 
 
 def device_bound(estimate: Estimate) -> bool:
-    """Return whether the device, not the engine, decides the time."""
-    own_s = estimate.own_s - estimate.terms_s.get("open", 0.0) + estimate.overlapped_s.get("cpu", 0.0)
-    return estimate.seconds - estimate.own_s > DEVICE_BOUND * own_s
+    """Return whether the device, not what is this machine's own, decides the time."""
+    once_open_s = estimate.own_s - estimate.terms_s.get("open", 0.0) + estimate.overlapped_s.get("cpu", 0.0)
+    return estimate.seconds - estimate.own_s > DEVICE_BOUND * once_open_s
 
 
 def summary(rows: Sequence[Row]) -> dict[str, float | int | None]:

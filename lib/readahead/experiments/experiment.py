@@ -160,6 +160,11 @@ class Experiment(ABC):
         for one in found.values():
             one.run(turns)
 
+    def ensure_calibrated(self, settings: Settings) -> None:
+        """Calibrate what the model at these settings takes and was not calibrated since this machine was started."""
+        for one in self.calibrations(settings):
+            one.ensure()
+
     def doubts(self, settings: Settings) -> tuple[str, ...]:
         """Return why the model may be off because of its calibration, and what to do; nothing if it is steady."""
         return tuple(dict.fromkeys(filter(None, (one.doubt for one in self.calibrations(settings)))))[:1]

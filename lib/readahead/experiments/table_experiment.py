@@ -164,8 +164,7 @@ class TableExperiment(Experiment):
     def measure(self, settings: Settings, repeats: int = 3) -> Sample:
         """Run the query in DuckDB, on the emulated device or on this machine's disk."""
         case, where = self.case(settings), self.value(settings, "where")
-        for one in self.calibrations(settings):
-            one.ensure()
+        self.ensure_calibrated(settings)
         if where == EMULATED:
             return case.measure(repeats=repeats)
         return case.measure_here(cold=where == DISK_COLD, repeats=repeats)

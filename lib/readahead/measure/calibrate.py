@@ -563,7 +563,8 @@ SHARED = QUICK.but(name="shared")
 SLOW = PROBE.but(latency_s=schedule.COLD_S)
 """So slow that others use the processor's caches meanwhile."""
 NAP, SLEEP = PROBE.but(name="nap", latency_s=0.004), PROBE.but(name="sleep", latency_s=0.01)
-"""Waits after which a core sleeps as deep as it ever does on some machines, and on all of them."""
+"""After the first wait the cores of some machines sleep as deep as they ever do, after the second those of all that we
+have seen."""
 AT_ONCE = 256
 """So deep a queue that all row groups of a small file are under way."""
 HIDDEN = 1.25

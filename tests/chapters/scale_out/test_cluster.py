@@ -198,7 +198,7 @@ def test_what_a_cluster_takes_is_read_off_queries_and_shuffles_of_nothing_and_of
     took_s += [told.shuffling_s(nodes, 2, asked) for nodes, asked in ((1, 0), (4, 0), (1, size_bytes))]
     [one] = blank_parts(1)
     samples = [replace(blank(one), seconds=(times * each_s,)) for times in (1, 9, 1) for each_s in took_s]
-    assert asdict(_cluster_costs(len(took_s), samples)) == pytest.approx(asdict(told))
+    assert asdict(_cluster_costs(samples)) == pytest.approx(asdict(told))
 
 
 def test_a_cluster_is_calibrated_by_asking_it(cluster: Cluster, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -372,8 +372,7 @@ class Loading(Experiment):
 
     def measure(self, settings: Settings, repeats: int = 3) -> Sample:
         """Let the writers write, calibrating a batch first if that was never done."""
-        for one in self.calibrations(settings):
-            one.ensure()
+        self.ensure_calibrated(settings)
         return run_writers(
             settings["target"],
             self.device(settings),

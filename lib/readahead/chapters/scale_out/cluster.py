@@ -411,37 +411,38 @@ def cluster(scheduler: str) -> Cluster:
 @functools.cache
 def calibration(scheduler: str) -> Calibration[ClusterCosts]:
     """Return the calibration of the cluster at a scheduler: queries and shuffles of next to nothing, and of tables."""
-    asked = [(nodes, rows) for rows in (0, 8) for nodes in (1, MANY_NODES)] + [(1, SHUFFLED_ROWS)]
 
     def cases() -> list[Callable[[], Sample]]:
         at = cluster(scheduler).open()
-        return [functools.partial(_nothing, at, *one) for one in asked]
+        shuffle = functools.partial(join_shuffled, at, key="key", sql=SHUFFLED)
+        asks = [functools.partial(at.run, blank, blank_parts(nodes)) for nodes in (1, MANY_NODES)]
+        joins = [
+            functools.partial(shuffle, blank_parts(nodes), counted(rows), made_up=rows)
+            for nodes, rows in ((1, 8), (MANY_NODES, 8), (1, SHUFFLED_ROWS))
+        ]
+        timed = [(ask, ROUNDS) for ask in asks] + [(join, 1) for join in joins]
+        return [functools.partial(_timed, call, times) for call, times in timed]
 
     return Calibration(
         name=f"cluster-{re.sub(r'[^A-Za-z0-9.]+', '-', scheduler)}",
         kind=ClusterCosts,
         cases=cases,
-        read_off=functools.partial(_cluster_costs, len(asked)),
+        read_off=_cluster_costs,
         typical=lambda: TYPICAL,
         turns=4,
     )
 
 
-def _nothing(at: Cluster, nodes: int, rows: int) -> Sample:
-    """Return the sample of a shuffle of so many made-up rows, or of an empty query if there are none."""
-    parts, small = blank_parts(nodes), counted(rows)
-    if rows:
-        join = functools.partial(join_shuffled, at, parts, small, key="key", sql=SHUFFLED, made_up=rows)
-        took_s = timeit.timeit(join, number=1)
-    else:
-        took_s = statistics.median(timeit.repeat(lambda: at.run(blank, parts), number=1, repeat=ROUNDS))
-    return replace(blank(parts[0]), seconds=(took_s,), cpu_s=(took_s,))
+def _timed(call: Callable[[], Any], times: int) -> Sample:
+    """Return the sample of a call that goes to workers: the median of so many. All its time is the processor's."""
+    took_s = statistics.median(timeit.repeat(call, number=1, repeat=times))
+    return replace(blank(blank_parts(1)[0]), seconds=(took_s,), cpu_s=(took_s,))
 
 
-def _cluster_costs(cases: int, samples: Sequence[Sample]) -> ClusterCosts:
-    """Read the costs off the samples of the cases of `calibration`, each taken several times in turn."""
+def _cluster_costs(samples: Sequence[Sample]) -> ClusterCosts:
+    """Read the costs off the samples of the five cases of `calibration`, each taken several times in turn."""
     ask_s, ask_many_s, join_s, join_many_s, join_much_s = (
-        statistics.median(sample.median_s for sample in samples[at::cases]) for at in range(cases)
+        statistics.median(sample.median_s for sample in samples[at::5]) for at in range(5)
     )
     node_s = max(0.0, ask_many_s - ask_s) / (MANY_NODES - 1)
     task_s = max(0.0, join_many_s - join_s) / (tasks(MANY_NODES) - tasks(1))

@@ -9,6 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import replace
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -53,8 +54,7 @@ def small_side(settings: Settings) -> Columns | None:
     return None if settings["join"] == "none" else {"user_id": users, "reputation": users % 100}
 
 
-def _end_s(told: Timeline) -> float:
-    return told.finished_s
+finished_s = attrgetter("finished_s")
 
 
 class ScaleOut(TableExperiment):
@@ -83,7 +83,7 @@ class ScaleOut(TableExperiment):
     def model(self, settings: Settings) -> Estimate:
         """Return the terms of the slowest node, the links, and what goes on at the coordinator."""
         told, share = self._schedules(settings), 1.0
-        slowest, join, count = max(told, key=_end_s), way(settings), settings["nodes"]
+        slowest, join, count = max(told, key=finished_s), way(settings), settings["nodes"]
         costs = cluster.calibration(settings["scheduler"]).costs()
         terms = {"link": 0.0, "coordination": costs.asking_s(count)}
         rate, small_bytes = settings["network_bytes_per_s"], settings["small_bytes"] // ROW_BYTES * ROW_BYTES
@@ -98,10 +98,8 @@ class ScaleOut(TableExperiment):
             slowest, share = told[-1], MIDDLE  # there is no answer
             terms["noticing"] = POLL_S
         elif settings["failing"] == "killed":
-            slowest = max(told[:-1], key=_end_s)
-            whole_s = laws.failover_s(
-                list(map(_end_s, told)), after_s=MIDDLE * told[-1].finished_s, notice_s=POLL_S / 2
-            )
+            slowest, node_s = max(told[:-1], key=finished_s), list(map(finished_s, told))
+            whole_s = laws.failover_s(node_s, after_s=MIDDLE * node_s[-1], notice_s=POLL_S / 2)
             terms["done again"] = whole_s - slowest.finished_s
         node = {name: share * spent_s for name, spent_s in slowest.estimate.terms_s.items()}
         every = {name: spent_s for name, spent_s in {**node, **terms}.items() if spent_s}
@@ -124,8 +122,7 @@ class ScaleOut(TableExperiment):
     # -- the measurement -----------------------------------------------------------------------------
     def measure(self, settings: Settings, repeats: int = 3) -> Sample:
         """Run the query on the nodes. Raises `DataError` when a node dies whose part nobody else has."""
-        for one in self.calibrations(settings):
-            one.ensure()
+        self.ensure_calibrated(settings)
         at, parts, small = cluster.cluster(settings["scheduler"]), self.parts(settings), small_side(settings)
         rate, shuffled = settings["network_bytes_per_s"], way(settings) == "shuffled"
         killed = settings["failing"] == "killed" and small is None
