@@ -351,21 +351,37 @@ def test_a_row_groups_only_read_is_asked_for_before_the_next_filter_as_often_as_
     assert sum(np.diff(asked_s) > 0.015) == ahead
 
 
-def test_a_row_groups_first_read_is_asked_for_before_the_next_bloom_filter_and_its_last_behind_it() -> None:
-    """On one channel whatever is asked for later waits: a read of 10 ms, a filter of 10 ms more."""
+def test_a_row_groups_first_read_is_asked_for_before_the_next_filter_and_of_the_others_any_number() -> None:
+    """On one channel whatever is asked for later waits: where 10 ms pass without a read, a filter was read."""
     device = Device(name="d", latency_s=0.01, bandwidth_bytes_per_s=1e12, channels=1)
-    reads = probed([[(0, 1), (1, 1), (2, 1)], [(3, 1), (4, 1), (5, 1)], [(6, 1)]])
-    seen = simulate(device, reads, window=Window(slots=8, depth=3, threads=1), costs=FREE)
-    # filter, a read, filter, the other two, and two of the second group, for every other time it is one more; filter
-    assert seen.reads_s[:, 1] == pytest.approx([0.02, 0.04, 0.05, 0.06, 0.07, 0.09, 0.1])
+    reads = probed([[(3 * n, 1), (3 * n + 1, 1), (3 * n + 2, 1)] for n in range(41)])
+    seen = simulate(device, reads, window=Window(slots=123, depth=41, threads=1), costs=FREE)
+    answered = set(np.rint(seen.reads_s[:, 1] / device.latency_s).astype(int))
+    filters = [turn for turn in range(1, 165) if turn not in answered]
+    assert len(filters) == 41
+    # before filter n were n others and all reads of the row groups before the last
+    ahead = [turn - 1 - n - 3 * (n - 1) for n, turn in enumerate(filters)][1:]
+    assert [ahead.count(number) for number in range(4)] == [0, 14, 13, 13]
+
+
+@pytest.mark.parametrize(("group_s", "ahead"), [(0.004, 0), (0.006, 32)])
+def test_an_only_read_is_asked_for_before_the_next_filter_where_decoding_takes_longer_than_waking_its_thread(
+    group_s: float, ahead: int
+) -> None:
+    """A filter takes 10 ms, and 20 behind a read. Its worker decodes once the window of 8 is full, for 32 of 40."""
+    device = Device(name="d", latency_s=0.01, bandwidth_bytes_per_s=1e8, channels=64)
+    reads = probed([[(n * 10**7, 10**6)] for n in range(40)])
+    costs = replace(FREE, read_s=0.005, group_s=group_s)
+    seen = simulate(device, reads, window=Window(slots=40, depth=8, threads=1), costs=costs)
+    assert sum(np.diff(seen.reads_s[:, 0]) > 0.015) == ahead
 
 
 def test_a_bloom_filter_is_asked_before_the_reads_that_have_no_slot_yet() -> None:
     device = Device(name="d", latency_s=0.01, bandwidth_bytes_per_s=1e12, channels=1)
     reads = probed([[(n, 1) for n in range(4)], [(9, 1)]])
     seen = simulate(device, reads, window=Window(slots=2, depth=2, threads=1), costs=FREE)
-    # filter, a read, filter, the other three, and the other group's
-    assert seen.reads_s[:, 1] == pytest.approx([0.02, 0.04, 0.05, 0.06, 0.07])
+    # filter, two reads, filter, the other two, and the other group's
+    assert seen.reads_s[:, 1] == pytest.approx([0.02, 0.03, 0.05, 0.06, 0.07])
 
 
 @pytest.mark.parametrize(("depth", "finished_s"), [(10, 0.140), (4, 0.140), (1, 0.250)])
