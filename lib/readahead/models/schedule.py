@@ -104,6 +104,8 @@ class Costs:
     read_first_share: float = 0.7
     """How often a row group's only read is asked for before the next filter by who goes on at once, from 0 to 1: on a
     busy link, for a filter that waited for a read comes together with it, and the next read is sooner asked for."""
+    read_first_scatter: float = 0.2
+    """The standard deviation of `read_first_share` from run to run."""
     shared_read_s: float = 0.13e-3
     """What a read takes, besides copying, of the worker that decodes it where every core has a worker and none is idle:
     whoever reads then has no core of his own."""

@@ -28,6 +28,8 @@ from readahead.chapters.elimination.chapter import (
 from readahead.chapters.elimination.star_queries import BY_DATE, BY_QUANTITY, BY_YEAR, GENERATED, QUERIES
 from readahead.errors import Cancelled
 from readahead.experiments.round import Study
+from readahead.experiments.table_experiment import TableExperiment
+from readahead.measure import calibrate
 from readahead.measure.calibrate import Trial
 from readahead.running import listening
 
@@ -301,6 +303,23 @@ def test_a_query_has_the_price_of_a_row_of_its_own_and_the_rest_of_its_flight() 
     assert replace(costs, row_s=flight.row_s) == flight
 
 
+@pytest.mark.parametrize(("name", "raced"), [("Q4.3", True), ("Q1.1", False)])
+def test_a_band_spans_what_the_race_of_reads_and_bloom_filters_decides(name: str, *, raced: bool) -> None:
+    changes = {"load": GENERATED, "row_group_rows": 8_192, "queue_depth": 64, "latency_s": 0.001}
+    settings = EXPERIMENT.settings(flight=name, size="tiny", **changes)
+    with calibrate.typical_costs():
+        costs, told = EXPERIMENT.costs(settings), EXPERIMENT.predicted(settings)
+        plain = TableExperiment.predicted(EXPERIMENT, settings)
+        never, always = (
+            EXPERIMENT.case(settings).predict(replace(costs, read_first_share=share)).estimate.seconds
+            for share in (0.0, 1.0)
+        )
+    assert told.median == plain.median
+    assert (told.low < plain.low and told.high > plain.high) == raced
+    assert told.high - plain.high <= always - told.median
+    assert plain.low - told.low <= told.median - never
+
+
 def test_a_calibration_counts_how_often_a_read_is_asked_for_before_the_next_bloom_filter() -> None:
     """Its run is played on a clock of ours: every third read comes 30 us after its filter, the others later."""
     filters = next(
@@ -316,8 +335,19 @@ def test_a_calibration_counts_how_often_a_read_is_asked_for_before_the_next_bloo
         for read in trial.sample.reads
         if read.offset in asked
     ]
-    costs = filters.read_off([replace(trial, sample=replace(trial.sample, reads=tuple(played)))])
+    third = replace(trial, sample=replace(trial.sample, reads=tuple(played)))
+    costs = filters.read_off([third])
     turns = len([read for read in played if read.size_bytes == plan.probes[0, 1]]) - 1
     assert costs.read_first_share == pytest.approx(-(-turns // 3) / turns)
+    assert costs.read_first_scatter == 0
+    # another run, in which no read comes first: the scatter of two is half of what lies between them
+    let_through = set(plan.spans[:, 0].tolist())
+    late = tuple(
+        replace(read, submitted_s=read.submitted_s + 0.002) if read.offset in let_through else read
+        for read in played
+    )
+    both = filters.read_off([third, replace(third, sample=replace(third.sample, reads=late))])
+    assert both.read_first_share == pytest.approx(costs.read_first_share / 2)
+    assert both.read_first_scatter == pytest.approx(costs.read_first_share / 2)
     # the median: the next filter is asked 1 ms after the last came
     assert costs.filter_s == pytest.approx(0.001)

@@ -34,6 +34,7 @@ from readahead.measure import calibrate
 from readahead.measure.calibrate import Calibration, Trial
 from readahead.measure.case import Case
 from readahead.measure.run import EngineSettings, Query, engine, profile
+from readahead.measure.sample import Value
 from readahead.models.reads import Reads, filtered_reads, passes
 from readahead.models.schedule import Costs
 from readahead.models.table_layout import VECTOR_ROWS
@@ -236,6 +237,22 @@ class Eliminating(TableExperiment):
         """Return the reads, bytes and row groups that the model expects, and how far the clock may move them."""
         return {**TableExperiment.counts(self, settings), "row_groups": self.case(settings).expected()}
 
+    def predicted(self, settings: Settings) -> Value:
+        """Return the modeled time; where reads race with Bloom filters, its band is wider by what the race decides.
+
+        That is how much sooner and later the query ends with a `Costs.read_first_share` of two standard deviations less
+        and more: a read and the next filter that once came together do so again, so whole runs differ.
+        """
+        told, case, costs = super().predicted(settings), self.case(settings), self.costs(settings)
+        if not case.plan().probes.any():
+            return told
+        share, off = costs.read_first_share, 2 * costs.read_first_scatter
+        ends_s = [
+            case.predict(replace(costs, read_first_share=raced)).estimate.seconds - told.median
+            for raced in (share - off, share + off)
+        ]
+        return replace(told, low=told.low + min(0.0, *ends_s), high=told.high + max(0.0, *ends_s))
+
     def engine(self, settings: Settings) -> Calibration[Costs]:
         """Return the calibration that tells what waking takes, and fresh memory: it is the same for every table."""
         return calibrate.engine(calibrate.KEYED)
@@ -355,6 +372,7 @@ def _flight_costs(filtering: Calibration[Costs], trials: Sequence[Trial]) -> Cos
         copy_byte_s=0.0,
         filter_s=asked.filter_s,
         read_first_share=asked.read_first_share,
+        read_first_scatter=asked.read_first_scatter,
         **prices,
     )
 
@@ -368,15 +386,16 @@ def _query_costs(flight: Calibration[Costs], trials: Sequence[Trial]) -> Costs:
 
 def _filter_costs(trials: Sequence[Trial]) -> Costs:
     paused_s: list[float] = []
-    read_first: list[bool] = []
+    shares: list[float] = []
     for one in trials:
         plan, at = one.case.plan(), {read.offset: read for read in one.sample.reads}
         filters = [at[offset] for offset, size in plan.probes.tolist() if size]
         let_through = [at[offset] for offset, _ in plan.spans.tolist()]
-        for asked, read, following in zip(filters, let_through, filters[1:], strict=False):
-            read_first.append(read.submitted_s < following.submitted_s)
-            paused_s.append(min(read.submitted_s, following.submitted_s) - asked.due_s)
-    return Costs(filter_s=float(np.median(paused_s)), read_first_share=float(np.mean(read_first)))
+        races = list(zip(filters, let_through, filters[1:], strict=False))
+        shares.append(float(np.mean([read.submitted_s < then.submitted_s for _, read, then in races])))
+        paused_s += [min(read.submitted_s, then.submitted_s) - asked.due_s for asked, read, then in races]
+    share, scatter = float(np.mean(shares)), float(np.std(shares))
+    return Costs(filter_s=float(np.median(paused_s)), read_first_share=share, read_first_scatter=scatter)
 
 
 def _row_s(besides_s: float, long: Sequence[Trial], short: Sequence[Trial]) -> float:
