@@ -4,7 +4,7 @@ Graham's list scheduling (1966) with a window, as DuckDB 2.0 scans: a few slots 
 worker when all of it is there, and only `read_ahead_depth` groups are under way, counted in file order with those that
 a filter rules out; a group leaves when it is decoded. A group whose Bloom filter has to be asked first is held up: a
 worker fetches the filter itself, waits for it, passes the group's reads out, and goes on to the next filter; it decodes
-when the window has no place left. Which is asked for first, the next filter or the last read that was passed out, is a
+when the window has no place left. Which are asked for first, the next filter or the reads that were passed out, is a
 race. And where filters are read first, the worker that decodes fetches the other columns itself, if a row has passed,
 and waits for them.
 """
@@ -455,9 +455,8 @@ def _before_filter(early: Ints, begins: Ints, step: int, decoding_s: float, cost
     first, end, luck = begins[step - 1], early[step - 1], STRIDE * step % 1.0
     if end - first > 1:
         return int(end if decoding_s > 0 else first + 1 + int(luck * (end - first)))
-    return int(
-        end if decoding_s > costs.read_s + costs.dispatch_s or luck < costs.read_first_share else first
-    )
+    wins = decoding_s > costs.read_s + costs.dispatch_s or luck < costs.read_first_share
+    return int(end if wins else first)
 
 
 @compiled

@@ -316,7 +316,9 @@ def test_a_band_spans_what_the_race_of_reads_and_bloom_filters_decides(name: str
         )
     assert told.median == plain.median
     assert (told.low < plain.low and told.high > plain.high) == raced
-    assert told.high - plain.high <= always - told.median
+    assert told.high - plain.high == pytest.approx(
+        always - told.median
+    )  # 0.7 and twice 0.2 are more than always
     assert plain.low - told.low <= told.median - never
 
 

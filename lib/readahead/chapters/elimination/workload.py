@@ -392,8 +392,12 @@ def _filter_costs(trials: Sequence[Trial]) -> Costs:
         filters = [at[offset] for offset, size in plan.probes.tolist() if size]
         let_through = [at[offset] for offset, _ in plan.spans.tolist()]
         races = list(zip(filters, let_through, filters[1:], strict=False))
-        shares.append(float(np.mean([read.submitted_s < then.submitted_s for _, read, then in races])))
-        paused_s += [min(read.submitted_s, then.submitted_s) - asked.due_s for asked, read, then in races]
+        shares.append(
+            float(np.mean([read.submitted_s < following.submitted_s for _, read, following in races]))
+        )
+        paused_s += [
+            min(read.submitted_s, following.submitted_s) - asked.due_s for asked, read, following in races
+        ]
     share, scatter = float(np.mean(shares)), float(np.std(shares))
     return Costs(filter_s=float(np.median(paused_s)), read_first_share=share, read_first_scatter=scatter)
 
