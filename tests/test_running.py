@@ -8,7 +8,18 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from readahead.errors import Cancelled
-from readahead.running import Event, carried, check, interrupts, listening, quietly, stopped, tell, turns
+from readahead.running import (
+    Event,
+    alone,
+    carried,
+    check,
+    interrupts,
+    listening,
+    quietly,
+    stopped,
+    tell,
+    turns,
+)
 
 
 @pytest.mark.parametrize("stop", [None, threading.Event()], ids=["nobody can stop it", "a button"])
@@ -74,3 +85,25 @@ def test_turns_tell_which_run_it_is_and_end_when_stopped_even_in_the_last() -> N
         stop.set()
         with pytest.raises(Cancelled):
             next(started)
+
+
+def test_two_measurements_take_turns_and_who_waits_can_be_stopped() -> None:
+    stop, inside = threading.Event(), threading.Event()
+
+    def measure() -> None:
+        with listening(stop=stop), alone():
+            inside.set()
+
+    with ThreadPoolExecutor(1) as pool:
+        with alone(), alone():  # in one thread they are one
+            other = pool.submit(measure)
+            assert not inside.wait(0.1)
+        other.result()
+        assert inside.is_set()
+        inside.clear()
+        with alone():
+            other = pool.submit(measure)
+            stop.set()
+            with pytest.raises(Cancelled):
+                other.result()
+        assert not inside.is_set()

@@ -2,7 +2,7 @@
 
 Who starts something slow says who listens, and what stops it: `with listening(on_event, stop): ...`. Whatever runs
 inside calls `tell`, `check` and `interrupts`, however deep it is called. A new thread starts without a listener:
-give it a call that is `carried` over.
+give it a call that is `carried` over. What measures takes its turn: `with alone(): ...`.
 """
 
 from __future__ import annotations
@@ -36,6 +36,7 @@ OnEvent = Callable[[Event], None]
 Listening = tuple[OnEvent | None, threading.Event | None]
 """Who hears of the work, and what stops it."""
 _now: contextvars.ContextVar[Listening] = contextvars.ContextVar("readahead_listening", default=(None, None))
+_alone = threading.RLock()
 
 
 @contextmanager
@@ -95,6 +96,20 @@ def turns(repeats: int, note: str) -> Iterator[int]:
         yield repeat
     check()
     tell(repeats, repeats, "done")
+
+
+@contextmanager
+def alone() -> Iterator[None]:
+    """Run the block when no other thread is in such a block: two measurements at once would measure each other.
+
+    Raises `Cancelled` when asked to stop before its turn. A block within a block, in one thread, is part of it.
+    """
+    while not _alone.acquire(timeout=0.02):
+        check()
+    try:
+        yield
+    finally:
+        _alone.release()
 
 
 @contextmanager

@@ -1,13 +1,17 @@
 """Runs slow work in a thread, with a progress bar, a Cancel button, and its error in words.
 
-The cell that started it has long ended, so that sliders and other buttons stay free.
+It begins when the cell that started it has ended, and those that wait behind that cell: sliders and other buttons stay
+free, and nothing is measured while the notebook works beside it.
 """
 
 from __future__ import annotations
 
 import contextvars
+import functools
 import html
+import math
 import threading
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -18,12 +22,45 @@ import traitlets
 
 from readahead.errors import Cancelled
 from readahead.panels.markup import error_box, paragraphs
-from readahead.running import Event, check, listening
+from readahead.running import Event, alone, check, listening, tell
 
 HERE = Path(__file__).parent
 Work = Callable[[], Any]
 AT_THE_LEFT = {"description_width": "initial"}
 """The style of a field whose name begins where the lines around it begin."""
+
+
+class Cells:
+    """Knows whether the notebook of IPython's `shell` runs a cell."""
+
+    BETWEEN_S = 0.3
+    """So long after a cell the next one may still begin by itself: those of "run all" follow within milliseconds."""
+
+    def __init__(self, shell: Any) -> None:
+        in_a_cell = shell.displayhook.exec_result is not None  # and not in what a button calls
+        self._ended_s = math.inf if in_a_cell else time.monotonic()
+        shell.events.register("pre_run_cell", lambda _: self._end(math.inf))
+        shell.events.register("post_run_cell", lambda _: self._end(time.monotonic()))
+
+    def _end(self, moment_s: float) -> None:
+        self._ended_s = moment_s
+
+    def wait(self) -> None:
+        """Return when none runs. Raises `Cancelled` when asked to stop."""
+        if time.monotonic() < self._ended_s:
+            tell(0, 1, "waiting for the cells that run …")
+        while time.monotonic() < self._ended_s + self.BETWEEN_S:
+            check()
+            time.sleep(0.02)
+
+
+@functools.cache
+def cells() -> Cells | None:
+    """Return the cells of the notebook that this is called in; None where there is none."""
+    from IPython import get_ipython
+
+    shell = get_ipython()
+    return Cells(shell) if getattr(shell, "kernel", None) else None
 
 
 def button(description: str, clicked: Callable[[], Any], **more: Any) -> Any:
@@ -87,6 +124,7 @@ class Worker:
             self.started += 1
             self._stop.set()
             self._stop = threading.Event()
+            cells()  # listens from now on, if nobody has before
             run = (self._run, self._thread, self.started, self._stop, work, done)
             here = contextvars.copy_context()  # so that output goes to the cell that started it
             self._thread = threading.Thread(target=here.run, args=run, daemon=True, name="readahead-work")
@@ -123,7 +161,10 @@ class Worker:
                 before.join()  # two DuckDBs at once would measure each other
             with listening(lambda event: self._heard(mine, event), stop):
                 check()
-                result = work()
+                if notebook := cells():
+                    notebook.wait()
+                with alone():
+                    result = work()
             self._fail(None)
             done(result)
         except Cancelled:

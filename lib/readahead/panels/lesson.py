@@ -44,7 +44,7 @@ from readahead.panels.markup import COLOURS, box, paragraphs, plain, show, table
 from readahead.panels.predictions import PredictionView, RevealView
 from readahead.panels.views import ClaimView, ComputedView, ExerciseView, steps_html, steps_widget
 from readahead.questions.progress import Progress, by_papermill
-from readahead.running import Event, listening
+from readahead.running import Event, alone, listening
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -186,7 +186,7 @@ class Lesson:
                 bar.total, bar.n = max(1, event.total), event.done
                 bar.set_description(event.note)
 
-            with listening(on_event):
+            with listening(on_event), alone():
                 yield
 
     def keep_sliders(self, settings: Mapping[str, Any]) -> None:
