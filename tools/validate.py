@@ -69,6 +69,8 @@ class Row:
     """The median of the runs that count."""
     seconds: tuple[float, ...]
     """Every run, raw, the steadiest first."""
+    cpu_s: tuple[float, ...]
+    """What each of them took of the processor."""
     steady: int
     """So many of them count: see `sample.steady`."""
     device_bound: bool
@@ -245,6 +247,7 @@ def _row(source: Experiment, settings: Settings, made: Sequence[_Try]) -> Row:
         modeled_s=estimate.seconds,
         measured_s=float(np.median(seconds[:count])),
         seconds=seconds,
+        cpu_s=cpu_s,
         steady=count,
         device_bound=device_bound(estimate),
         modeled=modeled,

@@ -378,7 +378,7 @@ def test_passing_over_row_groups_is_read_off_the_pauses_of_a_lookup() -> None:
 TAKES = {
     "plan_s": 0.5e-3, "open_s": 1e-3, "open_group_s": 8e-6, "read_s": 60e-6, "dispatch_s": 40e-6, "group_s": 50e-6,
     "row_s": 20e-9, "first_row_s": 2e-9, "fresh_byte_s": 0.0, "copy_byte_s": 0.2e-9, "close_s": 0.2e-3,
-    "wake_s": 0.3e-3, "asleep_s": 6e-3, "shared_read_s": 0.11e-3,
+    "wake_s": 0.3e-3, "asleep_s": 6e-3, "shared_read_s": 0.11e-3, "large_byte_s": 0.3e-9,
 }  # fmt: skip
 
 
@@ -401,9 +401,11 @@ def timed(case: Case) -> Trial:
     now_s += takes["open_s"] + len(groups) * takes["open_group_s"]
     rows = recipe.effective_row_group_rows
     prices = {name: takes[name] for name in ("group_s", "row_s", "first_row_s")}
-    decode_s = schedule.decode_s(rows, **prices)
-    size = 0
+    size, all_large_s = 0, 0.0
     for number, spans in enumerate(groups):
+        large_s = takes["large_byte_s"] * schedule.large_bytes(sum(span[1] for span in spans))
+        all_large_s += large_s
+        decode_s = schedule.decode_s(rows, **prices) + large_s
         for at, span in enumerate(spans):
             size += span[1]
             if (
@@ -416,10 +418,10 @@ def timed(case: Case) -> Trial:
                 last = at + 1 == len(spans)
                 pause_s = takes["read_s"] + takes["copy_byte_s"] * span[1] + (decode_s if last else 0.0)
                 now_s = done_s + pause_s + TAKES["wake_s"] * waking(case.device.latency_s, TAKES["asleep_s"])
-    last_s = schedule.decode_s(recipe.rows % rows or rows, **prices)
+    last_s = schedule.decode_s(recipe.rows % rows or rows, **prices) + large_s
     end_s = done_s + takes["copy_byte_s"] * span[1] + last_s + takes["close_s"]
     reading_s = takes["shared_read_s"] * sum(map(len, groups)) + takes["copy_byte_s"] * size
-    full_s = (len(groups) - 1) * decode_s + reading_s
+    full_s = (len(groups) - 1) * schedule.decode_s(rows, **prices) + all_large_s - large_s + reading_s
     cpu_s = takes["plan_s"] + takes["open_s"] + len(groups) * takes["open_group_s"] + full_s + end_s - done_s
     sample = Sample(
         seconds=(end_s,), cpu_s=(cpu_s,), reads=tuple(reads), bytes_read=0, where="a clock of ours"
@@ -482,9 +484,24 @@ def test_the_costs_of_a_query_are_those_of_its_own_columns(
     assert TAKES["dispatch_s"] <= found.pop("dispatch_s") <= small_s * (1 + 1e-9)
     assert found.pop("copy_byte_s") == pytest.approx(copy_byte_s, rel=0.15, abs=1e-13)
     assert found.pop("shared_read_s") == 0.0  # that engine's workers do not wait for each other
+    large = Trial(case=cases[-1], sample=timed(cases[-1]).sample).large_bytes > schedule.SMALL_BYTES
+    assert large == (columns == ())
+    assert found.pop("large_byte_s") == pytest.approx(TAKES["large_byte_s"] if large else 0.0, rel=off)
     assert found == pytest.approx({name: TAKES[name] for name in found}, rel=off)
     # long waits are tried once for all queries
-    assert found.keys() == TAKES.keys() - {"dispatch_s", "copy_byte_s", "shared_read_s", "wake_s", "asleep_s"}
+    elsewhere = {"dispatch_s", "copy_byte_s", "shared_read_s", "large_byte_s", "wake_s", "asleep_s"}
+    assert found.keys() == TAKES.keys() - elsewhere
+
+
+def test_row_groups_that_are_too_large_are_not_taken_for_ones_that_copy_nothing(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Those of `comments` with 32,768 rows are large, and tell copying from decoding. No first row is dearer there."""
+    monkeypatch.setitem(TAKES, "first_row_s", 0.0)
+    cases = calibrate._engine_cases("comments")
+    found = calibrate._scan_costs([timed(case) for case in cases])
+    told = {name: found[name] for name in ("large_byte_s", "copy_byte_s", "row_s")}
+    assert told == pytest.approx({name: TAKES[name] for name in told}, rel=0.03)
 
 
 @pytest.mark.parametrize(
@@ -537,8 +554,11 @@ def test_what_fresh_memory_takes_is_what_the_processor_takes_longer_for_all_at_o
     more_s = 3e-9 * (of_processor(at_once, 0.0).fresh_bytes - of_processor(few, 0.0).fresh_bytes)
     for columns, price_s in {(): 3e-9, ("score",): 0.0}.items():
         long, short = (replace(one, columns=columns) for one in (at_once, few))
-        told = calibrate._fresh_byte_s([of_processor(long, 0.5 + more_s)], [of_processor(short, 0.5)])
-        assert told == pytest.approx(price_s)
+        trials = [of_processor(long, 0.5 + more_s)], [of_processor(short, 0.5)]
+        assert calibrate._fresh_byte_s(*trials, 0.0) == pytest.approx(price_s)
+    large_s = 1e-9 * of_processor(few, 0.0).large_bytes  # as long in both
+    trials = [of_processor(at_once, 0.5 + more_s)], [of_processor(few, 0.5 + large_s)]
+    assert calibrate._fresh_byte_s(*trials, 1e-9) == pytest.approx(3e-9)
 
 
 @pytest.mark.parametrize(("share", "asleep_s"), [(0.3, 4e-3 / 0.405), (0.8, 4e-3 / 0.83), (1.0, 4e-3)])

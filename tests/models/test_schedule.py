@@ -22,6 +22,7 @@ from readahead.models.schedule import (
     Window,
     answer_order,
     fresh_bytes,
+    large_bytes,
     simulate,
     waking,
 )
@@ -150,16 +151,13 @@ def test_the_first_rows_of_a_row_group_are_dearer(rows: int, dearer: float, took
         ([1_000_000] * 8, 5, [0] * 8),  # so much is there to use again
         ([2_000_000] * 6, 5, [2_000_000] * 4 + [0, 0]),  # until the first gives its memory back
         ([2_750_000] * 4, 3, [1_375_000] * 2 + [0, 0]),
-        ([4_900_000] * 2, 1, [0] * 2),
         ([4_000_000, 0, 3_000_000, 1], 3, [4_000_000, 0, 3_000_000, 0]),  # what is passed over takes no place
-        ([7_000_000] * 2, 1, [3_500_000] * 2),
-        ([10_000_000] * 2, 1, [10_000_000] * 2),  # too large to be used again
+        ([10_000_000] * 2, 1, [0] * 2),  # each has the memory of the one before
     ],
 )
 def test_bytes_are_dearer_in_memory_that_held_nothing_before(
     sizes: list[int], depth: int, fresh: list[int]
 ) -> None:
-    """The window's first row groups, and those that are too large to leave their memory to the next."""
     assert fresh_bytes(np.array(sizes), depth).tolist() == fresh
     costs = replace(FREE, row_s=1e-8, fresh_byte_s=2e-9)
     window = Window(slots=1, depth=depth, threads=1)
@@ -167,6 +165,28 @@ def test_bytes_are_dearer_in_memory_that_held_nothing_before(
     told = run(FLASH, spans, [10] * len(sizes), window=window, costs=costs)
     read = sum(size > 0 for size in sizes)
     assert told.decode_s == pytest.approx(read * 10 * 1e-8 + sum(fresh) * 2e-9)
+
+
+@pytest.mark.parametrize(
+    ("size", "large"), [(0, 0), (2_000_000, 0), (3_500_000, 1_750_000), (5_000_000, 5_000_000), (9e6, 9e6)]
+)
+@pytest.mark.parametrize(
+    ("depth", "latency_s", "fresh"),
+    [(1, 0.0, False), (9, 0.0, True), (1, 1.0, True)],
+    ids=["used", "fresh", "waited"],
+)
+def test_bytes_are_dearer_in_a_row_group_that_is_in_no_cache_for_whatever_reason(
+    size: int, large: int, depth: int, latency_s: float, fresh: bool
+) -> None:
+    """It is too large, or its memory is fresh, or has waited: not all of these together."""
+    assert large_bytes(size) == large
+    costs = replace(FREE, row_s=1e-8, large_byte_s=3e-9, fresh_byte_s=2e-9)
+    window = Window(slots=1, depth=depth, threads=1)
+    device = FLASH.but(latency_s=latency_s)
+    spans = [[(0, size)] if size else []] * 8
+    told = run(device, spans, [10] * 8, window=window, costs=costs)
+    dearer_s = max(large * 3e-9, size * 2e-9 if fresh else 0.0)
+    assert told.decode_s == pytest.approx(8 * ((10 * 1e-8 if size else 0.0) + dearer_s), rel=1e-3)
 
 
 @pytest.mark.parametrize(

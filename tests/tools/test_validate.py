@@ -22,7 +22,7 @@ from tools import draws, validate
 from tools.validate import EVERY_KNOB, Row
 
 ROW = Row(
-    case="a case", modeled_s=1.1, measured_s=1.0, seconds=(1.0,), steady=1, device_bound=True,
+    case="a case", modeled_s=1.1, measured_s=1.0, seconds=(1.0,), cpu_s=(1.0,), steady=1, device_bound=True,
     modeled={"reads": 3, "bytes_read": 10}, traced={"reads": 3, "bytes_read": 10}, profiled={"bytes_read": 10},
 )  # fmt: skip
 

@@ -443,6 +443,11 @@ class Trial:
         return plan.data_bytes / plan.read_groups
 
     @property
+    def large_bytes(self) -> float:
+        """Return the bytes of its row groups that count as too many for a core's own caches."""
+        return sum(map(schedule.large_bytes, self.case.plan().sizes.tolist()))
+
+    @property
     def last_read_bytes(self) -> float:
         """Return the bytes of a row group's last read, on average: a pause is after it."""
         plan = self.case.plan()
@@ -527,6 +532,7 @@ def _warm_costs(table: str, trials: Sequence[Trial]) -> Costs:
         row_s=row_s,
         first_row_s=0.0,  # the line goes through large groups too
         fresh_byte_s=0.0,  # nothing is read into memory: it is there
+        large_byte_s=0.0,
         copy_byte_s=0.0,
         shared_read_s=0.0,  # whoever decodes reads it
     )
@@ -567,6 +573,8 @@ NAP, SLEEP = PROBE.but(name="nap", latency_s=0.004), PROBE.but(name="sleep", lat
 have seen."""
 AT_ONCE = 256
 """So deep a queue that all row groups of a small file are under way."""
+WHOLE = 524_288
+"""So many rows that a small file is one row group, which no core's own caches hold."""
 HIDDEN = 1.25
 """Up to so many times what handing out takes, decoding may be hidden behind it."""
 ENOUGH_BYTES = 5_000_000
@@ -597,6 +605,7 @@ def _scans(case: Case) -> list[Case]:
             (8_192, 8, spare, QUICK),
             (32_768, AT_ONCE, spare, MEMORY),
             (8_192, 8, cores, SHARED),
+            (WHOLE, 1, spare, QUICK),
         )
     ]
 
@@ -649,7 +658,8 @@ def _scan_costs(trials: Sequence[Trial]) -> dict[str, float]:
     """Return, by name, the costs that scans show: the pause after a row group grows with its rows, and so on."""
     sharing = [t for t in trials if t.case.device == SHARED]
     awake = [t for t in trials if t.case.device != SHARED]
-    one_by_one = [t for t in awake if t.case.engine.queue_depth == 1]
+    whole = [t for t in awake if t.group_rows >= WHOLE]
+    one_by_one = [t for t in awake if t.case.engine.queue_depth == 1 and t.group_rows < WHOLE]
     at_once = [t for t in awake if t.case.engine.queue_depth == AT_ONCE]
     crowded = [t for t in awake if 1 < t.case.engine.queue_depth < AT_ONCE]
     in_flight = _by_rows(crowded, Trial.per_group_s)
@@ -657,14 +667,18 @@ def _scan_costs(trials: Sequence[Trial]) -> dict[str, float]:
     decoded = {large: in_flight[large], middle: in_flight[middle] * crowded[0].case.window.threads}
     if in_flight[middle] < HIDDEN * in_flight[small]:
         decoded = {}
-    used_again = [t for t in one_by_one if t.group_bytes <= schedule.KEPT_BYTES]
-    prices = _row_costs(_by_rows(used_again, Trial.pause_s), decoded)
-    copied = [t.last_read_bytes / t.group_rows for t in used_again]
+    cached = [t for t in one_by_one if t.group_bytes <= schedule.SMALL_BYTES]
+    pauses = _by_rows(cached, Trial.pause_s)
+    few = [t for t in crowded if t.group_rows == large]
+    large_byte_s = _large_byte_s(whole, cached, _row_costs(pauses, {}))
+    if decoded:
+        decoded[large] -= large_byte_s * few[0].large_bytes / few[0].case.recipe.row_groups
+    prices = _row_costs(pauses, decoded)
+    copied = [t.last_read_bytes / t.group_rows for t in cached]
     copy_byte_s, read_s = prices.pop("copy_row_s") / float(np.median(copied)), prices.pop("read_s")
     open_s, open_group_s = line([(float(t.case.recipe.row_groups), t.opening_s()) for t in awake])
     decode_s = Costs(**prices).decode_s
-    close_s = [t.closing_s() - decode_s(t.last_rows) - copy_byte_s * t.last_read_bytes for t in used_again]
-    few = [t for t in crowded if t.group_rows == large]
+    close_s = [t.closing_s() - decode_s(t.last_rows) - copy_byte_s * t.last_read_bytes for t in cached]
     costs = {
         "plan_s": float(np.median([t.sample.reads[0].submitted_s for t in trials])),
         "open_s": open_s,
@@ -674,7 +688,8 @@ def _scan_costs(trials: Sequence[Trial]) -> dict[str, float]:
         **prices,
         "copy_byte_s": copy_byte_s,
         "close_s": max(1e-6, float(np.median(close_s))),
-        "fresh_byte_s": _fresh_byte_s(at_once, few),
+        "fresh_byte_s": _fresh_byte_s(at_once, few, large_byte_s),
+        "large_byte_s": large_byte_s,
     }
     return {**costs, "shared_read_s": _shared_read_s(sharing, Costs(**costs))}
 
@@ -716,16 +731,32 @@ def _row_costs(pauses: Mapping[int, float], decoded: Mapping[int, float]) -> dic
     return {**prices, "copy_row_s": copy_row_s}
 
 
-def _fresh_byte_s(at_once: Sequence[Trial], few: Sequence[Trial]) -> float:
+def _large_byte_s(whole: Sequence[Trial], cached: Sequence[Trial], prices: dict[str, float]) -> float:
+    """Return how much longer decoding a whole file takes than its rows would in row groups that caches hold.
+
+    It is for each byte that is too many, and 0 where those are few: then no row group of this query is large.
+    """
+    if whole[0].large_bytes < schedule.SMALL_BYTES:
+        return 0.0
+    decode_s = Costs(**{name: prices[name] for name in ("group_s", "row_s", "first_row_s")}).decode_s
+    whole_s, cached_s = (
+        float(np.median([t.closing_s() - decode_s(t.last_rows) for t in trials]))
+        for trials in (whole, cached)
+    )
+    return max(0.0, (whole_s - cached_s) / whole[0].large_bytes)
+
+
+def _fresh_byte_s(at_once: Sequence[Trial], few: Sequence[Trial], large_byte_s: float) -> float:
     """Return how much longer the processor takes for all row groups at once than for few, for each fresh byte more.
 
-    Where those are too few to be told from noise, it is what the bytes of `KEYED` take.
+    Those that are large take longer in both. Where fresh bytes are too few to be told from noise, it is what the bytes
+    of `KEYED` take.
     """
     fresh = at_once[0].fresh_bytes - few[0].fresh_bytes
     if fresh < ENOUGH_BYTES:
         return engine(KEYED).costs().fresh_byte_s
     at_once_s, few_s = (float(np.median([t.sample.cpu_s[-1] for t in trials])) for trials in (at_once, few))
-    return max(0.0, (at_once_s - few_s) / fresh)
+    return max(0.0, (at_once_s - few_s + large_byte_s * few[0].large_bytes) / fresh)
 
 
 MOST_SHARED_S = 2e-3

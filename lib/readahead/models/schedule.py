@@ -88,6 +88,8 @@ class Costs:
     """The same, more, for each of the first `FIRST_ROWS` of a row group, where more values are new."""
     fresh_byte_s: float = 0.0
     """What a byte takes more to decode from memory that held nothing before, or for long; see `fresh_bytes`."""
+    large_byte_s: float = 0.0
+    """What a byte takes more to decode of a row group that is too large for a core's own caches; see `large_bytes`."""
     copy_byte_s: float = 0.0
     """What a byte takes the thread that read it, until it is where it is decoded."""
     wake_s: float = 0.0
@@ -119,8 +121,8 @@ FIRST_ROWS = 16_384
 """As far as a row group's rows take `Costs.first_row_s` more."""
 WINDOW_KEPT_BYTES, WINDOW_RETURNED_BYTES = 4_000_000, 7_000_000
 """A scan's window is filled with memory of the scan before it up to the first, and from the second on with none."""
-KEPT_BYTES, RETURNED_BYTES = 5_000_000, 9_000_000
-"""A row group's memory is used again up to the first, and from the second on never: it goes back to the system."""
+SMALL_BYTES, LARGE_BYTES = 2_000_000, 5_000_000
+"""A row group is in a core's own caches while it is decoded up to the first, and from the second on it is not."""
 OWN_WAKE = 0.5
 """The share of `Costs.wake_s` that each thread takes that has to wake. Whoever waits for a thread is woken after it."""
 WARM_S, COLD_S = 4e-3, 36e-3
@@ -304,18 +306,26 @@ def decode_s(rows: float, group_s: float, row_s: float, first_row_s: float) -> f
 def fresh_bytes(sizes: Ints, depth: int) -> Floats:
     """Return, of row groups of such sizes in bytes, how much of each is read into memory that held nothing before.
 
-    The first ones fill the window, and each later one has the memory of the one before, where that is not too much to
-    be used again. In 150 scans of three tables, of 4,096 to 524,288 rows a row group and 1 to 256 at once, decoding
-    takes 0.4 to 1.3 ns longer for each such byte on a machine of 2 cores.
+    The first ones fill the window, and each later one has the memory of the one before. In 150 scans of three tables,
+    of 4,096 to 524,288 rows a row group and 1 to 256 at once, decoding takes 0.4 to 1.3 ns longer for each such byte on
+    a machine of 2 cores.
     """
-    read = np.flatnonzero(sizes)
-    fresh, first = np.zeros(len(sizes)), read[: depth - 1]
-    for group in read:
-        fresh[group] = sizes[group] * _between(sizes[group], KEPT_BYTES, RETURNED_BYTES)
+    fresh, first = np.zeros(len(sizes)), np.flatnonzero(sizes)[: depth - 1]
     filled = _between(sizes[first].sum(), WINDOW_KEPT_BYTES, WINDOW_RETURNED_BYTES)
     for group in first:
-        fresh[group] = max(fresh[group], sizes[group] * filled)
+        fresh[group] = sizes[group] * filled
     return fresh
+
+
+@compiled
+def large_bytes(size: float) -> float:
+    """Return how many bytes of a row group count as too many for a core's own caches.
+
+    In scans of three tables, one row group at a time and all from memory, row groups of 2 MB take as long for each row
+    as shorter ones, and those of 5 to 30 MB alike: as long as those of 2 MB, or 0.2 or 0.4 ns longer for each byte, by
+    the table. That is on a machine with 1 MB of cache for each core.
+    """
+    return size * _between(size, SMALL_BYTES, LARGE_BYTES)
 
 
 @compiled
@@ -374,7 +384,7 @@ def _scan(
             if has_late and not has_probes and step < group + depth - (waited_s == 0.0):
                 break  # its worker would ask for late reads only when others, not yet passed out, have been asked for
             done, seeks = _read_late(device, done, costs, spans, (early[group], ends[group]), reads_s, seeks)
-            work_s[group] += _fresh_s(costs, sizes[group], fresh[group], begins[group], reads_s)
+            work_s[group] += _uncached_s(costs, sizes[group], fresh[group], begins[group], reads_s)
             done = spend(done, cpu_s=work_s[group] + max(0.0, shared_s[group] - waited_s))
             groups_s[group, 0], groups_s[group, 1] = begun.time_s, done.time_s
             occupy(worker_order, workers, done)
@@ -482,11 +492,15 @@ def answer_order(count: int) -> Ints:
 
 
 @compiled
-def _fresh_s(costs: Any, size: int, fresh: float, first: int, reads_s: Floats) -> float:
-    """Return what a row group takes more to decode whose memory is fresh or has waited; `first` is its first read."""
+def _uncached_s(costs: Any, size: int, fresh: float, first: int, reads_s: Floats) -> float:
+    """Return what a row group takes more to decode that is in no cache; `first` is its first read.
+
+    Its memory is fresh, or has waited, or is too large.
+    """
     if size == 0:
         return 0.0
-    return float(costs.fresh_byte_s * max(fresh, size * cold(reads_s[first, 1] - reads_s[first, 0])))
+    fresh_s = costs.fresh_byte_s * max(fresh, size * cold(reads_s[first, 1] - reads_s[first, 0]))
+    return float(max(fresh_s, costs.large_byte_s * large_bytes(size)))
 
 
 @compiled

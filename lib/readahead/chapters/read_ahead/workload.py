@@ -226,7 +226,8 @@ def _decoding(costs: Costs, share: float) -> Costs:
     return replace(
         costs,
         **{
-            name: share * getattr(costs, name) for name in ("group_s", "row_s", "first_row_s", "fresh_byte_s")
+            name: share * getattr(costs, name)
+            for name in ("group_s", "row_s", "first_row_s", "fresh_byte_s", "large_byte_s")
         },
     )
 
