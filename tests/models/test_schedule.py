@@ -292,7 +292,9 @@ def test_each_of_the_reads_asked_for_at_once_is_answered_once_and_the_less_in_tu
     assert max((at - read for at, read in enumerate(order)), default=0) <= count / 2 * (1 + count / 32)
 
 
-@pytest.mark.parametrize(("groups", "left"), [(1, 1), (8, 1), (9, 1), (16, 2), (32, 3), (64, 1), (128, 18)])
+@pytest.mark.parametrize(
+    ("groups", "left"), [(1, 1), (4, 1), (5, 2), (8, 2), (9, 1), (16, 2), (32, 3), (64, 1), (128, 18)]
+)
 def test_who_is_late_of_those_that_were_asked_for_at_once_keeps_the_ones_behind_it_waiting(
     groups: int, left: int
 ) -> None:
@@ -344,6 +346,16 @@ def probed(spans: list[list[tuple[int, int]]]) -> Reads:
     """Return the reads of row groups of one row, each with a Bloom filter of a byte to ask first."""
     reads = Reads.of([], spans, [1] * len(spans))
     return replace(reads, probes=spans_of([(10**6 + n, 1) for n in range(len(spans))]))
+
+
+@pytest.mark.parametrize(("let_through", "filter_s"), [(0, 0.45 * 0.004), (1, 0.004)])
+def test_a_filter_that_lets_nothing_through_takes_less(let_through: int, filter_s: float) -> None:
+    """Ten filters of 10 ms each, and behind the last one its read, if there is one."""
+    device = Device(name="d", latency_s=0.01, bandwidth_bytes_per_s=1e12, channels=64)
+    reads = probed([[(n, 1)] * let_through for n in range(10)])
+    window = Window(slots=10, depth=10, threads=1)
+    told = simulate(device, reads, window=window, costs=replace(FREE, filter_s=0.004))
+    assert told.finished_s == pytest.approx(10 * (0.010 + filter_s) + 0.010 * let_through, rel=1e-6)
 
 
 def test_all_reads_that_a_filter_let_through_are_asked_for_before_its_worker_decodes() -> None:

@@ -51,7 +51,7 @@ IN_ORDER, SWAPPED = 3, 6
 reads jump. Traces of 4, 6, 8, 12, 16, 32 and 64 reads on one channel have 1.2, 3.1, 4, 8, 11, 26 and 51 jumps in the
 mean, where single runs of few reads go from none to all of them; here 1, 3, 4, 8, 11, 24 and 51. They come in the order
 of `answer_order`, and with several channels it decides how long and short reads lie beside each other."""
-IN_TURN = 8
+IN_TURN = 4
 """So few threads are woken in turn, and their reads are answered in file order."""
 STRIDE, CROWD = 0.618034, 32
 """By how much more of the most the next one is late, the whole left out: the golden section spreads them evenly. And in
@@ -102,7 +102,8 @@ class Costs:
     close_group_s: float = 0.0
     """The same, for each row group the footer describes."""
     filter_s: float = 0.1e-3
-    """From a Bloom filter's arrival to what is asked for next, a read that it lets through or the next filter."""
+    """From a Bloom filter's arrival to what is asked for next, a read that it lets through or the next filter; see
+    `RULED_OUT` for one that lets none through."""
     read_first_share: float = 0.7
     """How often a row group's only read is asked for before the next filter by who goes on at once, from 0 to 1: on a
     busy link, for a filter that waited for a read comes together with it, and the next read is sooner asked for."""
@@ -128,6 +129,9 @@ OWN_WAKE = 0.5
 WARM_S, COLD_S = 4e-3, 36e-3
 """What is read into memory that waited so long for it is decoded as quickly as ever up to the first, and from the
 second on as from memory that held nothing before: others have used the processor's caches."""
+RULED_OUT = 0.45
+"""The share of `Costs.filter_s` that a Bloom filter takes which lets no read through: in traces of three queries the
+next one was asked for after 38 to 44 us, where it took 89 to 100 us after one that did."""
 AWAKE = 0.15
 """A core sleeps the deeper the longer a wait is: not at all up to this share of `Costs.asleep_s`."""
 
@@ -396,13 +400,15 @@ def _scan(
         # it waits for a place in the window
         issue = later(issue, load(places, step % depth if ordered else front(place_order)))
         if has_probes and probes[step, 1] > 0:
-            free = load(workers, front(worker_order))
-            issue, decoding_s = later(issue, free), free.time_s - asked[step - 1, 0]
-            first, before = _before_filter(early, begins, step, decoding_s, costs), passed
+            free, before = load(workers, front(worker_order)), passed
+            first = _before_filter(early, begins, step, free.time_s - asked[step - 1, 0], costs)
+            issue = later(issue, free)
             passed, seeks = _pass_out(hands, passed, first, issue.time_s, seeks)
             if passed > before:  # it hands them out itself
                 issue = later(issue, load(gate, 0))
-            issue, seeks = _waited(device, issue, costs, costs.filter_s, probes[step], seeks)
+            issue, seeks = _waited(
+                device, issue, costs, _filter_s(early[step] - begins[step], costs), probes[step], seeks
+            )
             occupy(worker_order, workers, issue)
         put(asked, step, issue)
         put(there, step, later(load(there, step), issue))
@@ -470,6 +476,12 @@ def _before_filter(early: Ints, begins: Ints, step: int, decoding_s: float, cost
 
 
 @compiled
+def _filter_s(reads: int, costs: Any) -> float:
+    """Return what goes by from a Bloom filter's arrival that lets so many reads through to what is asked for next."""
+    return float(costs.filter_s * (1.0 if reads else RULED_OUT))
+
+
+@compiled
 def _at_once(ends: Ints, groups: int, slots: int) -> tuple[int, Ints]:
     """Return how many row groups are passed out before any is decoded, and the read that each answer to them is for.
 
@@ -485,7 +497,9 @@ def answer_order(count: int) -> Ints:
 
     One is late by up to half of `count` places, and in a crowd by more. Decoding goes in file order and waits for who
     is late: in traces of 10, 16, 32, 64 and 128 reads, on three devices and with one worker and two, for 1.2, 3, 7, 20
-    and 48 places in the mean, where single runs go from none to twice as many; here for 0.6, 2, 7, 19 and 50.
+    and 48 places in the mean, where single runs go from none to twice as many; here for 0.6, 2, 7, 19 and 50. In 24
+    traces each of 4, 5, 7 and 8 reads the one that is latest is so by 0.5, 1, 1.5 and 2 places in the median; here by
+    0, 1, 2 and 2.
     """
     reads = np.arange(count)
     return np.argsort(reads + count / 2 * (1 + count / CROWD) * (STRIDE * reads % 1.0))
