@@ -584,7 +584,8 @@ ENOUGH_BYTES = 5_000_000
 def _scans(case: Case) -> list[Case]:
     """Return the case's query on small files of its table, one read at a time, many in flight, and all at once.
 
-    Few and all at once come from memory, so that neither waits: they differ by the memory that they take alone.
+    The last file is one row group. Few and all at once come from memory, so that neither waits: they differ by the
+    memory that they take alone.
     """
     spare, cores = spare_threads(), this_machine().cores
     return [
@@ -659,7 +660,6 @@ def _scan_costs(trials: Sequence[Trial]) -> dict[str, float]:
     sharing = [t for t in trials if t.case.device == SHARED]
     awake = [t for t in trials if t.case.device != SHARED]
     whole = [t for t in awake if t.group_rows >= WHOLE]
-    one_by_one = [t for t in awake if t.case.engine.queue_depth == 1 and t.group_rows < WHOLE]
     at_once = [t for t in awake if t.case.engine.queue_depth == AT_ONCE]
     crowded = [t for t in awake if 1 < t.case.engine.queue_depth < AT_ONCE]
     in_flight = _by_rows(crowded, Trial.per_group_s)
@@ -667,6 +667,7 @@ def _scan_costs(trials: Sequence[Trial]) -> dict[str, float]:
     decoded = {large: in_flight[large], middle: in_flight[middle] * crowded[0].case.window.threads}
     if in_flight[middle] < HIDDEN * in_flight[small]:
         decoded = {}
+    one_by_one = [t for t in awake if t.case.engine.queue_depth == 1 and t.group_rows < WHOLE]
     cached = [t for t in one_by_one if t.group_bytes <= schedule.SMALL_BYTES]
     pauses = _by_rows(cached, Trial.pause_s)
     few = [t for t in crowded if t.group_rows == large]
