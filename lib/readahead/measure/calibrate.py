@@ -50,7 +50,7 @@ _DAMAGED = (OSError, ValueError, KeyError, TypeError, RecursionError)
 STRAYED = 0.10
 """How far a control run may lie from the usual."""
 MOST_TIMES = 2
-"""How often each run of a calibration is made at most, while the control run strays beside it."""
+"""How often a run of a calibration is made at most, if the control run strays beside it."""
 LATELY = 600
 """How many control runs are kept, one of each second."""
 CONTROL_CORES = 8
@@ -217,28 +217,29 @@ class Calibration(Generic[CostsT]):
     def run(self, turns: int = 0) -> CostsT:
         """Make the runs, keep the costs and return them. Raises `Cancelled`; what was kept before then stays.
 
-        A run beside which the control run strayed is made again, and those count that nobody slowed down. How far the
-        machine strayed beside half of the runs, and how they scatter, is kept with the costs. Inside `turns_add_up`
-        what was run before counts too.
+        A run beside which the control run strayed is made again, and those count that nobody slowed down; if it strays
+        beside that one too, no other is made again before one was undisturbed. How far the machine strayed beside half
+        of the runs, and how they scatter, is kept with the costs. Inside `turns_add_up` what was run before counts too.
         """
         cases, earlier = self.cases(), _EARLIER.get()
         made = _Made([[] for _ in cases], [])
         if earlier is not None:
             made = earlier.setdefault(self.name, made)
         runs = [*zip(cases, made.seen, strict=True)] * (turns or self.turns)
-        before_s = self.control()
+        before_s, helps = self.control(), True
         for number, (one, seen) in enumerate(runs):
             tell(number, len(runs), f"calibrating on this machine: {self.name}")
             offs = list[float]()
-            while len(offs) < MOST_TIMES and (not offs or offs[-1] > STRAYED):
+            while not offs or (helps and offs[-1] > STRAYED and len(offs) < MOST_TIMES):
                 with quietly():
                     seen.append(one())
                 after_s = self.control()
                 offs.append(max(strayed(before_s), strayed(after_s)))
                 before_s = after_s
+            helps = offs[-1] <= STRAYED
             made.offs.append(min(offs))
         tell(len(runs), len(runs), "done")
-        costs = self.read_off(_steadiest_turns(made.seen))
+        costs = _none_below_0(self.read_off(_steadiest_turns(made.seen)))
         self.keep(costs, float(np.median(made.offs or [0.0])), _scatter(made.seen))
         return costs
 
@@ -306,6 +307,12 @@ class Calibration(Generic[CostsT]):
     def _holds_for(self) -> dict[str, Any]:
         own = calibrated() if self.of_disk else None
         return {"machine": _machine(), "device": asdict(own) if own else None}
+
+
+def _none_below_0(costs: CostsT) -> CostsT:
+    """Return the costs, nothing for one that noise made negative: it is too small to be seen in these runs."""
+    seen = asdict(costs)  # type: ignore[call-overload]
+    return replace(costs, **{name: 0.0 for name, cost in seen.items() if cost < 0})  # type: ignore[type-var]
 
 
 def _sample(found: Any) -> Sample:
