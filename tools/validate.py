@@ -2,9 +2,9 @@
 
 All settings are measured in several passes, and the engine is calibrated in each: both then see the same minutes of a
 machine that is quicker in one than in the other. Of a setting's runs those count that took least of the processor, for
-nobody slowed them down; or all of them, where the machine is seldom quick. Control runs, the same sum on every core
-before and after, tell how steady it was.
-Errors are summed up for all settings, and for those that the device bounds.
+nobody slowed them down; or all of them, where the machine is seldom quick.
+Errors are summed up for all settings, and for those that the device bounds. Beside them is told how far the first pass
+lies from the others: a machine that is not the same in two minutes is no nearer to a model.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import random
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -89,6 +90,8 @@ class Row:
     """How far control runs beside it lay from the usual, in the median of its tries, as a share."""
     tries: int = PASSES
     """How often it was measured: in each pass, and again where the control run strayed."""
+    apart: float = 0.0
+    """How far the first pass lies from the others, the median of its runs from that of theirs, as a share."""
 
     @property
     def ratio(self) -> float:
@@ -179,17 +182,17 @@ EVERY_KNOB = EveryKnob(topic="every knob", title="Every knob", knobs=())
 
 def validated(asked: Experiment, *, seed: int, configs: int, repeats: int = RUNS) -> list[Row]:
     """Return one row a setting, the engine calibrated on this machine. Raises `Cancelled` when asked to stop."""
-    drawn, tries = _drawn(asked, seed, configs), [list[_Try]() for _ in range(configs)]
+    drawn, passes = _drawn(asked, seed, configs), [list[Sequence[_Try]]() for _ in range(configs)]
     with calibrate.turns_add_up():
-        every = list(zip(drawn, tries, strict=True))
+        every = list(zip(drawn, passes, strict=True))
         for number, (settings, made) in enumerate(every * PASSES):
             if number % math.ceil(configs / TURNS) == 0:
                 asked.calibrate(turns=1)
             tell(number, PASSES * configs, _described(asked, settings))
-            made += _tries(asked, settings, repeats)
+            made.append(_tries(asked, settings, repeats))
         asked.calibrate(turns=1)  # whether the machine is often quick then counts alike for both
     tell(1, 1, "done")
-    return [_row(asked, settings, made) for settings, made in zip(drawn, tries, strict=True)]
+    return [_row(asked, settings, made) for settings, made in every]
 
 
 def _drawn(asked: Experiment, seed: int, configs: int) -> list[Settings]:
@@ -225,8 +228,9 @@ def _tries(source: Experiment, settings: Settings, repeats: int) -> list[_Try]:
     return made
 
 
-def _row(source: Experiment, settings: Settings, made: Sequence[_Try]) -> Row:
+def _row(source: Experiment, settings: Settings, passes: Sequence[Sequence[_Try]]) -> Row:
     """Return one setting, measured: the median of the runs that count."""
+    made = list(chain(*passes))
     runs = sorted(run for one in made for run in zip(one.sample.cpu_s, one.sample.seconds, strict=True))
     cpu_s, seconds = zip(*runs, strict=True)
     count, sample = steady(cpu_s, quick=calibrate.often_quick()), made[-1].sample
@@ -258,7 +262,12 @@ def _row(source: Experiment, settings: Settings, made: Sequence[_Try]) -> Row:
         modeled_high_s=predicted.high,
         strayed=float(np.median([one.strayed for one in made])),
         tries=len(made),
+        apart=abs(_median_s(passes[0]) / _median_s([*chain(*passes[1:])]) - 1),
     )
+
+
+def _median_s(made: Sequence[_Try]) -> float:
+    return float(np.median([run_s for one in made for run_s in one.sample.seconds]))
 
 
 def device_bound(estimate: Estimate) -> bool:
@@ -272,9 +281,9 @@ def summary(rows: Sequence[Row]) -> dict[str, float | int | None]:
     return _levels([row.error for row in rows])
 
 
-def steadiness(rows: Sequence[Row]) -> dict[str, float | int | None]:
-    """Return the same of how far the control run strayed: what no model can better."""
-    return _levels([row.strayed for row in rows])
+def repeatability(rows: Sequence[Row]) -> dict[str, float | int | None]:
+    """Return the same of how far one pass lies from the others: no model is nearer to a machine than it is itself."""
+    return _levels([row.apart for row in rows])
 
 
 def _levels(errors: Sequence[float]) -> dict[str, float | int | None]:
@@ -294,7 +303,7 @@ def report(rows: Sequence[Row]) -> dict[str, Any]:
     return {
         "all": summary(rows),
         "device_bound": summary([row for row in rows if row.device_bound]),
-        "machine": steadiness(rows),
+        "one_pass": repeatability(rows),
         "repeated": sum(row.tries > PASSES for row in rows),
         "runs": sum(len(row.seconds) for row in rows),
         "steady": sum(row.steady for row in rows),
@@ -373,12 +382,12 @@ def _shown(row: Row) -> str:
 def table(found: Mapping[str, Mapping[str, Any]]) -> str:
     """Return the summaries of what was drawn from as one table, a line each.
 
-    Errors are medians, 90th percentiles and worst cases, in per cent; the control run's are from its own median.
+    Errors are medians, 90th percentiles and worst cases, in per cent; those of one pass are from the other passes.
     """
     lines = []
     for name, told in found.items():
         line: dict[str, Any] = {"": name}
-        for label, kind in (("all", "all"), ("device-bound", "device_bound"), ("control run", "machine")):
+        for label, kind in (("all", "all"), ("device-bound", "device_bound"), ("one pass", "one_pass")):
             levels = [told[kind][level] for level in LEVELS[1:]]
             line[f"{label} (n)"] = (
                 f"{' / '.join(f'{100 * error:.1f}' for error in levels)} ({told[kind]['n']})"

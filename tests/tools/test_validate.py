@@ -17,6 +17,7 @@ from readahead.chapters import CONTENTS, chapter
 from readahead.errors import Cancelled
 from readahead.measure import calibrate
 from readahead.measure.calibrate import Calibration
+from readahead.measure.sample import Sample
 from readahead.running import listening
 from tools import draws, validate
 from tools.validate import EVERY_KNOB, Row
@@ -59,11 +60,26 @@ def test_errors_are_fractions_of_what_was_measured() -> None:
 
 
 def test_a_machine_that_is_not_steady_is_told_apart_from_a_model_that_is_wrong() -> None:
-    rows = [replace(ROW, strayed=strayed) for strayed in (0.0, 0.01, 0.0, 0.4, 0.1)]
-    assert validate.report(rows)["machine"] == pytest.approx(
+    rows = [replace(ROW, apart=apart) for apart in (0.0, 0.01, 0.0, 0.4, 0.1)]
+    assert validate.report(rows)["one_pass"] == pytest.approx(
         {"n": 5, "median": 0.01, "p90": 0.28, "worst": 0.4}
     )
-    assert validate.steadiness([]) == {"n": 0, "median": None, "p90": None, "worst": None}
+    assert validate.repeatability([]) == {"n": 0, "median": None, "p90": None, "worst": None}
+
+
+def test_the_first_pass_is_held_to_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Three passes of three runs each, whose medians are 3, 2 and 2 s: 50 % apart."""
+    told = iter([(1.0, 3.0, 5.0), (2.0, 2.0, 9.0), (1.0, 2.0, 2.0)])
+
+    def measured(_: object, settings: object, *, repeats: int) -> Sample:
+        seconds = next(told)
+        return Sample(seconds=seconds, cpu_s=seconds, reads=(), bytes_read=0, where="")
+
+    monkeypatch.setattr(validate, "control_s", lambda: 1.0)
+    monkeypatch.setattr(type(EVERY_KNOB), "calibrate", lambda _, **__: None)
+    monkeypatch.setattr(type(EVERY_KNOB), "measure", measured)
+    [row] = validate.validated(EVERY_KNOB, seed=3, configs=1)
+    assert row.apart == pytest.approx(0.5) and len(row.seconds) == 9
 
 
 def test_the_command_writes_what_it_prints(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
