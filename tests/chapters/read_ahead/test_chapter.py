@@ -260,6 +260,18 @@ def test_without_read_ahead_every_read_is_told(stored: str, query: str) -> None:
         assert abs(sample.bytes_read - told.bytes_read) <= told.moved_bytes < 0.001 * told.bytes_read
 
 
+@pytest.mark.parametrize(("stored", "open_"), [(PARQUET, False), (NATIVE, True)])
+def test_the_band_reaches_as_far_as_the_clock_decides_how_many_reads_a_window_has(
+    stored: str, open_: bool
+) -> None:
+    """Of a native file's window the query needs one row group and may ask for all; a Parquet file's is asked for."""
+    limit = EXPERIMENT.settings(stored=stored, query=LIMIT, queue_depth=32, row_group_rows=8_192)
+    case, told = EXPERIMENT.case(limit), EXPERIMENT.predicted(limit)
+    case.build()
+    whole_s = case.whole_window(EXPERIMENT.costs(limit)).finished_s
+    assert bool(case.plan().more_reads) == open_ == (told.high > whole_s > 1.5 * told.median)
+
+
 @pytest.mark.parametrize("read_ahead", ["on", "off"])
 @pytest.mark.parametrize("stored", ["parquet", "native"])
 def test_the_profile_counts_what_the_trace_does_or_it_is_said(stored: str, read_ahead: str) -> None:

@@ -15,6 +15,7 @@ from readahead.experiments.table_experiment import TableExperiment, once
 from readahead.measure.calibrate import MEMORY, PROBE, Calibration, Trial, line, query, trial
 from readahead.measure.case import Case
 from readahead.measure.run import Query, Setting
+from readahead.measure.sample import Value
 from readahead.models.native import blocks_alone, native_reads
 from readahead.models.reads import Reads, RowGroup, Span
 from readahead.models.schedule import Costs, Timeline, Window, simulate
@@ -105,12 +106,15 @@ class AheadCase(Case):
         """
         if self.ahead == OFF:
             costs = replace(costs, read_s=0.0, dispatch_s=0.0)
-        reads = self.plan()
         if not self.limit:
-            return simulate(self.device, reads, window=self.window, costs=costs)
+            return simulate(self.device, self.plan(), window=self.window, costs=costs)
+        return _ended_early(self.whole_window(costs), self.window.slots, costs)
+
+    def whole_window(self, costs: Costs) -> Timeline:
+        """Return the schedule of a query for ten rows that reads its whole window, one vector of each row group."""
+        reads = self.plan()
         some = replace(reads, rows=np.minimum(reads.rows, VECTOR_ROWS))
-        told = simulate(self.device, some, window=self.window, costs=costs)
-        return _ended_early(told, self.window.slots, costs)
+        return simulate(self.device, some, window=self.window, costs=costs)
 
 
 def _ended_early(told: Timeline, slots: int, costs: Costs) -> Timeline:
@@ -172,6 +176,17 @@ class ReadAhead(TableExperiment):
             ahead=ahead,
             limit=settings["query"] == LIMIT,
         )
+
+    def predicted(self, settings: Settings) -> Value:
+        """Return the modeled time; where the engine's clock decides how many reads a window's are, up to all of them.
+
+        In traces of 32 reads at once, of 340 us each, 27 to 94 of a window's 94 are asked for before the query ends.
+        """
+        told, case = super().predicted(settings), self.case(settings)
+        if not (case.limit and case.plan().more_reads):
+            return told
+        more_s = case.whole_window(self.costs(settings)).finished_s - told.median
+        return replace(told, high=told.high + max(0.0, more_s))
 
     def own_costs(self, settings: Settings) -> Calibration[Costs] | None:
         """Return the calibration of two columns; or of DuckDB's own format, where no page has to be unpacked."""
