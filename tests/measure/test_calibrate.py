@@ -144,16 +144,8 @@ def test_a_run_beside_which_the_control_run_strayed_is_made_again_and_only_the_u
 def test_runs_are_not_made_again_while_that_does_not_help() -> None:
     runs = list[str]()
     toll(runs, controls=[1.0, 1.0, 1.3, 1.3, 1.3, 1.0, 1.0, 1.3, 1.0]).run()
-    assert runs == [
-        "a",
-        "b",
-        "b",
-        "a",
-        "b",
-        "a",
-        "b",
-        "b",
-    ]  # disturbed: both of `b`, the next two, and a `b` again
+    # disturbed: both of the first `b`, the two after them, and the first of the last `b`
+    assert runs == [*"abb", *"ab", *"abb"]
 
 
 @pytest.mark.usefixtures("_own_costs")
@@ -172,9 +164,8 @@ def test_of_each_run_the_turns_count_that_took_least_of_the_processor() -> None:
 def test_the_turns_of_calibrations_that_are_run_again_add_up_where_they_are_told_to() -> None:
     with calibrate.turns_add_up():
         assert [toll().run(1).row_s, toll().run(2).row_s] == pytest.approx([0.2, 0.6])
-        assert toll(controls=busy(1.5)).run().row_s == pytest.approx(
-            1.4
-        )  # three turns, and one run made again
+        # three turns, and one run made again
+        assert toll(controls=busy(1.5)).run().row_s == pytest.approx(1.4)
         assert 0 < toll().strayed < 0.5  # half of all the runs, not of the last
     assert toll().run(1).row_s == pytest.approx(0.2)
 

@@ -178,9 +178,9 @@ class ReadAhead(TableExperiment):
         )
 
     def predicted(self, settings: Settings) -> Value:
-        """Return the modeled time; where the engine's clock decides how many reads a window's are, up to all of them.
+        """Return the modeled time; its band reaches to a whole window's end if the engine's clock decides what is read.
 
-        In traces of 32 reads at once, of 340 us each, 27 to 94 of a window's 94 are asked for before the query ends.
+        In traces of 32 reads at once, of 340 µs each, 27 to 94 of a window's 94 are asked for before the query ends.
         """
         told, case = super().predicted(settings), self.case(settings)
         if not (case.limit and case.plan().more_reads):
