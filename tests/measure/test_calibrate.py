@@ -19,7 +19,7 @@ from readahead import devices
 from readahead.datasets.recipe import Recipe
 from readahead.errors import Cancelled
 from readahead.measure import calibrate
-from readahead.measure.calibrate import AT_ONCE, COLD, WARM, Calibration, Trial, engine, line
+from readahead.measure.calibrate import AT_ONCE, COLD, WARM, Calibration, Trial, engine, fitted, line
 from readahead.measure.case import Case
 from readahead.measure.run import EngineSettings
 from readahead.measure.sample import Sample
@@ -27,6 +27,9 @@ from readahead.models import schedule
 from readahead.models.schedule import Costs, waking
 from readahead.running import Event, listening
 from readahead.storage.trace import Read
+
+RUNS = [(1, 1e4), (1, 1e6), (20, 1e4), (20, 1e6)]
+"""Reads and rows of runs whose costs are fitted."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -613,6 +616,30 @@ def test_what_a_read_takes_of_a_shared_core_makes_the_model_as_long_as_the_scan(
     told_s = case.predict(replace(costs, shared_read_s=1.0)).finished_s
     most_s = calibrate._shared_read_s([of_processor(case, told_s)], costs)
     assert most_s == pytest.approx(calibrate.MOST_SHARED_S)
+
+
+def test_costs_are_fitted_to_all_runs_at_once_and_what_these_do_not_show_stays_as_usual() -> None:
+    usual = Costs(open_s=1e-3, read_s=1e-4, row_s=1e-8, plan_s=5e-4)
+
+    def told(costs: Costs) -> list[float]:
+        return [costs.open_s + reads * costs.read_s + rows * costs.row_s for reads, rows in RUNS]
+
+    true = replace(usual, open_s=1.5e-3, read_s=3e-4, row_s=4e-9)
+    found = fitted(usual, told, told(true))
+    shown = [getattr(found, name) for name in ("open_s", "read_s", "row_s")]
+    assert shown == pytest.approx([1.5e-3, 3e-4, 4e-9], rel=0.05)
+    hidden = {"open_s", "read_s", "row_s"}
+    assert {name: cost for name, cost in asdict(found).items() if name not in hidden} == pytest.approx(
+        {name: cost for name, cost in asdict(usual).items() if name not in hidden}
+    )
+
+
+def test_a_run_that_somebody_slowed_down_makes_no_cost_of_a_fit_nothing() -> None:
+    """Read off the difference of two runs, a read would take less than nothing."""
+    usual = Costs(open_s=1e-3, read_s=1e-4)
+    found = fitted(usual, lambda costs: [costs.open_s + n * costs.read_s for n in (1, 10)], [3e-3, 2.9e-3])
+    assert 0.2 * usual.read_s < found.read_s < usual.read_s
+    assert usual.open_s < found.open_s < 3e-3
 
 
 def test_a_line_goes_through_its_points() -> None:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import json
+import math
 import os
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -24,6 +25,7 @@ from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
 import psutil
+from numpy.typing import NDArray
 
 from readahead import paths, units
 from readahead.datasets.recipe import Recipe
@@ -820,6 +822,35 @@ def _waiting_costs(
     asleep_s = schedule.asleep_s(NAP.latency_s, napped_s / wake_s)
     fresh_byte_s = max(0.0, (slow_s - wake_s) / slow[0].group_bytes)
     return {"wake_s": wake_s, "asleep_s": asleep_s, "fresh_byte_s": fresh_byte_s}
+
+
+KNOWN, SCATTER = 3.0, 0.05
+"""Within such a factor costs are taken to be known before anything was run; and a run's seconds scatter so much."""
+
+
+def fitted(
+    usual: CostsT, told: Callable[[CostsT], Sequence[float]], seen_s: Sequence[float] | NDArray[np.float64]
+) -> CostsT:
+    """Return the costs with which a model tells the seconds that were seen, as nearly as it can.
+
+    `told` returns the model's seconds, of the same runs. Each cost is a factor on the usual one: the fit is that of
+    least squares, where the model is off by `SCATTER` or a cost by `KNOWN`, both on a log scale. So what these runs
+    hardly show stays as usual. Raises `ValueError` where a cost or a time is not above 0.
+    """
+    from scipy.optimize import least_squares
+
+    names = [field.name for field in fields(usual)]  # type: ignore[arg-type]
+
+    def costs(factors: Sequence[float]) -> CostsT:
+        each = zip(names, np.exp(factors), strict=True)
+        return replace(usual, **{name: getattr(usual, name) * float(factor) for name, factor in each})  # type: ignore[type-var]
+
+    def off(factors: Sequence[float]) -> NDArray[np.float64]:
+        runs = np.log(np.divide(told(costs(factors)), seen_s)) / math.log1p(SCATTER)
+        return np.append(runs, np.divide(factors, math.log(KNOWN)))
+
+    with paths.unchanged():
+        return costs(least_squares(off, np.zeros(len(names)), ftol=1e-4, max_nfev=20).x)
 
 
 def line(points: Sequence[tuple[float, float]]) -> tuple[float, float]:

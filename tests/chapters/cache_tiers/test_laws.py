@@ -29,18 +29,6 @@ def kept(asked: list[int], sizes: list[int], room: float, before: list[int]) -> 
     return hits / sum(sizes[item] for item in asked)
 
 
-def one_by_one(asked: list[int]) -> list[tuple[int]]:
-    """Return accesses to one item each."""
-    return [(item,) for item in asked]
-
-
-def test_what_is_asked_for_together_is_there_or_not_before_any_of_it_is_fetched() -> None:
-    together = laws.reuse_bytes([(0, 1), (2, 0, 1)], [10, 20, 40], [(0,), (1,)])
-    assert list(together) == [30, 20, np.inf, 30, 20]
-    in_turn = laws.reuse_bytes(one_by_one([0, 1, 2, 0, 1]), [10, 20, 40], [(0,), (1,)])
-    assert list(in_turn) == [30, 30, np.inf, 70, 70]
-
-
 @given(st.integers(2, 40), st.floats(0, 1.5), st.integers(1, 60), st.integers(1, 12))
 def test_one_pass_tells_the_hits_of_a_cache_of_any_size(
     items: int, skew: float, count: int, room: int
@@ -49,7 +37,7 @@ def test_one_pass_tells_the_hits_of_a_cache_of_any_size(
     sizes = [10] * items
     wanted = np.full(count, 10.0)
     for before in ([], asked):
-        reuse = laws.reuse_bytes(one_by_one(asked), sizes, one_by_one(before))
+        reuse = laws.reuse_bytes(asked, sizes, before)
         found = wanted[reuse <= 10 * room].sum() / wanted.sum()
         assert found == pytest.approx(kept(asked, sizes, 10 * room, before))
 
@@ -72,7 +60,7 @@ def test_uniform_access_hits_as_often_as_there_is_memory() -> None:
 @pytest.mark.parametrize("room", [6, 16, 48])
 def test_ches_law_is_within_a_point_of_a_long_replay(skew: float, room: int) -> None:
     asked = drawn(64, 20_000, skew)
-    reuse = laws.reuse_bytes(one_by_one(asked[2_000:]), [1] * 64, one_by_one(asked[:2_000]))
+    reuse = laws.reuse_bytes(asked[2_000:], [1] * 64, asked[:2_000])
     replayed = np.mean(reuse <= room)
     law = laws.che_hit_ratio(64, skew, room)
     assert law == pytest.approx(replayed, abs=0.01)
@@ -80,7 +68,7 @@ def test_ches_law_is_within_a_point_of_a_long_replay(skew: float, room: int) -> 
 
 def test_a_scan_that_comes_back_finds_nothing_until_it_fits() -> None:
     asked = list(range(20))
-    reuse = laws.reuse_bytes(one_by_one(asked), [1] * 20, one_by_one(asked))
+    reuse = laws.reuse_bytes(asked, [1] * 20, asked)
     assert [np.mean(reuse <= capacity) for capacity in (10, 19, 20)] == [0, 0, 1]
     assert [laws.cyclic_hit_ratio(capacity) for capacity in (0.5, 0.99, 1.0)] == [0, 0, 1]
     assert laws.cyclic_hit_ratio(1.1, taken=0.3) == pytest.approx(0.8)
@@ -95,7 +83,7 @@ def test_a_cache_drops_what_was_used_longest_ago() -> None:
 
 @given(st.lists(st.integers(0, 9), min_size=1, max_size=40), st.integers(1, 10), st.integers(1, 4))
 def test_a_replay_counts_the_hits_of_that_very_run(asked: list[int], room: int, run: int) -> None:
-    reuse = laws.reuse_bytes(one_by_one(asked), [1] * 10, one_by_one(asked * (run - 1)))
+    reuse = laws.reuse_bytes(asked, [1] * 10, asked * (run - 1))
     assert laws.replayed(asked, room, run) == pytest.approx(np.mean(reuse <= room))
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate
@@ -83,37 +82,7 @@ def drawn(items: int, count: int, skew: float) -> tuple[int, ...]:
 @functools.lru_cache(maxsize=256)
 def _reuse_bytes(asked: Sequence[int], sizes: Sequence[int], *, first: bool) -> laws.Array:
     """Return what else is used until each access, in the first run or after the same run."""
-    alone = [(item,) for item in asked]
-    return laws.reuse_bytes(alone, sizes, () if first else alone)
-
-
-@functools.lru_cache(maxsize=256)
-def _needed(
-    asked: Sequence[int], sizes: Sequence[int], block_bytes: int
-) -> tuple[list[range], NDArray[np.bool_]]:
-    """Return the cache blocks that each access needs in a remote file, and whether one is a neighbour's.
-
-    Neighbours in such a file share a `FILE_BLOCK`. It is in a block of the cache of that one which was asked for first,
-    so that whoever asks for the other one needs this block too. Seen in what is read of the spill file.
-    """
-    counts = [len(_parts(size, block_bytes)) for size in sizes]
-    ends, since = list(accumulate(counts)), {item: place for place, item in reversed(list(enumerate(asked)))}
-    needed = []
-    for item in asked:
-        before, behind = (since.get(other, math.inf) < since[item] for other in (item - 1, item + 1))
-        needed.append(range(ends[item] - counts[item] - before, ends[item] + behind))
-    return needed, np.array([len(blocks) > counts[item] for blocks, item in zip(needed, asked, strict=True)])
-
-
-@functools.lru_cache(maxsize=256)
-def _shared_reuse_bytes(
-    asked: Sequence[int], sizes: Sequence[int], block_bytes: int, *, first: bool
-) -> tuple[laws.Array, laws.Array]:
-    """Return what else is used until each block is that an access needs in a remote file, and the block's bytes."""
-    needed, _ = _needed(asked, sizes, block_bytes)
-    flat = [part for size in sizes for part in _parts(size, block_bytes)]
-    reuse = laws.reuse_bytes(needed, flat, () if first else needed)
-    return reuse, np.array(flat, float)[np.concatenate(needed)]
+    return laws.reuse_bytes(asked, sizes, () if first else asked)
 
 
 def _parts(size_bytes: int, block_bytes: int) -> list[int]:
@@ -148,62 +117,53 @@ _EMPTY = tuple(f"SET enable_external_file_cache = {word}" for word in ("false", 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CacheCosts:
-    """What DuckDB itself takes for a query of one row group, in seconds, as `_costs` reads it off."""
+    """What DuckDB itself takes for a query of one row group, and for a scan, in seconds; fitted by `CACHE`."""
 
     query_s: float = 1e-3
     """Parsing, planning and answering, with all of it in memory."""
-    group_s: float = 9e-6
+    group_s: float = 12e-6
     """Ruling out a row group of the file."""
-    row_s: float = 80e-9
+    row_s: float = 110e-9
     """Decoding a row of the wanted columns."""
-    purge_byte_s: float = 0.3e-9
+    purge_byte_s: float = 0.45e-9
     """What each byte takes more that a query frees (see `freed_bytes`) while the cache fills all of its memory: DuckDB
     2.0 gives freed memory back to the system where no room for it is left, and takes it again page by page
     (`BlockAllocator::TryFlushDeallocated`)."""
-    join_byte_s: float = 0.2e-9
-    """What a byte takes more of a row group that lies in several blocks of the cache: they are put together."""
-    join_purge_byte_s: float = 0.7e-9
-    """And what it takes beyond that while the cache fills all of its memory."""
     read_s: float = 800e-6
-    read_byte_s: float = 0.5e-9
+    read_byte_s: float = 1.5e-9
     """What a read adds to the device's own time: threads sleep and are woken, and each byte is copied twice."""
-    evict_s: float = 300e-6
-    evict_byte_s: float = 1e-9
-    """Making room for an item from the device by dropping others, and the same for each byte."""
-    spill_s: float = 300e-6
-    spill_byte_s: float = 0.7e-9
-    """Fetching a block from the spill file, and making room for it by writing others."""
-    write_s: float = 700e-6
-    write_byte_s: float = 2e-9
-    """Making room for an item from the device by writing others to the spill file."""
+    evict_byte_s: float = 1.2e-9
+    """Making room for a byte from the device by dropping others."""
+    spill_byte_s: float = 1e-9
+    """Fetching a byte from the spill file, and making room for it by writing others."""
+    write_byte_s: float = 3e-9
+    """Making room for a byte from the device by writing others to the spill file."""
     scan_s: float = 2.2e-3
     """What a scan takes besides its row groups."""
-    scan_group_s: float = 90e-6
+    scan_group_s: float = 100e-6
     """Decoding a row group from memory, in a scan."""
-    scan_row_s: float = 100e-9
+    scan_row_s: float = 95e-9
     """The same for each of its rows."""
-    scan_fetch_s: float = 50e-6
+    scan_fetch_s: float = 60e-6
     """What of a row group's time another thread takes meanwhile, where it may fetch ahead: half of it at most."""
-    scan_purge_row_s: float = 130e-9
+    scan_purge_row_s: float = 110e-9
     """What such a row takes more while the cache fills all of its memory; a scan uses most of its memory again."""
-    copy_byte_s: float = 0.8e-9
+    copy_byte_s: float = 0.7e-9
     """What a scan takes more for each byte that it puts into the cache."""
     copy_evict_byte_s: float = 1.5e-9
     """What it takes beyond that where others are dropped for it, and their memory is taken again."""
-    copy_ahead: float = 0.7
-    """The share of both that decoding loses to reads which copy meanwhile, where it may fetch ahead."""
-    recall_s: float = 0.4e-3
-    recall_byte_s: float = 1e-9
-    """What a scan takes for each block that comes back from the spill file, as it drives others out, and for a byte."""
-    dump_byte_s: float = 1.4e-9
-    """What it takes for each byte that it drives out to the spill file."""
-    recall_ahead_byte_s: float = 0.8e-9
-    recall_ahead_away_s: float = 0.04e-15
-    """What a scan takes for each byte that comes back from the spill file while others are decoded, and how much longer
-    for each byte that went out since: the processor's caches have less of it. Driving another block out is half of what
-    a block and its bytes take. Decoding then uses the same memory again, and none goes back to the system."""
+    lost_read_s: float = 0.13e-3
+    """What decoding loses to each read that another thread makes meanwhile, where a scan may fetch ahead; and half of
+    what is copied: see `LOST_COPYING`."""
+    recall_byte_s: float = 1.6e-9
+    """What a scan takes for each byte that comes back from the spill file, as it drives others out."""
+    dump_byte_s: float = 1.7e-9
+    """What it takes for each byte that it drives out to the spill file; where it may fetch ahead, half of
+    `recall_byte_s` at most."""
 
 
+LOST_COPYING = 0.5
+"""The share of copying that decoding loses where another thread copies meanwhile: both use one memory."""
 _OF_A_SCAN = ("plan_s", "open_s", "open_group_s", "close_s", "group_s", "first_row_s", "fresh_byte_s")
 """Prices of a scan without a cache that `CacheCosts` has of its own."""
 
@@ -214,7 +174,7 @@ class Access(NamedTuple):
     own_s: float
     memory_s: float
     disk_s: float
-    """From the spill folder, which has to be asked for blocks of its neighbours too: see `CachedCase.recalled`."""
+    """From the spill folder."""
     device_s: Mapping[str, float]
     """From the device, by terms."""
 
@@ -289,29 +249,6 @@ class CachedCase(Case):
         return memory, spilled, 1.0 - memory - spilled
 
     @property
-    def recalled(self) -> tuple[float, float]:
-        """Return how many blocks come back from the spill folder, and their bytes."""
-        trace = self.trace
-        if not self.spills or trace.skew is None:
-            return 0.0, 0.0
-        reuse, sizes = _shared_reuse_bytes(trace.asked, trace.sizes, self.block_bytes, first=self.run == 1)
-        back = np.isfinite(reuse) & (reuse > trace.capacity_bytes)
-        return float(back.sum()), float(sizes[back].sum())
-
-    def recall_s(self) -> float:
-        """Return the seconds in which these blocks come back."""
-        blocks, back_bytes = self.recalled
-        return blocks * self.cache_costs.spill_s + back_bytes * self.cache_costs.spill_byte_s
-
-    def join_s(self, join_byte_s: float, join_purge_byte_s: float) -> float:
-        """Return the seconds a query in which the blocks of its row group are put together, if it lies in several."""
-        trace = self.trace
-        joined = trace.wanted > self.block_bytes
-        if self.remote:
-            joined |= _needed(trace.asked, trace.sizes, self.block_bytes)[1]
-        return float(np.mean(joined * trace.wanted)) * (join_byte_s + self.purging * join_purge_byte_s)
-
-    @property
     def shared(self) -> int:
         """Return how often the end of a row group that is in the spill folder comes from the device nevertheless.
 
@@ -364,17 +301,15 @@ class CachedCase(Case):
         latency_s, transfer_s = laws.fetch_s(self.device, size, self.block_bytes, self.window.slots)
         read_s, write_s = blocks * costs.read_s + size * costs.read_byte_s, 0.0
         if self.spills:
-            write_s = self.evicting * (costs.write_s + size * costs.write_byte_s)
+            write_s = self.evicting * size * costs.write_byte_s
         else:
-            read_s += self.evicting * (costs.evict_s + size * costs.evict_byte_s)
-        join_s = self.join_s(costs.join_byte_s, costs.join_purge_byte_s)
-        memory_s = join_s + freed_bytes(rows) * costs.purge_byte_s * self.purging
-        spilled = self.shares()[1] * len(trace.asked)
+            read_s += self.evicting * size * costs.evict_byte_s
+        memory_s = freed_bytes(rows) * costs.purge_byte_s * self.purging
         return Access(
             own_s=costs.query_s + groups * costs.group_s + rows * costs.row_s,
             memory_s=memory_s,
-            disk_s=memory_s + (self.recall_s() / spilled if spilled else 0.0),
-            device_s={"cpu": join_s + read_s, "disk": write_s, "latency": latency_s, "transfer": transfer_s},
+            disk_s=memory_s + size * costs.spill_byte_s,
+            device_s={"cpu": read_s, "disk": write_s, "latency": latency_s, "transfer": transfer_s},
         )
 
     def _queries(self) -> Mapping[str, float]:
@@ -383,7 +318,7 @@ class CachedCase(Case):
         (memory, spilled, missed), count = self.shares(), len(self.trace.asked)
         terms_s = {name: count * missed * took_s for name, took_s in access.device_s.items()}
         terms_s["cpu"] += count * (access.own_s + (memory + spilled) * access.memory_s)
-        terms_s["disk"] += self.recall_s()
+        terms_s["disk"] += count * spilled * (access.disk_s - access.memory_s)
         return self._with_shared(terms_s)
 
     def _with_shared(self, terms_s: dict[str, float]) -> Mapping[str, float]:
@@ -408,15 +343,11 @@ class CachedCase(Case):
         """
         trace, kept = self.trace, self.cache_costs
         memory, spilled, missed = self.shares()
-        total, blocks = sum(trace.sizes), sum(len(_parts(size, self.block_bytes)) for size in trace.sizes)
         dumped = missed * self.evicting * self.spills
-        back_s, dump_s = blocks * kept.recall_s + total * kept.recall_byte_s, total * kept.dump_byte_s
+        back_s, dump_s = (sum(trace.sizes) * byte_s for byte_s in (kept.recall_byte_s, kept.dump_byte_s))
         purged_s = from_folder_s = self._decoding_s(kept.scan_purge_row_s * self.purging)
         if self.window.slots > 1:
-            byte_s = kept.recall_ahead_byte_s + self.away_bytes * kept.recall_ahead_away_s
-            back_s = blocks * kept.recall_s + total * byte_s
-            dump_s = min(dump_s, back_s / 2)
-            from_folder_s = self._decoding_s()
+            dump_s, from_folder_s = min(dump_s, back_s / 2), self._decoding_s()
         terms_s = {
             "cpu": kept.scan_s + memory * purged_s + spilled * from_folder_s,
             "disk": spilled * back_s + dumped * dump_s,
@@ -448,8 +379,9 @@ class CachedCase(Case):
             starts = range(end - size, end, self.block_bytes)
             spans.append(list(zip(starts, _parts(size, self.block_bytes), strict=True)))
         copy_byte_s = kept.copy_byte_s + self.evicting * kept.copy_evict_byte_s
-        lost_byte_s = kept.copy_ahead * copy_byte_s if slots > 1 else 0.0
-        own_s = self._decoding_s() + lost_byte_s * sum(trace.sizes)
+        own_s = self._decoding_s()
+        if slots > 1:
+            own_s += sum(map(len, spans)) * kept.lost_read_s + sum(trace.sizes) * LOST_COPYING * copy_byte_s
         per_read = replace(
             costs,
             **dict.fromkeys(_OF_A_SCAN, 0.0),

@@ -106,22 +106,19 @@ def replayed(asked: Sequence[int], room: float, run: int = 1) -> float:
     return sum(hit for _, hit, _ in steps) / len(asked)
 
 
-def reuse_bytes(
-    asked: Sequence[Sequence[int]], sizes: Sequence[int], before: Sequence[Sequence[int]] = ()
-) -> Array:
-    """Return, for each item of each access, the bytes of all different items used since, its own included.
+def reuse_bytes(asked: Sequence[int], sizes: Sequence[int], before: Sequence[int] = ()) -> Array:
+    """Return, for each access, the bytes of all different items used since the last one to its item, its own included.
 
-    An LRU cache with at least so much room has it: one pass gives the hits at every size. What is asked for together is
-    there or not before any of it is fetched. `before` was asked for earlier; infinite for a first time.
+    An LRU cache with at least so much room has it: one pass gives the hits at every size. `before` was asked for
+    earlier; infinite for a first time.
     """
     stack: list[int] = []  # the item used last comes first
     found: list[float] = []
-    for number, items in enumerate([*before, *asked]):
-        depths = [stack.index(item) + 1 if item in stack else 0 for item in items]
-        if number >= len(before):
-            found += [sum(sizes[above] for above in stack[:depth]) if depth else math.inf for depth in depths]
-        stack = [*reversed(items), *(item for item in stack if item not in items)]
-    return np.array(found, float)
+    for item in [*before, *asked]:
+        depth = stack.index(item) + 1 if item in stack else 0
+        found.append(sum(sizes[above] for above in stack[:depth]) if depth else math.inf)
+        stack = [item, *(other for other in stack if other != item)]
+    return np.array(found[len(before) :], float)
 
 
 # -- what the tiers take ---------------------------------------------------------------------------------
