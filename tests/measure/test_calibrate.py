@@ -335,6 +335,7 @@ def test_the_engine_s_costs_are_positive_and_this_disk_is_calibrated_apart() -> 
         "copy_byte_s",
         "first_row_s",
         "fresh_byte_s",
+        "lost_read_s",
         "shared_read_s",
         "wake_s",
     }
@@ -501,7 +502,6 @@ def test_the_costs_of_a_query_are_those_of_its_own_columns(
     small_s = schedule.decode_s(2_048, **prices)  # handing out is hidden where decoding takes longer
     assert TAKES["dispatch_s"] <= found.pop("dispatch_s") <= small_s * (1 + 1e-9)
     assert found.pop("copy_byte_s") == pytest.approx(copy_byte_s, rel=0.15, abs=1e-13)
-    assert found.pop("shared_read_s") == 0.0  # that engine's workers do not wait for each other
     large = Trial(case=cases[-1], sample=timed(cases[-1]).sample).large_bytes > schedule.SMALL_BYTES
     assert large == (columns == ())
     assert found.pop("large_byte_s") == pytest.approx(TAKES["large_byte_s"] if large else 0.0, rel=off)
@@ -603,19 +603,20 @@ def test_a_long_wait_shows_waking_and_what_bytes_that_waited_take_more_and_copyi
     assert schedule.waking(calibrate.NAP.latency_s, asleep_s) == pytest.approx(share)
 
 
-@pytest.mark.parametrize("read_s", [0.0, 0.05e-3, 0.4e-3])
-def test_what_a_read_takes_of_a_shared_core_makes_the_model_as_long_as_the_scan(read_s: float) -> None:
-    (case,) = (one for one in calibrate._engine_cases("comments") if one.device == calibrate.SHARED)
-    cores, costs = int(case.window.cores), Costs(row_s=90e-9)  # decoding is what is waited for
-    for workers in (cores, 2 * cores):
-        some = replace(case, engine=replace(case.engine, threads=workers))
-        seen_s = some.predict(replace(costs, shared_read_s=read_s)).finished_s
-        assert calibrate._shared_read_s([of_processor(some, seen_s)], costs) == pytest.approx(
-            read_s, abs=1e-8
-        )
-    told_s = case.predict(replace(costs, shared_read_s=1.0)).finished_s
-    most_s = calibrate._shared_read_s([of_processor(case, told_s)], costs)
-    assert most_s == pytest.approx(calibrate.MOST_SHARED_S)
+@pytest.mark.parametrize("lost_s", [0.0, 0.02e-3, 0.2e-3])
+@pytest.mark.parametrize("shared_s", [0.0, 0.05e-3, 0.4e-3])
+def test_what_workers_lose_to_a_read_makes_the_model_as_long_as_the_scans(
+    lost_s: float, shared_s: float
+) -> None:
+    costs = Costs(row_s=90e-9)  # decoding is what is waited for
+    lost = {"lost_read_s": lost_s, "shared_read_s": shared_s}
+    for most in (False, True):
+        told = replace(costs, **(dict.fromkeys(lost, 1.0) if most else lost))
+        cases = calibrate._scans(calibrate._engine_cases("comments")[0])
+        trials = [of_processor(case, case.predict(told).finished_s) for case in cases]
+        found = calibrate._losing(replace(costs, lost_read_s=1e-4, shared_read_s=1e-4), trials)
+        expected = dict.fromkeys(lost, calibrate.MOST_LOST_S) if most else lost
+        assert {name: getattr(found, name) for name in lost} == pytest.approx(expected, abs=1e-8)
 
 
 def test_costs_are_fitted_to_all_runs_at_once_and_what_these_do_not_show_stays_as_usual() -> None:

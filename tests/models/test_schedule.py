@@ -30,7 +30,7 @@ from tools.bench.models import scan_in_simpy
 
 FREE = Costs(
     plan_s=0, plan_key_s=0, open_s=0, open_group_s=0, open_key_s=0, read_s=0, dispatch_s=0, skip_group_s=0,
-    prune_key_s=0, group_s=0, row_s=0, close_s=0, filter_s=0, read_first_share=0,
+    prune_key_s=0, group_s=0, row_s=0, close_s=0, filter_s=0, read_first_share=0, lost_read_s=0,
 )  # fmt: skip
 FLASH = Device(name="flash", latency_s=0.001, bandwidth_bytes_per_s=1e15, channels=4)
 
@@ -240,6 +240,33 @@ def test_a_worker_on_every_core_shares_it_with_whoever_reads(
             costs=replace(FREE, group_s=0.003, shared_read_s=shared_s),
         ).finished_s
         for shared_s in (0.0, 0.0002)
+    ]
+    assert took_s[1] - took_s[0] == pytest.approx(more_s, abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("workers", "depth", "own", "group_s", "more_s"),
+    [
+        (1, 8, False, 0.003, 7 * 0.0006),  # before the first row group it has waited
+        (2, 8, False, 0.003, 3 * 0.0006),
+        (1, 1, False, 0.003, 0.0),  # nobody reads while it decodes
+        (1, 8, True, 0.003, 0.0),
+    ],
+)
+def test_who_decodes_without_a_pause_loses_a_little_to_each_read(
+    workers: int, depth: int, own: bool, group_s: float, more_s: float
+) -> None:
+    """Eight row groups of three reads each, of which each takes 1 ms of the device; a core is spare."""
+    reads = Reads.of([], [[(9 * at, 9)] * 3 for at in range(8)], [1] * 8)
+    window = Window(slots=3 * depth, depth=depth, threads=workers, cores=4, own_reads=own)
+    took_s = [
+        simulate(
+            FLASH.but(channels=64),
+            reads,
+            window=window,
+            costs=replace(FREE, group_s=group_s, lost_read_s=lost_s),
+        ).finished_s
+        for lost_s in (0.0, 0.0002)
     ]
     assert took_s[1] - took_s[0] == pytest.approx(more_s, abs=1e-12)
 

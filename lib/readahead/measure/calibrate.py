@@ -421,7 +421,9 @@ def query(case: Case, name: str, typical: Callable[[], Costs]) -> Calibration[Co
     """Return the calibration of one query on its table: its columns and its operators have costs of their own."""
 
     def read_off(trials: list[Trial]) -> Costs:
-        return replace(engine(case.recipe.table).costs(), **_reading_alike(_scan_costs(trials)))
+        return _losing(
+            replace(engine(case.recipe.table).costs(), **_reading_alike(_scan_costs(trials))), trials
+        )
 
     return Calibration(
         name=f"{case.recipe.table}-{name}",
@@ -544,6 +546,7 @@ def _warm_costs(table: str, trials: Sequence[Trial]) -> Costs:
         large_byte_s=0.0,
         copy_byte_s=0.0,
         shared_read_s=0.0,  # whoever decodes reads it
+        lost_read_s=0.0,
     )
 
 
@@ -646,7 +649,7 @@ def _engine_costs(trials: Sequence[Trial]) -> Costs:
     naps, sleeps, slow = ([t for t in scans if t.case.device == device] for device in (NAP, SLEEP, SLOW))
     costs = _scan_costs([t for t in scans if t.case.device not in {NAP, SLEEP, SLOW}])
     if not lookups:
-        return replace(engine(KEYED).costs(), **_reading_alike(costs))
+        return _losing(replace(engine(KEYED).costs(), **_reading_alike(costs)), scans)
     plan_s, plan_key_s = line([(float(t.case.keys), t.sample.reads[0].submitted_s) for t in trials])
     _, open_key_s = line([(float(t.case.keys), t.opening_s()) for t in lookups])
     few_keys, keys = sorted({t.case.keys for t in lookups})
@@ -661,12 +664,12 @@ def _engine_costs(trials: Sequence[Trial]) -> Costs:
         "prune_key_s": prune_key_s,
         "skip_group_s": max(1e-9, passed_s - few_keys * prune_key_s),
     }
-    return Costs(**{**costs, **keyed, "plan_s": plan_s, **_waiting_costs(naps, sleeps, slow, costs)})
+    waiting = _waiting_costs(naps, sleeps, slow, costs)
+    return _losing(Costs(**{**costs, **keyed, "plan_s": plan_s, **waiting}), scans)
 
 
 def _scan_costs(trials: Sequence[Trial]) -> dict[str, float]:
     """Return, by name, the costs that scans show: the pause after a row group grows with its rows, and so on."""
-    sharing = [t for t in trials if t.case.device == SHARED]
     awake = [t for t in trials if t.case.device != SHARED]
     whole = [t for t in awake if t.group_rows >= WHOLE]
     at_once = [t for t in awake if t.case.engine.queue_depth == AT_ONCE]
@@ -689,7 +692,7 @@ def _scan_costs(trials: Sequence[Trial]) -> dict[str, float]:
     open_s, open_group_s = line([(float(t.case.recipe.row_groups), t.opening_s()) for t in awake])
     decode_s = Costs(**prices).decode_s
     close_s = [t.closing_s() - decode_s(t.last_rows) - copy_byte_s * t.last_read_bytes for t in cached]
-    costs = {
+    return {
         "plan_s": float(np.median([t.sample.reads[0].submitted_s for t in trials])),
         "open_s": open_s,
         "open_group_s": open_group_s,
@@ -701,7 +704,6 @@ def _scan_costs(trials: Sequence[Trial]) -> dict[str, float]:
         "fresh_byte_s": _fresh_byte_s(at_once, few, large_byte_s),
         "large_byte_s": large_byte_s,
     }
-    return {**costs, "shared_read_s": _shared_read_s(sharing, Costs(**costs))}
 
 
 def _by_rows(trials: Sequence[Trial], seen: Callable[[Trial], float]) -> dict[int, float]:
@@ -769,22 +771,28 @@ def _fresh_byte_s(at_once: Sequence[Trial], few: Sequence[Trial], large_byte_s: 
     return max(0.0, (at_once_s - few_s + large_byte_s * few[0].large_bytes) / fresh)
 
 
-MOST_SHARED_S = 2e-3
-"""A read takes no longer of a worker, on any machine."""
+MOST_LOST_S = 2e-3
+"""A worker loses no more than this to a read, on any machine."""
 
 
-def _shared_read_s(sharing: Sequence[Trial], costs: Costs) -> float:
-    """Return how long a read takes of a worker where every core has one and none is idle.
+def _losing(costs: Costs, trials: Sequence[Trial]) -> Costs:
+    """Return the costs with what workers lose to each read: where a core is spare, and where every core has a worker.
 
-    It is as long as makes the model of such scans as long as they are.
+    Each is as long as makes the model of such scans, with many reads in flight, as long as these are.
     """
-    case, seen_s = sharing[0].case, float(np.median([t.sample.median_s for t in sharing]))
-    low_s, high_s = 0.0, MOST_SHARED_S
-    for _ in range(20):
-        middle_s = (low_s + high_s) / 2
-        told_s = case.predict(replace(costs, shared_read_s=middle_s)).finished_s
-        low_s, high_s = (middle_s, high_s) if told_s < seen_s else (low_s, middle_s)
-    return low_s
+    crowded = [t for t in trials if 2 < t.case.engine.queue_depth < AT_ONCE]
+    for name, shared in (("lost_read_s", False), ("shared_read_s", True)):
+        some = [t for t in crowded if (t.case.device == SHARED) == shared]
+        cases = {t.group_rows: t.case for t in some}.values()
+        seen_s = sum(_by_rows(some, lambda t: t.sample.median_s).values())
+        low_s, high_s = 0.0, MOST_LOST_S
+        for _ in range(20):
+            middle_s = (low_s + high_s) / 2
+            told = replace(costs, **{name: middle_s})
+            told_s = sum(case.predict(told).finished_s for case in cases)
+            low_s, high_s = (middle_s, high_s) if told_s < seen_s else (low_s, middle_s)
+        costs = replace(costs, **{name: low_s})
+    return costs
 
 
 def _reading_alike(costs: dict[str, float]) -> dict[str, float]:

@@ -112,6 +112,8 @@ class Costs:
     shared_read_s: float = 0.13e-3
     """What a read takes, besides copying, of the worker that decodes it where every core has a worker and none is idle:
     whoever reads then has no core of his own."""
+    lost_read_s: float = 0.03e-3
+    """What a worker that decodes without a pause loses to each read that is made beside it, where a core is spare."""
 
     def decode_s(self, rows: float) -> float:
         """Return the seconds in which a row group of so many rows is decoded."""
@@ -367,7 +369,7 @@ def _scan(
     has_late, has_probes = len(late) > 0, len(probes) > 0
     ordered = has_late or has_probes  # places are left in file order
     work_s = _work_s(counts, rows, costs, keys)
-    shared_s = sharing * (costs.shared_read_s * counts + costs.copy_byte_s * sizes)
+    lost_s = _lost_s(counts, sizes, costs, sharing, int(own or depth == 1))
     fresh, there, begins = fresh_bytes(sizes, depth), _rows(len(rows), issue), ends - counts
     workers, worker_order = _rows(threads, issue), queue_of(threads)
     places, place_order = _rows(depth, issue), queue_of(depth)
@@ -389,7 +391,7 @@ def _scan(
                 break  # its worker would ask for late reads only when others, not yet passed out, have been asked for
             done, seeks = _read_late(device, done, costs, spans, (early[group], ends[group]), reads_s, seeks)
             work_s[group] += _uncached_s(costs, sizes[group], fresh[group], begins[group], reads_s)
-            done = spend(done, cpu_s=work_s[group] + max(0.0, shared_s[group] - waited_s))
+            done = spend(done, cpu_s=work_s[group] + max(0.0, lost_s[group] - waited_s))
             groups_s[group, 0], groups_s[group, 1] = begun.time_s, done.time_s
             occupy(worker_order, workers, done)
             put(places, group % depth if ordered else front(place_order), done)
@@ -515,6 +517,13 @@ def _uncached_s(costs: Any, size: int, fresh: float, first: int, reads_s: Floats
         return 0.0
     fresh_s = costs.fresh_byte_s * max(fresh, size * cold(reads_s[first, 1] - reads_s[first, 0]))
     return float(max(fresh_s, costs.large_byte_s * large_bytes(size)))
+
+
+@compiled
+def _lost_s(counts: Ints, sizes: Ints, costs: Any, sharing: float, alone: int) -> Floats:
+    """Return what a worker that decodes each row group without a pause loses to its reads; nothing if it is alone."""
+    read_s = sharing * costs.shared_read_s if sharing or alone else costs.lost_read_s
+    return np.asarray(counts * read_s + sizes * (sharing * costs.copy_byte_s))
 
 
 @compiled
