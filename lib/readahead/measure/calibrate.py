@@ -858,7 +858,7 @@ def fitted(
         return np.append(runs, np.divide(factors, math.log(KNOWN)))
 
     with paths.unchanged():
-        return costs(least_squares(off, np.zeros(len(names)), ftol=1e-4, max_nfev=20).x)
+        return costs(least_squares(off, np.zeros(len(names)), ftol=1e-3, max_nfev=20).x)
 
 
 def line(points: Sequence[tuple[float, float]]) -> tuple[float, float]:

@@ -28,23 +28,22 @@ SPILLS: dict[str, Any] = {"memory": 0.5, "spills": True}
 QUERIES: tuple[dict[str, Any], ...] = (
     *({"rows": rows, "memory": AMPLE, "groups": 8} for rows in (2_048, 4_096, 8_192)),
     {"rows": 8_192, "memory": FULL, "groups": 8},
-    *({"rows": rows, **FIRST, "groups": 8} for rows in (2_048, 8_192)),
-    *({"rows": rows, "memory": 0.5, "groups": 6} for rows in (4_096, 8_192)),
-    {"rows": 8_192, **SPILLS, "groups": 8}, {"rows": 8_192, **SPILLS, "groups": 8, "run": 1},
+    *({"rows": rows, **FIRST, "groups": 6} for rows in (2_048, 8_192)),
+    {"rows": 8_192, "memory": 0.5, "groups": 6},
+    {"rows": 8_192, **SPILLS, "groups": 6}, {"rows": 8_192, **SPILLS, "groups": 6, "run": 1},
 )  # fmt: skip
-"""Queries of one row group each: from memory, of three sizes; from full memory; first fetched, and fetched again, of
-two sizes; from a spill folder; and first fetched while that is written to."""
+"""Queries of one row group each: from memory, of three sizes; from full memory; first fetched, of two sizes, and
+fetched again; from a spill folder; and first fetched while that is written to."""
 SCANS: tuple[dict[str, Any], ...] = (
     {"rows": 2_048, "memory": AMPLE}, {"rows": 8_192, "memory": AMPLE}, {"rows": 2_048, "memory": AMPLE, "depth": 4},
-    {"rows": 8_192, "memory": AMPLE, "groups": 1}, {"rows": 8_192, "memory": FULL, "groups": 16},
-    {"rows": 8_192, **FIRST, "groups": 16}, {"rows": 8_192, "memory": 0.5, "groups": 16},
-    {"rows": 2_048, "memory": 0.5, "groups": 64, "depth": 4}, {"rows": 8_192, "memory": 0.5, "depth": 4},
-    {"rows": 8_192, **SPILLS, "groups": 16}, {"rows": 8_192, **SPILLS, "depth": 4},
-    {"rows": 8_192, **SPILLS, "groups": 16, "run": 1},
+    {"rows": 8_192, "memory": AMPLE, "groups": 1}, {"rows": 8_192, "memory": FULL, "groups": 12},
+    {"rows": 8_192, **FIRST, "groups": 12}, {"rows": 8_192, "memory": 0.5, "groups": 12},
+    {"rows": 2_048, "memory": 0.5, "groups": 48, "depth": 4}, {"rows": 8_192, "memory": 0.5, "depth": 4},
+    {"rows": 8_192, **SPILLS, "groups": 12}, {"rows": 8_192, **SPILLS, "groups": 12, "run": 1},
 )  # fmt: skip
 """Scans from memory, of short and of long row groups, of short ones read ahead, and of one alone; from full memory;
-fetched into free memory, and again; read ahead, of short and of long ones; from a spill folder, read ahead too; and
-fetched while that is written to."""
+fetched into free memory, and again; read ahead, of short and of long ones; from a spill folder; and fetched while
+that is written to."""
 MOST_GROUPS = 128
 """Row groups that are asked for, at most: the rest of a larger table is never touched."""
 PROBE = Device(name="probe", latency_s=0.002, bandwidth_bytes_per_s=1e12, channels=64)
