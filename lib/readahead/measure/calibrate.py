@@ -861,6 +861,16 @@ def fitted(
         return costs(least_squares(off, np.zeros(len(names)), ftol=1e-3, max_nfev=20).x)
 
 
+def middle_s(took_s: Sequence[Sequence[float]] | NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return, of each run, the mean of its seconds over all turns but a tenth at either end; `took_s` has a row a turn.
+
+    A core that somebody else slows down half of the time has two paces, and a median is now the one and now the other.
+    """
+    turns = np.sort(took_s, axis=0)
+    ends = len(turns) // 10
+    return np.asarray(turns[ends : len(turns) - ends].mean(axis=0))
+
+
 def line(points: Sequence[tuple[float, float]]) -> tuple[float, float]:
     """Fit y = a + b x, both in seconds and neither below 0, through the medians of points with equal x.
 

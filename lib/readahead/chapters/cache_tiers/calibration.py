@@ -84,11 +84,11 @@ def cells() -> list[CachedCase]:
 def _costs(seen: Sequence[Sample]) -> CacheCosts:
     """Return the costs with which the model tells the cells, as far as it can."""
     cases, reading = cells(), READING.costs()
-    seconds = np.median(np.reshape([sample.median_s for sample in seen], (-1, len(cases))), axis=0)
+    turns = np.reshape([sample.median_s for sample in seen], (-1, len(cases)))
     return calibrate.fitted(
         CacheCosts(),
         lambda costs: [replace(case, cache_costs=costs).estimate(reading).seconds for case in cases],
-        seconds,
+        calibrate.middle_s(turns),
     )
 
 
