@@ -637,9 +637,9 @@ def test_costs_are_fitted_to_all_runs_at_once_and_what_these_do_not_show_stays_a
 
 def test_of_two_paces_the_middle_is_between_and_what_stalled_once_does_not_count() -> None:
     paces = [[1.0, 2.0], [1.6, 3.2]] * 5
-    assert calibrate.middle_s(paces) == pytest.approx([1.3, 2.6])
-    assert calibrate.middle_s([*paces[:9], [50.0, 3.2]]) == pytest.approx([1.3, 2.6], rel=0.05)
-    assert calibrate.middle_s([[1.0, 7.0]]) == pytest.approx([1.0, 7.0])
+    assert calibrate.trimmed_mean(paces) == pytest.approx([1.3, 2.6])
+    assert calibrate.trimmed_mean([*paces[:9], [50.0, 3.2]]) == pytest.approx([1.3, 2.6], rel=0.05)
+    assert calibrate.trimmed_mean([[1.0, 7.0]]) == pytest.approx([1.0, 7.0])
 
 
 def test_a_run_that_somebody_slowed_down_makes_no_cost_of_a_fit_nothing() -> None:

@@ -1,9 +1,10 @@
 """What DuckDB itself takes on this machine, read off a few short runs and kept.
 
 A `Calibration` is data: the runs to make, and how the costs are read off them. The engine's runs on emulated devices
-show what it takes to plan, to open a file, to issue a read, to decode a row. Each cost is read off the runs that show
-it, not fitted all at once: one read at a time shows the pause between an arrival and the next request, which grows
-with the rows to decode; many in flight show the slowest step that all reads pass.
+show what it takes to plan, to open a file, to issue a read, to decode a row. Each of these costs is read off the runs
+that show it: one read at a time shows the pause between an arrival and the next request, which grows with the rows to
+decode; many in flight show the slowest step that all reads pass. Where each run shows several costs at once, and none
+can be seen in a trace, they are `fitted`.
 """
 
 from __future__ import annotations
@@ -861,7 +862,7 @@ def fitted(
         return costs(least_squares(off, np.zeros(len(names)), ftol=1e-3, max_nfev=20).x)
 
 
-def middle_s(took_s: Sequence[Sequence[float]] | NDArray[np.float64]) -> NDArray[np.float64]:
+def trimmed_mean(took_s: Sequence[Sequence[float]] | NDArray[np.float64]) -> NDArray[np.float64]:
     """Return, of each run, the mean of its seconds over all turns but a tenth at either end; `took_s` has a row a turn.
 
     A core that somebody else slows down half of the time has two paces, and a median is now the one and now the other.

@@ -88,7 +88,7 @@ def _costs(seen: Sequence[Sample]) -> CacheCosts:
     return calibrate.fitted(
         CacheCosts(),
         lambda costs: [replace(case, cache_costs=costs).estimate(reading).seconds for case in cases],
-        calibrate.middle_s(turns),
+        calibrate.trimmed_mean(turns),
     )
 
 
