@@ -248,10 +248,15 @@ def test_the_less_memory_is_spare_the_more_often_freed_memory_is_given_back(case
 
 @pytest.mark.parametrize(
     ("run", "memory_share", "byte_s", "ahead_byte_s"),
-    [(2, 0.5, 3e-9, 3e-9), (1, 0.5, 0.5 * 4e-9, 0.5 * 1.5e-9), (1, AMPLE, 0.0, 0.0)],
-    ids=["comes back", "half of it is driven out", "nothing is driven out"],
+    [
+        (2, 0.5, 3e-9, 3e-9),
+        (2, 0.9, 3e-9, 0.6 * 3e-9),
+        (1, 0.5, 0.5 * 4e-9, 0.5 * 1.5e-9),
+        (1, AMPLE, 0.0, 0.0),
+    ],
+    ids=["comes back", "comes back soon", "half of it is driven out", "nothing is driven out"],
 )
-def test_what_goes_out_beside_decoding_takes_half_of_what_comes_back(
+def test_what_goes_out_beside_decoding_takes_half_of_what_comes_back_and_that_the_less_the_sooner(
     case: CachedCase, run: int, memory_share: float, byte_s: float, ahead_byte_s: float
 ) -> None:
     costs = CacheCosts(recall_byte_s=3e-9, dump_byte_s=4e-9)

@@ -162,6 +162,9 @@ class CacheCosts:
     `recall_byte_s` at most."""
 
 
+RECALLED_SOON = 0.5
+"""The share of `CacheCosts.recall_byte_s` that bytes take which went out just before a scan fetches them ahead: the
+processor's caches have them still. Where half of the table is away and more, they take all of it."""
 LOST_COPYING = 0.5
 """The share of copying that decoding loses where another thread copies meanwhile: both use one memory."""
 _OF_A_SCAN = ("plan_s", "open_s", "open_group_s", "close_s", "group_s", "first_row_s", "fresh_byte_s")
@@ -344,10 +347,12 @@ class CachedCase(Case):
         trace, kept = self.trace, self.cache_costs
         memory, spilled, missed = self.shares()
         dumped = missed * self.evicting * self.spills
-        back_s, dump_s = (sum(trace.sizes) * byte_s for byte_s in (kept.recall_byte_s, kept.dump_byte_s))
+        total = sum(trace.sizes)
+        back_s, dump_s = total * kept.recall_byte_s, total * kept.dump_byte_s
         purged_s = from_folder_s = self._decoding_s(kept.scan_purge_row_s * self.purging)
         if self.window.slots > 1:
             dump_s, from_folder_s = min(dump_s, back_s / 2), self._decoding_s()
+            back_s *= min(1.0, RECALLED_SOON + self.away_bytes / total)
         terms_s = {
             "cpu": kept.scan_s + memory * purged_s + spilled * from_folder_s,
             "disk": spilled * back_s + dumped * dump_s,
