@@ -614,7 +614,7 @@ def test_what_workers_lose_to_a_read_makes_the_model_as_long_as_the_scans(
         told = replace(costs, **(dict.fromkeys(lost, 1.0) if most else lost))
         cases = calibrate._scans(calibrate._engine_cases("comments")[0])
         trials = [of_processor(case, case.predict(told).finished_s) for case in cases]
-        found = calibrate._losing(replace(costs, lost_read_s=1e-4, shared_read_s=1e-4), trials)
+        found = calibrate._with_contention(replace(costs, lost_read_s=1e-4, shared_read_s=1e-4), trials)
         expected = dict.fromkeys(lost, calibrate.MOST_LOST_S) if most else lost
         assert {name: getattr(found, name) for name in lost} == pytest.approx(expected, abs=1e-8)
 

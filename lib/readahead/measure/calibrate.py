@@ -422,7 +422,7 @@ def query(case: Case, name: str, typical: Callable[[], Costs]) -> Calibration[Co
     """Return the calibration of one query on its table: its columns and its operators have costs of their own."""
 
     def read_off(trials: list[Trial]) -> Costs:
-        return _losing(
+        return _with_contention(
             replace(engine(case.recipe.table).costs(), **_reading_alike(_scan_costs(trials))), trials
         )
 
@@ -650,7 +650,7 @@ def _engine_costs(trials: Sequence[Trial]) -> Costs:
     naps, sleeps, slow = ([t for t in scans if t.case.device == device] for device in (NAP, SLEEP, SLOW))
     costs = _scan_costs([t for t in scans if t.case.device not in {NAP, SLEEP, SLOW}])
     if not lookups:
-        return _losing(replace(engine(KEYED).costs(), **_reading_alike(costs)), scans)
+        return _with_contention(replace(engine(KEYED).costs(), **_reading_alike(costs)), scans)
     plan_s, plan_key_s = line([(float(t.case.keys), t.sample.reads[0].submitted_s) for t in trials])
     _, open_key_s = line([(float(t.case.keys), t.opening_s()) for t in lookups])
     few_keys, keys = sorted({t.case.keys for t in lookups})
@@ -666,7 +666,7 @@ def _engine_costs(trials: Sequence[Trial]) -> Costs:
         "skip_group_s": max(1e-9, passed_s - few_keys * prune_key_s),
     }
     waiting = _waiting_costs(naps, sleeps, slow, costs)
-    return _losing(Costs(**{**costs, **keyed, "plan_s": plan_s, **waiting}), scans)
+    return _with_contention(Costs(**{**costs, **keyed, "plan_s": plan_s, **waiting}), scans)
 
 
 def _scan_costs(trials: Sequence[Trial]) -> dict[str, float]:
@@ -776,7 +776,7 @@ MOST_LOST_S = 2e-3
 """A worker loses no more than this to a read, on any machine."""
 
 
-def _losing(costs: Costs, trials: Sequence[Trial]) -> Costs:
+def _with_contention(costs: Costs, trials: Sequence[Trial]) -> Costs:
     """Return the costs with what workers lose to each read: where a core is spare, and where every core has a worker.
 
     Each is as long as makes the model of such scans, with many reads in flight, as long as these are.

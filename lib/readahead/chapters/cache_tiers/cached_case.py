@@ -384,15 +384,14 @@ class CachedCase(Case):
             starts = range(end - size, end, self.block_bytes)
             spans.append(list(zip(starts, _parts(size, self.block_bytes), strict=True)))
         copy_byte_s = kept.copy_byte_s + self.evicting * kept.copy_evict_byte_s
-        reads, own_s = sum(map(len, spans)), self._decoding_s()
-        lost_copying_s = LOST_COPYING * copy_byte_s * sum(trace.sizes) / reads
+        lost_copying_s = LOST_COPYING * copy_byte_s * sum(trace.sizes) / sum(map(len, spans))
         per_read = replace(
             costs,
             **dict.fromkeys(_OF_A_SCAN, 0.0),
             copy_byte_s=costs.copy_byte_s + (0.0 if self.remote and slots > 1 else copy_byte_s),
             wake_s=0.0 if slots == 1 or self.remote else costs.wake_s,
             dispatch_s=costs.dispatch_s / max(map(len, spans)),
-            row_s=own_s / sum(trace.rows),
+            row_s=self._decoding_s() / sum(trace.rows),
             lost_read_s=kept.lost_read_s + lost_copying_s,
         )
         window = replace(self.window, slots=max(1, slots // 2) if self.remote else slots)
