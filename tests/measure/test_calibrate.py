@@ -208,7 +208,7 @@ def test_where_a_machine_is_seldom_quick_all_turns_of_a_calibration_count(
     took_s: list[float], often: bool
 ) -> None:
     toll().run(1)
-    path = toll().path.with_name("control.json")
+    path = toll().path.with_name("controls.json")
     told = json.loads(path.read_text(encoding="utf-8"))
     path.write_text(json.dumps({**told, "took_s": took_s, "last_s": time.time()}), encoding="utf-8")
     assert calibrate.often_quick() == often
@@ -241,7 +241,7 @@ def test_a_machine_without_a_control_run_counts_as_quick() -> None:
 @pytest.mark.usefixtures("_own_costs")
 def test_a_damaged_control_run_counts_as_none(damage: dict[str, object]) -> None:
     toll().run()
-    path = toll().path.with_name("control.json")
+    path = toll().path.with_name("controls.json")
     told = json.loads(path.read_text(encoding="utf-8"))
     for facts in ({**told, **damage}, {name: value for name, value in told.items() if name not in damage}):
         path.write_text(json.dumps(facts), encoding="utf-8")
@@ -272,13 +272,13 @@ def test_of_each_second_one_control_run_is_kept(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(calibrate, "time", SimpleNamespace(time=lambda: 1e6))
     for took_s in (1.0, 1.1, 1.2, 1.3):
         assert calibrate.usual_s(took_s) == 1.0
-    assert json.loads(toll().path.with_name("control.json").read_text(encoding="utf-8"))["took_s"] == [1.0]
+    assert json.loads(toll().path.with_name("controls.json").read_text(encoding="utf-8"))["took_s"] == [1.0]
 
 
 @pytest.mark.usefixtures("_own_costs")
 def test_after_a_restart_it_is_calibrated_anew_and_until_then_the_old_costs_are_better_than_none() -> None:
     toll().run()
-    for path in (toll().path, toll().path.with_name("control.json")):
+    for path in (toll().path, toll().path.with_name("controls.json")):
         told = json.loads(path.read_text(encoding="utf-8"))
         path.write_text(json.dumps({**told, "boot_s": told["boot_s"] - 3_600}), encoding="utf-8")
     runs: list[str] = []

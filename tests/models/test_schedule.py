@@ -271,7 +271,9 @@ def test_who_decodes_without_a_pause_loses_a_little_to_each_read(
     assert took_s[1] - took_s[0] == pytest.approx(more_s, abs=1e-12)
 
 
-@pytest.mark.parametrize(("slots", "jumps"), [(1, 0), (3, 0), (4, 1), (6, 3), (8, 4), (16, 11), (64, 51)])
+@pytest.mark.parametrize(
+    ("slots", "jumps"), [(1, 0), (3, 0), (4, 0), (5, 2), (6, 3), (8, 4), (16, 11), (64, 51)]
+)
 def test_of_the_reads_that_are_asked_for_at_once_more_jump_the_more_there_are(slots: int, jumps: int) -> None:
     """On one channel with a head, which moves once to the file."""
     arm = Device(name="arm", latency_s=0.0, seek_s=0.01, bandwidth_bytes_per_s=1e15)

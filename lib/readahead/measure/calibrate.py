@@ -105,7 +105,7 @@ def _sum_s() -> float:
     took_s = []
     for _ in range(3):
         start_s = time.perf_counter()
-        sum(number * number % 7 for number in range(20_000))
+        sum(number * number % 7 for number in range(10_000))
         took_s.append(time.perf_counter() - start_s)
     return float(np.median(took_s))
 
@@ -142,7 +142,7 @@ def often_quick() -> bool:
 
 
 def _controls_path() -> Path:
-    return paths.cache_dir() / "control.json"
+    return paths.cache_dir() / "controls.json"
 
 
 def _controls() -> tuple[float, list[float]]:

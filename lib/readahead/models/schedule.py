@@ -48,11 +48,12 @@ from readahead.models.reads import Reads
 
 IN_ORDER, SWAPPED = 3, 6
 """When a scan begins, all slots ask at once and not quite in order: beyond the first three all but every sixth of those
-reads jump. Traces of 4, 6, 8, 12, 16, 32 and 64 reads on one channel have 1.2, 3.1, 4, 8, 11, 26 and 51 jumps in the
-mean, where single runs of few reads go from none to all of them; here 1, 3, 4, 8, 11, 24 and 51. They come in the order
-of `answer_order`, and with several channels it decides how long and short reads lie beside each other."""
+reads jump, unless there are `IN_TURN` at most. Traces of 6, 8, 12, 16, 32 and 64 reads on one channel have 3.1, 4, 8,
+11, 26 and 51 jumps in the mean, where single runs of few reads go from none to all of them; here 3, 4, 8, 11, 24 and
+51. They come in the order of `answer_order`, and with several channels it decides how long and short reads lie beside
+each other."""
 IN_TURN = 4
-"""So few threads are woken in turn, and their reads are answered in file order."""
+"""So few threads are woken in turn, and their reads are answered in file order: 28 of 48 runs had no jump."""
 STRIDE, CROWD = 0.618034, 32
 """By how much more of the most the next one is late, the whole left out: the golden section spreads them evenly. And in
 how large a crowd one may be late by as much again as half of all that are asked for."""
@@ -444,7 +445,7 @@ def _pass_out(hands: Any, at: int, end: int, until_s: float, seeks: int) -> tupl
         start = later(handed, spend(load(gate, 0), engine_s=costs.dispatch_s))
         put(gate, 0, start)
         read = whose[at] if at < len(whose) else at
-        if IN_ORDER <= at < len(free) and at % SWAPPED > 0:
+        if len(free) > IN_TURN and IN_ORDER <= at < len(free) and at % SWAPPED > 0:
             device.heads[:] = -1
         elif len(device.free) == 1 and 0 < at <= len(whose):
             device.heads[:] = spans[read, 0]
