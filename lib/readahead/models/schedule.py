@@ -53,7 +53,8 @@ reads jump, unless there are `IN_TURN` at most. Traces of 6, 8, 12, 16, 32 and 6
 51. They come in the order of `answer_order`, and with several channels it decides how long and short reads lie beside
 each other."""
 IN_TURN = 4
-"""So few threads are woken in turn, and their reads are answered in file order: 28 of 48 runs had no jump."""
+"""So few threads are woken in turn, and their reads are answered in file order. Of 48 traces of four reads on one
+channel 28 have no jump, the others two to four."""
 STRIDE, CROWD = 0.618034, 32
 """By how much more of the most the next one is late, the whole left out: the golden section spreads them evenly. And in
 how large a crowd one may be late by as much again as half of all that are asked for."""
