@@ -56,10 +56,12 @@ class AccessTrace:
         """Return what the cache may hold."""
         return self.memory_share * sum(self.sizes)
 
-    @property
-    def spare_bytes(self) -> float:
-        """Return what the cache leaves free once all that is asked for is in it."""
-        return max(0.0, self.capacity_bytes - sum(self.sizes[item] for item in set(self.asked)))
+    def spare_bytes(self, *, first: bool) -> laws.Array:
+        """Return what the cache leaves free after each access of the first run, or after the same run, throughout."""
+        _, new = np.unique(self.asked, return_index=True)
+        taken = np.zeros(len(self.asked))
+        taken[new] = self.wanted[new]
+        return np.maximum(0.0, self.capacity_bytes - (np.cumsum(taken) if first else np.sum(taken)))
 
     def there(self, capacity_bytes: float, *, first: bool) -> NDArray[np.bool_]:
         """Return which accesses an LRU cache answers on these very queries, in the first run or after the same run."""
@@ -126,14 +128,12 @@ class CacheCosts:
     row_s: float = 110e-9
     """Decoding a row of the wanted columns."""
     purge_byte_s: float = 0.45e-9
-    """What each byte takes more that a query frees (see `freed_bytes`) while the cache fills all of its memory: DuckDB
-    2.0 gives freed memory back to the system where no room for it is left, and takes it again page by page
-    (`BlockAllocator::TryFlushDeallocated`)."""
+    """What each byte takes more that a query frees (see `freed_bytes`) while the cache fills all of its memory, whether
+    others are dropped for what it fetches or not. DuckDB 2.0 gives freed memory back to the system where no room for it
+    is left, and takes it again page by page (`BlockAllocator::TryFlushDeallocated`)."""
     read_s: float = 800e-6
     read_byte_s: float = 1.5e-9
     """What a read adds to the device's own time: threads sleep and are woken, and each byte is copied twice."""
-    evict_byte_s: float = 1.2e-9
-    """Making room for a byte from the device by dropping others."""
     spill_byte_s: float = 1e-9
     """Fetching a byte from the spill file, and making room for it by writing others."""
     write_byte_s: float = 3e-9
@@ -280,10 +280,11 @@ class CachedCase(Case):
     def purging(self) -> float:
         """Return how much of the memory that a query frees goes back to the system, as a share.
 
-        What a query frees is the same each time, so it goes back the more often the less room there is for it.
+        What a query frees is the same each time, so it goes back the more often the less room there is for it. In a
+        first run that is the less, the later.
         """
-        spare_bytes = max(0.0, self.trace.spare_bytes - self.held_bytes)
-        return self.workspace_bytes / (self.workspace_bytes + spare_bytes)
+        spare = np.maximum(0.0, self.trace.spare_bytes(first=self.run == 1) - self.held_bytes)
+        return float(np.mean(self.workspace_bytes / (self.workspace_bytes + spare)))
 
     def estimate(self, costs: Costs) -> Estimate:
         """Return the predicted time of the run; `costs` are those of the engine without a cache."""
@@ -302,12 +303,9 @@ class CachedCase(Case):
         size, rows = float(np.mean(trace.wanted)), float(np.mean(trace.rows))
         groups, blocks = len(expected.shape(self.recipe).row_groups), max(1.0, size / self.block_bytes)
         latency_s, transfer_s = laws.fetch_s(self.device, size, self.block_bytes, self.window.slots)
-        read_s, write_s = blocks * costs.read_s + size * costs.read_byte_s, 0.0
-        if self.spills:
-            write_s = self.evicting * size * costs.write_byte_s
-        else:
-            read_s += self.evicting * size * costs.evict_byte_s
-        memory_s = freed_bytes(rows) * costs.purge_byte_s * self.purging
+        memory_s = freed_bytes(rows, remote=self.remote) * costs.purge_byte_s * self.purging
+        read_s = memory_s + blocks * costs.read_s + size * costs.read_byte_s
+        write_s = self.spills * self.evicting * size * costs.write_byte_s
         return Access(
             own_s=costs.query_s + groups * costs.group_s + rows * costs.row_s,
             memory_s=memory_s,

@@ -29,11 +29,11 @@ QUERIES: tuple[dict[str, Any], ...] = (
     *({"rows": rows, "memory": AMPLE, "groups": 8} for rows in (2_048, 4_096, 8_192)),
     {"rows": 8_192, "memory": FULL, "groups": 8},
     *({"rows": rows, **FIRST, "groups": 6} for rows in (2_048, 8_192)),
-    {"rows": 8_192, "memory": 0.5, "groups": 6},
+    {"rows": 4_096, "memory": 0.5, "groups": 8},
     {"rows": 8_192, **SPILLS, "groups": 6}, {"rows": 8_192, **SPILLS, "groups": 6, "run": 1},
 )  # fmt: skip
 """Queries of one row group each: from memory, of three sizes; from full memory; first fetched, of two sizes, and
-fetched again; from a spill folder; and first fetched while that is written to."""
+fetched again in place of others; from a spill folder; and first fetched while that is written to."""
 SCANS: tuple[dict[str, Any], ...] = (
     {"rows": 2_048, "memory": AMPLE}, {"rows": 8_192, "memory": AMPLE}, {"rows": 2_048, "memory": AMPLE, "depth": 4},
     {"rows": 8_192, "memory": AMPLE, "groups": 1}, {"rows": 8_192, "memory": FULL, "groups": 12},
