@@ -106,11 +106,16 @@ class Costs:
     filter_s: float = 0.1e-3
     """From a Bloom filter's arrival to what is asked for next, a read that it lets through or the next filter; see
     `RULED_OUT` for one that lets none through."""
+    filter_shared_s: float = 0.06e-3
+    """The same, more, where a read came together with the filter, `TOGETHER_S` before it at most: both threads want
+    Python's interpreter."""
     read_first_share: float = 0.7
-    """How often a row group's only read is asked for before the next filter by who goes on at once, from 0 to 1: on a
-    busy link, for a filter that waited for a read comes together with it, and the next read is sooner asked for."""
+    """How often a row group's only read is asked for before the next filter, from 0 to 1, where nothing is decoded in
+    between and another read came together with the filter before it: a thread is awake then."""
+    read_first_alone_share: float = 0.4
+    """The same where the filter came alone, and a thread has to be woken for the read."""
     read_first_scatter: float = 0.2
-    """The standard deviation of `read_first_share` from run to run."""
+    """The standard deviation from run to run of how often the read is asked for first."""
     shared_read_s: float = 0.13e-3
     """What a read takes, besides copying, of the worker that decodes it where every core has a worker and none is idle:
     whoever reads then has no core of his own."""
@@ -137,6 +142,13 @@ RULED_OUT = 0.45
 """The share of `Costs.filter_s` that a Bloom filter takes which lets no read through. In traces of one query, which has
 next to nothing to decode, at three sizes of row groups, the next one was asked for after 38 to 44 us; after one that
 did, 89 to 100 us were calibrated."""
+TOGETHER_S = 60e-6
+"""What arrives within so long of each other wakes its threads together, as a Bloom filter that waited on the link for a
+read to be transferred."""
+READ_FIRST = 0.1, 0.9
+"""The share of races that an only read wins against the next Bloom filter where its worker decodes in between, if it is
+alone and if another read came together with the filter before it. Of 2,050 such races in traces of row groups of 4,096
+rows 9 to 21 % and 80 to 91 %. Who has won goes on winning, for the next filter waits on the link for the read."""
 AWAKE = 0.15
 """A core sleeps the deeper the longer a wait is: not at all up to this share of `Costs.asleep_s`."""
 
@@ -375,12 +387,14 @@ def _scan(
     fresh, there, begins = fresh_bytes(sizes, depth), _rows(len(rows), issue), ends - counts
     workers, worker_order = _rows(threads, issue), queue_of(threads)
     places, place_order = _rows(depth, issue), queue_of(depth)
-    last, seeks, group, passed = len(rows), 0, 0, 0
+    last, seeks, group, passed, together, luck = len(rows), 0, 0, 0, 0, np.full(2, 0.5)
     full, whose = _at_once(ends, min(depth, last), 0 if ordered else slot_count)
     slots, asked = (_rows(slot_count, issue), queue_of(slot_count)), _rows(last, issue)
     gate = _rows(1, spend(issue, engine_s=-costs.dispatch_s))
-    which = spans, np.repeat(np.arange(last), counts), ends, early, whose
-    hands = device, costs, which, slots, gate, asked, has_probes, there, reads_s
+    hands = (
+        device, costs, (spans, np.repeat(np.arange(last), counts), ends, early, whose), slots, gate, asked, has_probes,
+        there, reads_s,
+    )  # fmt: skip
     for step in range(last + depth):
         # who asks for filters asks as long as the window has a place, and decodes only then
         while group < min(step, last) and step >= full and not (has_probes and step < group + depth):
@@ -405,13 +419,16 @@ def _scan(
         issue = later(issue, load(places, step % depth if ordered else front(place_order)))
         if has_probes and probes[step, 1] > 0:
             free, before = load(workers, front(worker_order)), passed
-            first = _before_filter(early, begins, step, free.time_s - asked[step - 1, 0], costs)
+            first = _before_filter(
+                early, begins, step, free.time_s - asked[step - 1, 0], together, luck, costs
+            )
             issue = later(issue, free)
             passed, seeks = _pass_out(hands, passed, first, issue.time_s, seeks)
             if passed > before:  # it hands them out itself
                 issue = later(issue, load(gate, 0))
-            issue, seeks = _waited(
-                device, issue, costs, _filter_s(early[step] - begins[step], costs), probes[step], seeks
+            latest_s = reads_s[passed - 1, 1] if passed else -1.0
+            issue, together, seeks = _ask_filter(
+                device, issue, costs, early[step] - begins[step], probes[step], latest_s, seeks
             )
             occupy(worker_order, workers, issue)
         put(asked, step, issue)
@@ -461,28 +478,45 @@ def _pass_out(hands: Any, at: int, end: int, until_s: float, seeks: int) -> tupl
 
 
 @compiled
-def _before_filter(early: Ints, begins: Ints, step: int, decoding_s: float, costs: Any) -> int:
+def _before_filter(
+    early: Ints, begins: Ints, step: int, decoding_s: float, together: int, luck: Floats, costs: Any
+) -> int:
     """Return how many reads have been asked for when a row group's Bloom filter is.
 
     In traces all those of the row groups before it, where its worker has decoded in between; an only read, if decoding
     took longer than to wake its thread. Else the group's reads are in a race with the filter: threads have to be woken
-    one by one, and the worker to look into the filter it has got. An only read wins as often as was counted. Of several
-    the first wins, and how many of the others do is as often one number as another: of 140 races of three reads 0 to 3
-    won in 10, 30, 30 and 30 % of them.
+    one by one, and the worker to look into the filter it has got. An only read wins as often as was counted, and less
+    often if no other came `together` with the filter before it; `luck` is what has added up for it so far, either way.
+    Of several the first wins, and how many of the others do is as often one number as another: of 140 races of three
+    reads 0 to 3 won in 10, 30, 30 and 30 % of them.
     """
     if step == 0:
         return 0
-    first, end, luck = begins[step - 1], early[step - 1], STRIDE * step % 1.0
+    first, end = begins[step - 1], early[step - 1]
     if end - first > 1:
-        return int(end if decoding_s > 0 else first + 1 + int(luck * (end - first)))
-    wins = decoding_s > costs.read_s + costs.dispatch_s or luck < costs.read_first_share
+        return int(end if decoding_s > 0 else first + 1 + int(STRIDE * step % 1.0 * (end - first)))
+    if end == first or decoding_s > costs.read_s + costs.dispatch_s:
+        return int(end)
+    counted = costs.read_first_share if together else costs.read_first_alone_share
+    luck[together] += READ_FIRST[together] if decoding_s > 0 else counted
+    wins = luck[together] >= 1
+    luck[together] -= wins
     return int(end if wins else first)
 
 
 @compiled
-def _filter_s(reads: int, costs: Any) -> float:
-    """Return what goes by from a Bloom filter's arrival that lets so many reads through to what is asked for next."""
-    return float(costs.filter_s * (1.0 if reads else RULED_OUT))
+def _ask_filter(
+    device: DeviceState, now: Moment, costs: Any, reads: int, span: Ints, latest_s: float, seeks: int
+) -> tuple[Moment, int, int]:
+    """Let a worker ask a Bloom filter, which lets so many reads through; the latest read is there at `latest_s`.
+
+    Return when it goes on to what is asked for next, whether a read came together with the filter, and the seeks.
+    """
+    due, moves = book(device, now, span[0], span[1])
+    together = int(abs(due.time_s - latest_s) <= TOGETHER_S)
+    woken_s = costs.copy_byte_s * span[1] + _wake_s(costs, due.time_s - now.time_s)
+    looked_s = costs.filter_s * (1.0 if reads else RULED_OUT) + together * costs.filter_shared_s
+    return spend(due, engine_s=looked_s + woken_s), together, seeks + moves
 
 
 @compiled

@@ -36,7 +36,7 @@ from readahead.measure.case import Case
 from readahead.measure.run import EngineSettings, Query, engine, profile
 from readahead.measure.sample import Value
 from readahead.models.reads import Reads, filtered_reads, passes
-from readahead.models.schedule import Costs
+from readahead.models.schedule import TOGETHER_S, Costs
 from readahead.models.table_layout import VECTOR_ROWS
 from readahead.running import check
 
@@ -240,16 +240,19 @@ class Eliminating(TableExperiment):
     def predicted(self, settings: Settings) -> Value:
         """Return the modeled time; where reads race with Bloom filters, its band is wider by what the race decides.
 
-        That is how much sooner and later the query ends with a `Costs.read_first_share` of two standard deviations less
-        and more: a read and the next filter that once came together do so again, so whole runs differ.
+        That is how much sooner and later the query ends where reads are first by two standard deviations less often and
+        more: a read and the next filter that once came together do so again, so whole runs differ.
         """
         told, case, costs = super().predicted(settings), self.case(settings), self.costs(settings)
         if not case.plan().probes.any():
             return told
-        share, off = costs.read_first_share, 2 * costs.read_first_scatter
+        together, alone = costs.read_first_share, costs.read_first_alone_share
         ends_s = [
-            case.predict(replace(costs, read_first_share=raced)).estimate.seconds - told.median
-            for raced in (share - off, share + off)
+            case.predict(
+                replace(costs, read_first_share=together + off, read_first_alone_share=alone + off)
+            ).estimate.seconds
+            - told.median
+            for off in (-2 * costs.read_first_scatter, 2 * costs.read_first_scatter)
         ]
         return replace(told, low=told.low + min(0.0, *ends_s), high=told.high + max(0.0, *ends_s))
 
@@ -371,7 +374,9 @@ def _flight_costs(filtering: Calibration[Costs], trials: Sequence[Trial]) -> Cos
         first_row_s=0.0,
         copy_byte_s=0.0,
         filter_s=asked.filter_s,
+        filter_shared_s=asked.filter_shared_s,
         read_first_share=asked.read_first_share,
+        read_first_alone_share=asked.read_first_alone_share,
         read_first_scatter=asked.read_first_scatter,
         **prices,
     )
@@ -385,21 +390,34 @@ def _query_costs(flight: Calibration[Costs], trials: Sequence[Trial]) -> Costs:
 
 
 def _filter_costs(trials: Sequence[Trial]) -> Costs:
-    paused_s: list[float] = []
-    shares: list[float] = []
+    seen, shares = list[tuple[bool, float, bool]](), list[float]()
     for one in trials:
         plan, at = one.case.plan(), {read.offset: read for read in one.sample.reads}
         filters = [at[offset] for offset, size in plan.probes.tolist() if size]
         let_through = [at[offset] for offset, _ in plan.spans.tolist()]
-        races = list(zip(filters, let_through, filters[1:], strict=False))
-        shares.append(
-            float(np.mean([read.submitted_s < following.submitted_s for _, read, following in races]))
-        )
-        paused_s += [
-            min(read.submitted_s, following.submitted_s) - asked.due_s for asked, read, following in races
+        due_s = np.array([read.due_s for read in let_through])
+        races = [
+            (
+                bool(np.any(np.abs(due_s - asked.due_s) <= TOGETHER_S)),
+                min(read.submitted_s, following.submitted_s) - asked.due_s,
+                read.submitted_s < following.submitted_s,
+            )
+            for asked, read, following in zip(filters, let_through, filters[1:], strict=False)
         ]
-    share, scatter = float(np.mean(shares)), float(np.std(shares))
-    return Costs(filter_s=float(np.median(paused_s)), read_first_share=share, read_first_scatter=scatter)
+        seen += races
+        shares.append(float(np.mean([won for *_, won in races])))
+    # of races of one kind alone nothing tells the other: it counts as the same
+    alone, together = ([race for race in seen if race[0] == shared] or seen for shared in (False, True))
+    alone_s, together_s = (
+        float(np.median([paused_s for _, paused_s, _ in kind])) for kind in (alone, together)
+    )
+    return Costs(
+        filter_s=alone_s,
+        filter_shared_s=max(0.0, together_s - alone_s),
+        read_first_share=float(np.mean([won for *_, won in together])),
+        read_first_alone_share=float(np.mean([won for *_, won in alone])),
+        read_first_scatter=float(np.std(shares)),
+    )
 
 
 def _row_s(besides_s: float, long: Sequence[Trial], short: Sequence[Trial]) -> float:
