@@ -379,7 +379,7 @@ def _scan(
     """Return when it was open, the end, the seeks since and the seconds of decoding; fill `reads_s` and `groups_s`."""
     footer, spans, ends, counts, sizes, rows, probes, late, reads_s, groups_s = reads
     early, (slot_count, depth, threads, sharing, own) = ends - late if len(late) else ends, window
-    opened_s = _open(device, footer, len(rows), costs, keys)
+    opened_s, last = _open(device, footer, len(rows), costs, keys), len(rows)
     issue = end = Moment(opened_s, 0.0, 0.0, 0.0, 0.0, 0.0)
     has_late, has_probes = len(late) > 0, len(probes) > 0
     ordered = has_late or has_probes  # places are left in file order
@@ -388,14 +388,12 @@ def _scan(
     fresh, there, begins = fresh_bytes(sizes, depth), _rows(len(rows), issue), ends - counts
     workers, worker_order = _rows(threads, issue), queue_of(threads)
     places, place_order = _rows(depth, issue), queue_of(depth)
-    last, seeks, group, passed, together, luck = len(rows), 0, 0, 0, 0, np.full(2, 0.5)
+    gate = _rows(1, spend(issue, engine_s=-costs.dispatch_s))
+    seeks, group, passed, together, luck = 0, 0, 0, 0, np.full(2, 0.5)
     full, whose = _at_once(ends, min(depth, last), 0 if ordered else slot_count)
     slots, asked = (_rows(slot_count, issue), queue_of(slot_count)), _rows(last, issue)
-    gate = _rows(1, spend(issue, engine_s=-costs.dispatch_s))
-    hands = (
-        device, costs, (spans, np.repeat(np.arange(last), counts), ends, early, whose), slots, gate, asked, has_probes,
-        there, reads_s,
-    )  # fmt: skip
+    which = spans, np.repeat(np.arange(last), counts), ends, early, whose
+    hands = device, costs, which, slots, gate, asked, has_probes, there, reads_s
     for step in range(last + depth):
         # who asks for filters asks as long as the window has a place, and decodes only then
         while group < min(step, last) and step >= full and not (has_probes and step < group + depth):
@@ -420,16 +418,13 @@ def _scan(
         issue = later(issue, load(places, step % depth if ordered else front(place_order)))
         if has_probes and probes[step, 1] > 0:
             free, before = load(workers, front(worker_order)), passed
-            first = _before_filter(
-                early, begins, step, free.time_s - asked[step - 1, 0], together, luck, costs
-            )
-            issue = later(issue, free)
+            issue, decoding_s = later(issue, free), free.time_s - asked[step - 1, 0]
+            first = _before_filter(early, begins, step, decoding_s, together, luck, costs)
             passed, seeks = _pass_out(hands, passed, first, issue.time_s, seeks)
             if passed > before:  # it hands them out itself
                 issue = later(issue, load(gate, 0))
-            latest_s = reads_s[passed - 1, 1] if passed else -1.0
             issue, together, seeks = _ask_filter(
-                device, issue, costs, early[step] - begins[step], probes[step], latest_s, seeks
+                device, issue, costs, early[step] - begins[step], probes[step], reads_s[:passed], seeks
             )
             occupy(worker_order, workers, issue)
         put(asked, step, issue)
@@ -507,14 +502,14 @@ def _before_filter(
 
 @compiled
 def _ask_filter(
-    device: DeviceState, now: Moment, costs: Any, reads: int, span: Ints, latest_s: float, seeks: int
+    device: DeviceState, now: Moment, costs: Any, reads: int, span: Ints, passed_s: Floats, seeks: int
 ) -> tuple[Moment, int, int]:
-    """Let a worker ask a Bloom filter, which lets so many reads through; the latest read is there at `latest_s`.
+    """Let a worker ask a Bloom filter, which lets so many reads through; `passed_s` are those that are passed out.
 
     Return when it goes on to what is asked for next, whether a read came together with the filter, and the seeks.
     """
     due, moves = book(device, now, span[0], span[1])
-    together = int(abs(due.time_s - latest_s) <= TOGETHER_S)
+    together = int(len(passed_s) > 0 and abs(due.time_s - passed_s[-1, 1]) <= TOGETHER_S)
     woken_s = costs.copy_byte_s * span[1] + _wake_s(costs, due.time_s - now.time_s)
     looked_s = costs.filter_s * (1.0 if reads else RULED_OUT) + together * costs.filter_shared_s
     return spend(due, engine_s=looked_s + woken_s), together, seeks + moves
