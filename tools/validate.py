@@ -1,8 +1,9 @@
 """`make validate`, the model against measurements: settings are drawn at random, the model answers, DuckDB is measured.
 
 All settings are measured in several passes, and the engine is calibrated in each: both then see the same minutes of a
-machine that is quicker in one than in the other. Of a setting's runs those count that took least of the processor, for
-nobody slowed them down; or all of them, where the machine is seldom quick.
+machine that is quicker in one than in the other. Where the control run strayed beside a setting, it is measured again
+in a later pass, for a machine that is slow now is slow for some seconds. Of a setting's runs those count that took
+least of the processor, for nobody slowed them down; or all of them, where the machine is seldom quick.
 Errors are summed up for all settings, and for those that the device bounds. Beside them is told how far the first pass
 lies from the others: a machine that is not the same in two minutes is no nearer to a model.
 """
@@ -14,9 +15,8 @@ import json
 import math
 import random
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -46,12 +46,12 @@ LONGEST_S = 1.2
 PASSES, TURNS = 3, 4
 """How often all settings are measured, and in how many turns the engine is calibrated during each pass, evenly spread;
 one more turn comes at the end."""
+MOST_AGAIN = 3
+"""How many passes follow at most, each of the settings beside which the control run has strayed too often so far."""
 SHORT_S, MOST_TIMES = 0.1, 3
 """Settings predicted to take less than this a run are repeated more often, up to so many times."""
 RUNS = 3
 """Of a setting in one try, at least."""
-MOST_TRIES = 2
-"""How often a setting is measured at most in one pass, until the control run has not strayed beside it."""
 DEVICE_BOUND = 3.0
 """A run counts as device-bound when the device takes more than this many times what the engine, once open, takes."""
 LEVELS = ("n", "median", "p90", "worst")
@@ -89,7 +89,7 @@ class Row:
     strayed: float = 0.0
     """How far control runs beside it lay from the usual, in the median of its tries, as a share."""
     tries: int = PASSES
-    """How often it was measured: in each pass, and again where the control run strayed."""
+    """How often it was measured: once in each pass, and again where the control run strayed."""
     apart: float = 0.0
     """How far the first pass lies from the others, the median of its runs from that of theirs, as a share."""
 
@@ -182,17 +182,16 @@ EVERY_KNOB = EveryKnob(topic="every knob", title="Every knob", knobs=())
 
 def validated(asked: Experiment, *, seed: int, configs: int, repeats: int = RUNS) -> list[Row]:
     """Return one row a setting, the engine calibrated on this machine. Raises `Cancelled` when asked to stop."""
-    drawn, passes = _drawn(asked, seed, configs), [list[Sequence[_Try]]() for _ in range(configs)]
+    every = [_Measured(settings, []) for settings in _drawn(asked, seed, configs)]
     with calibrate.turns_add_up():
-        every = list(zip(drawn, passes, strict=True))
-        for number, (settings, made) in enumerate(every * PASSES):
+        for number, one in enumerate(_in_turn(every)):
             if number % math.ceil(configs / TURNS) == 0:
                 asked.calibrate(turns=1)
-            tell(number, PASSES * configs, _described(asked, settings))
-            made.append(_tries(asked, settings, repeats))
+            tell(number, (PASSES + MOST_AGAIN) * configs, _described(asked, one.settings))
+            one.tries.append(_try(asked, one.settings, repeats))
         asked.calibrate(turns=1)  # whether the machine is often quick then counts alike for both
     tell(1, 1, "done")
-    return [_row(asked, settings, made) for settings, made in every]
+    return [_row(asked, one.settings, one.tries) for one in every]
 
 
 def _drawn(asked: Experiment, seed: int, configs: int) -> list[Settings]:
@@ -218,19 +217,36 @@ class _Try(NamedTuple):
     sample: Sample
 
 
-def _tries(source: Experiment, settings: Settings, repeats: int) -> list[_Try]:
-    """Measure one setting, again while the control run strays before or after it."""
-    times, made = min(MOST_TIMES, math.ceil(SHORT_S / source.model(settings).seconds)), list[_Try]()
-    while len(made) < MOST_TRIES and (not made or made[-1].strayed > calibrate.STRAYED):
-        before_s = control_s()
-        sample = source.measure(settings, repeats=repeats * times)
-        made.append(_Try(max(calibrate.strayed(took_s) for took_s in (before_s, control_s())), sample))
-    return made
+class _Measured(NamedTuple):
+    """A setting, and how often it was measured so far."""
+
+    settings: Settings
+    tries: list[_Try]
+
+    @property
+    def steady(self) -> bool:
+        """Return whether the control run has not strayed beside as many tries as there are passes."""
+        return sum(one.strayed <= calibrate.STRAYED for one in self.tries) >= PASSES
 
 
-def _row(source: Experiment, settings: Settings, passes: Sequence[Sequence[_Try]]) -> Row:
+def _in_turn(every: Sequence[_Measured]) -> Iterator[_Measured]:
+    """Yield what is to be measured next: all settings in each pass, and then again those that are not steady."""
+    for _ in range(PASSES):
+        yield from every
+    for _ in range(MOST_AGAIN):
+        yield from [one for one in every if not one.steady]
+
+
+def _try(source: Experiment, settings: Settings, repeats: int) -> _Try:
+    """Measure one setting between two control runs."""
+    times = min(MOST_TIMES, math.ceil(SHORT_S / source.model(settings).seconds))
+    before_s = control_s()
+    sample = source.measure(settings, repeats=repeats * times)
+    return _Try(max(calibrate.strayed(took_s) for took_s in (before_s, control_s())), sample)
+
+
+def _row(source: Experiment, settings: Settings, made: Sequence[_Try]) -> Row:
     """Return one setting, measured: the median of the runs that count."""
-    made = list(chain(*passes))
     runs = sorted(run for one in made for run in zip(one.sample.cpu_s, one.sample.seconds, strict=True))
     cpu_s, seconds = zip(*runs, strict=True)
     count, sample = steady(cpu_s, quick=calibrate.often_quick()), made[-1].sample
@@ -262,7 +278,7 @@ def _row(source: Experiment, settings: Settings, passes: Sequence[Sequence[_Try]
         modeled_high_s=predicted.high,
         strayed=float(np.median([one.strayed for one in made])),
         tries=len(made),
-        apart=abs(_median_s(passes[0]) / _median_s([*chain(*passes[1:])]) - 1),
+        apart=abs(_median_s(made[:1]) / _median_s(made[1:]) - 1),
     )
 
 
