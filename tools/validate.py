@@ -50,8 +50,8 @@ MOST_AGAIN = 3
 """How many passes follow at most, each of the settings beside which the control run has strayed too often so far."""
 SHORT_S, MOST_TIMES = 0.1, 3
 """Settings predicted to take less than this a run are repeated more often, up to so many times."""
-RUNS = 3
-"""Of a setting in one try, at least."""
+RUNS = 2
+"""Of a setting in one try, at least: runs of one moment are alike, those of another need not be."""
 DEVICE_BOUND = 3.0
 """A run counts as device-bound when the device takes more than this many times what the engine, once open, takes."""
 LEVELS = ("n", "median", "p90", "worst")

@@ -309,6 +309,7 @@ def test_a_query_has_the_price_of_a_row_of_its_own_and_the_rest_of_its_flight() 
 def test_a_band_spans_what_the_race_of_reads_and_bloom_filters_decides(name: str, *, raced: bool) -> None:
     changes = {"load": GENERATED, "row_group_rows": 8_192, "queue_depth": 64, "latency_s": 0.001}
     settings = EXPERIMENT.settings(flight=name, size="tiny", **changes)
+    EXPERIMENT.case(settings).build()
     with calibrate.typical_costs():
         costs, told = EXPERIMENT.costs(settings), EXPERIMENT.predicted(settings)
         plain = TableExperiment.predicted(EXPERIMENT, settings)
