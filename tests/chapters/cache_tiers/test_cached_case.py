@@ -61,18 +61,20 @@ def one_by_one(groups: Sequence[RowGroup], memory_share: float) -> AccessTrace:
     )
 
 
-def held(case: CachedCase) -> tuple[int, int]:
-    """Return the bytes in memory and in the spill folder after one run, by DuckDB's own account."""
+def held(case: CachedCase) -> tuple[int, int, int]:
+    """Return the bytes in memory and in the spill folder after one run, by DuckDB's own account, and its files."""
     filesystem = (RemoteFileSystem if case.remote else EmulatedFileSystem)(case.device)
-    own = replace(case.engine, more=case.settings(str(paths.work_dir() / "spilled")))
-    with engine(own, filesystem) as connection, filesystem.instant():
-        for sql in case.query().texts(emulated=True):
-            connection.execute(sql).fetchall()
-        [found] = connection.execute(
-            "SELECT memory_usage_bytes, temporary_storage_bytes FROM duckdb_memory()"
-            " WHERE tag = 'EXTERNAL_FILE_CACHE'"
-        ).fetchall()
-    return int(found[0]), int(found[1])
+    with store.work_folder("spill") as folder:
+        own = replace(case.engine, more=case.settings(str(folder)))
+        with engine(own, filesystem) as connection, filesystem.instant():
+            for sql in case.query().texts(emulated=True):
+                connection.execute(sql).fetchall()
+            [found] = connection.execute(
+                "SELECT memory_usage_bytes, temporary_storage_bytes FROM duckdb_memory()"
+                " WHERE tag = 'EXTERNAL_FILE_CACHE'"
+            ).fetchall()
+            files = len([*folder.glob("*.block")])
+    return int(found[0]), int(found[1]), files
 
 
 def bytes_read(case: CachedCase) -> float:
@@ -125,9 +127,20 @@ def test_what_one_run_fetched_is_there_for_the_next(case: CachedCase) -> None:
 def test_the_cache_is_as_large_as_it_was_asked_to_be(case: CachedCase, rows: int, remote: bool) -> None:
     recipe = replace(RECIPE, row_group_rows=rows)
     trace = one_by_one(inspect.shape(store.path(recipe)).row_groups, memory_share=0.5)
-    in_memory, spilled = held(replace(case, recipe=recipe, trace=trace, remote=remote))
+    in_memory, spilled, files = held(replace(case, recipe=recipe, trace=trace, remote=remote))
+    assert files == pytest.approx(spilled / np.mean(trace.sizes), abs=1)  # each block has one of its own
     assert abs(in_memory - trace.capacity_bytes) <= 1.5 * max(trace.sizes)
     assert (spilled > 0) == (remote and rows > 2_048)  # shorter blocks are dropped
+
+
+def test_a_block_from_the_spill_folder_takes_as_long_whatever_its_length(case: CachedCase) -> None:
+    spilled = small(case)
+    short = replace(spilled, trace=replace(spilled.trace, sizes=tuple(n // 2 for n in spilled.trace.sizes)))
+    halves = replace(spilled, block_bytes=-(-max(spilled.trace.sizes) // 2))
+    took_s = [found.access_s() for found in (spilled, short, halves)]
+    once, less, twice = (one.disk_s - one.memory_s for one in took_s)
+    assert once == pytest.approx(less) == pytest.approx(CacheCosts().spill_s)
+    assert twice == pytest.approx(2 * once, rel=0.02)
 
 
 def test_a_long_footer_takes_no_room_from_the_cache(case: CachedCase) -> None:
@@ -135,7 +148,7 @@ def test_a_long_footer_takes_no_room_from_the_cache(case: CachedCase) -> None:
     shape = inspect.shape(store.path(recipe))
     trace = one_by_one(shape.row_groups[:32], memory_share=0.75)
     assert shape.footer_bytes > 4 * max(trace.sizes)
-    in_memory, _ = held(replace(case, recipe=recipe, trace=trace))
+    in_memory, *_ = held(replace(case, recipe=recipe, trace=trace))
     assert abs(in_memory - trace.capacity_bytes) <= 1.5 * max(trace.sizes)
 
 

@@ -134,10 +134,11 @@ class CacheCosts:
     read_s: float = 800e-6
     read_byte_s: float = 1.5e-9
     """What a read adds to the device's own time: threads sleep and are woken, and each byte is copied twice."""
-    spill_byte_s: float = 1e-9
-    """Fetching a byte from the spill file, and making room for it by writing others."""
-    write_byte_s: float = 3e-9
-    """Making room for a byte from the device by writing others to the spill file."""
+    spill_s: float = 0.65e-3
+    """Fetching a block from the spill folder, and making room for it by writing another. Each block has a file of its
+    own there, and to make and remove that takes longer than to copy its bytes."""
+    write_s: float = 2e-3
+    """Making room for a block from the device by writing another to the spill folder."""
     scan_s: float = 2.2e-3
     """What a scan takes besides its row groups."""
     scan_group_s: float = 100e-6
@@ -305,11 +306,11 @@ class CachedCase(Case):
         latency_s, transfer_s = laws.fetch_s(self.device, size, self.block_bytes, self.window.slots)
         memory_s = freed_bytes(rows, remote=self.remote) * costs.purge_byte_s * self.purging
         read_s = memory_s + blocks * costs.read_s + size * costs.read_byte_s
-        write_s = self.spills * self.evicting * size * costs.write_byte_s
+        write_s = self.spills * self.evicting * blocks * costs.write_s
         return Access(
             own_s=costs.query_s + groups * costs.group_s + rows * costs.row_s,
             memory_s=memory_s,
-            disk_s=memory_s + size * costs.spill_byte_s,
+            disk_s=memory_s + blocks * costs.spill_s,
             device_s={"cpu": read_s, "disk": write_s, "latency": latency_s, "transfer": transfer_s},
         )
 
