@@ -135,6 +135,23 @@ def test_a_setting_is_measured_in_each_pass_and_again_while_the_control_run_stra
     assert validate.report([row])["repeated"] == (tries > 3)
 
 
+def test_what_was_disturbed_is_measured_again_after_all_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of two settings the first is disturbed once, in the first of three passes."""
+    controls, order = iter([1.3, *[1.0] * 13]), []
+
+    def measured(_: object, settings: dict[str, object], *, repeats: int) -> Sample:
+        order.append(settings["key_draw"])
+        return Sample(seconds=(1.0,), cpu_s=(1.0,), reads=(), bytes_read=0, where="")
+
+    monkeypatch.setattr(validate, "control_s", lambda: next(controls))
+    monkeypatch.setattr(calibrate, "strayed", lambda took_s: abs(took_s - 1))
+    monkeypatch.setattr(type(EVERY_KNOB), "calibrate", lambda _, **__: None)
+    monkeypatch.setattr(type(EVERY_KNOB), "measure", measured)
+    first, second = validate.validated(EVERY_KNOB, seed=3, configs=2)
+    assert (first.tries, second.tries) == (4, 3)
+    assert order == [*order[:2] * 3, order[0]] and order[0] != order[1]
+
+
 WRITTEN = [place.topic for place in CONTENTS]
 
 
