@@ -191,7 +191,7 @@ def validated(asked: Experiment, *, seed: int, configs: int, repeats: int = RUNS
             one.tries.append(_try(asked, one.settings, repeats))
         asked.calibrate(turns=1)  # whether the machine is often quick then counts alike for both
     tell(1, 1, "done")
-    return [_row(asked, one.settings, one.tries) for one in every]
+    return [_row(asked, *one) for one in every]
 
 
 def _drawn(asked: Experiment, seed: int, configs: int) -> list[Settings]:
@@ -218,7 +218,7 @@ class _Try(NamedTuple):
 
 
 class _Measured(NamedTuple):
-    """A setting, and how often it was measured so far."""
+    """A setting, and its tries so far."""
 
     settings: Settings
     tries: list[_Try]

@@ -78,7 +78,7 @@ def held(case: CachedCase) -> tuple[int, int, int]:
 
 
 def bytes_read(case: CachedCase) -> float:
-    """Return the bytes that this process reads for one run, by the system's own count: the spill file among them."""
+    """Return the bytes that this process reads for one run, by the system's own count: the spill folder among them."""
     process = psutil.Process()
     read = [process.io_counters().read_chars]
     for repeats in (1, 4):

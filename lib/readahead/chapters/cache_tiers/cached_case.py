@@ -157,9 +157,9 @@ class CacheCosts:
     """What decoding loses to each read that another thread makes meanwhile, where a scan may fetch ahead; and half of
     what is copied: see `LOST_COPYING`."""
     recall_byte_s: float = 1.6e-9
-    """What a scan takes for each byte that comes back from the spill file, as it drives others out."""
+    """What a scan takes for each byte that comes back from the spill folder, as it drives others out."""
     dump_byte_s: float = 1.7e-9
-    """What it takes for each byte that it drives out to the spill file; where it may fetch ahead, half of
+    """What it takes for each byte that it drives out to the spill folder; where it may fetch ahead, half of
     `recall_byte_s` at most."""
 
 
