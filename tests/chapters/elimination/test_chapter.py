@@ -286,23 +286,29 @@ def closed(trial: Trial, closing_s: float) -> Trial:
     return replace(trial, sample=replace(trial.sample, seconds=(trial.sample.seconds[-1] + more_s,)))
 
 
-def test_a_query_has_the_price_of_a_row_of_its_own_and_the_rest_of_its_flight() -> None:
-    """Its warm runs are played on a clock of ours: a row costs 10 ns in them, and each row group 50 us besides."""
+def test_a_query_plans_opens_and_has_a_price_of_a_row_of_its_own_and_the_rest_of_its_flight() -> None:
+    """Its runs are played on a clock of ours: a row costs 10 ns in them, and each row group 50 us besides."""
     first, own = (EXPERIMENT.own_costs(EXPERIMENT.settings(flight=name)) for name in ("Q3.1", "Q3.4"))
     flight = first.ensure()
     assert [one.name for one in EXPERIMENT.calibrations(EXPERIMENT.settings(flight="Q3.4"))][-2:] == [
         first.name,
         own.name,
     ]
-    warm = []
+    plan_s, open_s, played = 3e-3, 8e-3, []
     for case in own.cases():
         trial = case()
         groups, rows = trial.case.recipe.row_groups, trial.case.recipe.rows
-        cpu_s = flight.plan_s + flight.open_s + flight.close_s + groups * 50e-6 + rows * 10e-9
-        warm.append(replace(trial, sample=replace(trial.sample, cpu_s=(cpu_s,))))
-    costs = own.read_off(warm)
-    assert costs.row_s == pytest.approx(10e-9)
-    assert replace(costs, row_s=flight.row_s) == flight
+        cpu_s = plan_s + open_s + flight.close_s + groups * 50e-6 + rows * 10e-9
+        footer, reads = len(trial.case.plan().footer), list(trial.sample.reads)
+        if reads:  # on the emulated device, and not warm
+            reads[0] = replace(reads[0], submitted_s=plan_s)
+            opened_s = reads[footer - 1].due_s + open_s + groups * flight.open_group_s
+            reads[footer] = replace(reads[footer], submitted_s=opened_s)
+        played.append(replace(trial, sample=replace(trial.sample, cpu_s=(cpu_s,), reads=tuple(reads))))
+    costs = own.read_off(played)
+    assert (costs.row_s, costs.plan_s, costs.open_s) == pytest.approx((10e-9, plan_s, open_s))
+    known = {name: getattr(flight, name) for name in ("row_s", "plan_s", "open_s")}
+    assert replace(costs, **known) == flight
 
 
 @pytest.mark.parametrize(("name", "raced"), [("Q4.3", True), ("Q1.1", False)])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import threading
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -26,6 +27,7 @@ from readahead.chapters.index_pages.workload import (
     PageIndex,
     layout,
     page_in,
+    pages_of_reads,
     reader_costs,
     reads_of,
     write,
@@ -33,7 +35,7 @@ from readahead.chapters.index_pages.workload import (
 from readahead.devices import Device
 from readahead.errors import Cancelled, DataError
 from readahead.measure.sample import Sample
-from readahead.models.schedule import waking
+from readahead.models.schedule import Costs, waking
 from readahead.running import Event, listening
 from readahead.units import KiB
 
@@ -116,16 +118,43 @@ def test_the_probes_show_what_readers_take() -> None:
     def seen(probe: Inspection, read_s: float, wake_s: float, turn_s: float, asleep_s: float) -> Sample:
         linked, known = reads_of(probe.index, probe.way, probe.read_bytes)
         slept_s = wake_s * waking(probe.device.latency_s, asleep_s)
-        alone = len(linked) * (probe.device.latency_s + read_s + slept_s)
-        reads = [None] * (len(linked) + len(known))
-        return SimpleNamespace(reads=reads, median_s=len(reads) * turn_s if len(known) else alone)
+        alone_s = probe.device.latency_s + read_s + slept_s
+        more_pages = len(known) * (probe.pages_a_read - 1)
+        together_s = (len(known) - 1) * turn_s + probe.threads * 30e-6 + more_pages * 4e-6 + 90e-6 + alone_s
+        return SimpleNamespace(median_s=len(linked) * alone_s + (together_s if len(known) else 0))
 
     slow = [seen(probe, 90e-6, 50e-6, 80e-6, 5e-3) for probe in PROBES]
     usual = [seen(probe, 20e-6, 40e-6, 50e-6, 8e-3) for probe in PROBES]
     costs = reader_costs([*usual, *slow, *usual])
     found = costs.read_s, costs.wake_s, costs.asleep_s, costs.dispatch_s
     assert found == pytest.approx((20e-6, 40e-6, 8e-3, 50e-6))
-    assert costs.plan_s == costs.open_s == costs.row_s == 0
+    assert (costs.open_s, costs.row_s, costs.close_s) == pytest.approx((30e-6, 4e-6, 90e-6))
+    assert costs.plan_s == costs.group_s == 0
+
+
+def test_each_page_of_a_read_but_the_first_takes_its_time() -> None:
+    short, long = (
+        Inspection(index=PageIndex(leaf_pages=1_024, fanout=64), device=QUICK, way=COUNT, read_bytes=size)
+        for size in (8 * KiB, 64 * KiB)
+    )
+    assert short.pages_a_read == 1 and 7 < long.pages_a_read <= 8
+    costs = Costs(read_s=20e-6, dispatch_s=50e-6, open_s=30e-6, row_s=4e-6)
+    told = short.side_by_side(costs)
+    assert (told.read_s, told.dispatch_s, told.open_s) == (20e-6, 50e-6, 30e-6)
+    told, more_s = replace(long, queue_depth=16).side_by_side(costs), (long.pages_a_read - 1) * 4e-6
+    assert (told.read_s, told.dispatch_s) == pytest.approx((20e-6 + more_s, 50e-6 + more_s))
+    assert told.open_s == pytest.approx(16 * 30e-6)
+
+
+def test_pages_of_a_read_are_known_before_it_and_each_page_is_in_one() -> None:
+    index = PageIndex(leaf_pages=1_024, fanout=64)
+    reads = pages_of_reads(index, DETAILED, 64 * KiB)
+    assert sorted(page for _, pages in reads for page in pages) == sorted(layout(index)[1].tolist())
+    for span, pages in reads:
+        assert {index.block(page, 64 * KiB) for page in pages} == {span}
+    assert [span for span, _ in reads] == [
+        tuple(span) for span in reads_of(index, DETAILED, 64 * KiB)[1].tolist()
+    ]
 
 
 def test_a_folder_that_cannot_be_used_is_said_in_one_sentence(tmp_path, monkeypatch) -> None:

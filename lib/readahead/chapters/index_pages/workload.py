@@ -137,14 +137,48 @@ class Inspection:
     def estimate(self) -> Estimate:
         """Return the schedule of the exact reads as named terms: the chain one by one, then the rest side by side."""
         linked, known = reads_of(self.index, self.way, self.read_bytes)
-        costs = readers().costs()
-        chain = scheduled(self.device, linked, 1, costs)
-        rest = scheduled(self.device, known, self.queue_depth, costs)
-        names = {"transfer": "transfer", "seek": "seek", "latency": "latency", "engine": "readers"}
-        return Estimate(terms_s={said: chain.terms_s[n] + rest.terms_s[n] for n, said in names.items()})
+        costs, back_s = readers().costs(), 0.0
+        parts = [scheduled(self.device, linked, 1, replace(costs, open_s=0.0, close_s=0.0))]
+        if len(known):
+            parts.append(scheduled(self.device, known, self.queue_depth, self.side_by_side(costs)))
+            back_s = costs.wake_s * waking(
+                parts[1].seconds, costs.asleep_s
+            )  # whoever has waited for the threads
+        device_s = {
+            name: sum(part.terms_s[name] for part in parts) for name in ("transfer", "seek", "latency")
+        }
+        own_s = sum(part.terms_s["open"] + part.terms_s["engine"] for part in parts)
+        return Estimate(terms_s={**device_s, "readers": own_s + back_s})
+
+    def side_by_side(self, costs: Costs) -> Costs:
+        """Return the costs of reads side by side: nobody else runs while one is started or takes a page out."""
+        more_s = (self.pages_a_read - 1) * costs.row_s
+        return replace(
+            costs,
+            open_s=self.threads * costs.open_s,
+            read_s=costs.read_s + more_s,
+            dispatch_s=costs.dispatch_s + more_s,
+        )
+
+    @property
+    def listed(self) -> int:
+        """Return how many reads of known pages there are."""
+        return len(reads_of(self.index, self.way, self.read_bytes)[1])
+
+    @property
+    def threads(self) -> int:
+        """Return how many threads make them."""
+        return min(self.listed, self.queue_depth)
+
+    @property
+    def pages_a_read(self) -> float:
+        """Return how many pages are taken out of each of them, on average."""
+        return len(pages_read(self.index, self.way)[1]) / self.listed if self.listed else 1.0
 
     def measure(self, *, repeats: int = 3) -> Sample:
-        """Measure how long it takes on the emulated device; the answer is what `_inspect` returns.
+        """Measure how long it takes on the emulated device.
+
+        The answer is the leaf pages counted, and the share in use of those that were read, if any was.
 
         Raises `Cancelled` when asked to stop, `DataError` if there is no room; the file is removed in any case.
         """
@@ -160,17 +194,16 @@ class Inspection:
                     self._inspect(file, pool)
                 for _ in turns(repeats, f": {EXPERIMENT.knob('way').text(self.way)}"):
                     with watch.repeat():
-                        answer = self._inspect(file, pool)
-        return watch.sample(answer=answer)
+                        counted, found = self._inspect(file, pool)
+        upper_only = self.way in (LIMITED, MAP)
+        used = None if upper_only else float(np.mean(found)) / PAGE_BYTES
+        return watch.sample(answer=(counted or (sum(found) if upper_only else len(found)), used))
 
-    def _inspect(self, file: EmulatedFile, pool: ThreadPoolExecutor) -> tuple[object, ...]:
-        """Return the leaf pages counted, and the share in use of those that were read, if any was."""
+    def _inspect(self, file: EmulatedFile, pool: ThreadPoolExecutor) -> tuple[int, list[int]]:
+        """Return the leaf pages counted along a chain, if there is one, and what each known page counts."""
         first = self._page(file, 0)[NEXT]
         counted = 0 if self.way in (MAP, COUNT) else self._follow(file, first)
-        used = self._from_list(file, pool)
-        if self.way in (LIMITED, MAP):
-            return counted or sum(used), None
-        return counted or len(used), float(np.mean(used)) / PAGE_BYTES
+        return counted, self._from_list(file, pool)
 
     def _page(self, file: EmulatedFile, page: int) -> tuple[int, ...]:
         offset, size = self.index.block(page, self.read_bytes)
@@ -191,20 +224,17 @@ class Inspection:
 
         Returns what each of them counts.
         """
-        wanted, found = defaultdict[Span, list[int]](list), list[int]()
-        for page in pages_read(self.index, self.way)[1].tolist():
-            wanted[self.index.block(page, self.read_bytes)].append(page)
-        jobs = iter(sorted(wanted))
+        listed, found = pages_of_reads(self.index, self.way, self.read_bytes), list[int]()
+        jobs = iter(listed)
 
         def fetch() -> None:
-            for offset, size in jobs:  # one list for all: taking the next one is a single step
+            for (offset, size), pages in jobs:  # one list for all: taking the next one is a single step
                 check()
                 file.seek(offset)
                 data = file.read(size)
-                found.extend(page_in(data, offset, page)[COUNTED] for page in wanted[offset, size])
+                found.extend(page_in(data, offset, page)[COUNTED] for page in pages)
 
-        threads = min(len(wanted), self.queue_depth)
-        for done in [pool.submit(carried(fetch)) for _ in range(threads)]:
+        for done in [pool.submit(carried(fetch)) for _ in range(self.threads)]:
             done.result()
         return found
 
@@ -219,12 +249,19 @@ def pages_read(index: PageIndex, way: str) -> tuple[np.ndarray, np.ndarray]:
 
 
 @functools.lru_cache(maxsize=256)
+def pages_of_reads(index: PageIndex, way: str, read_bytes: int) -> list[tuple[Span, list[int]]]:
+    """Return the exact reads of known pages in the order of the file, and which pages each is for."""
+    wanted = defaultdict[Span, list[int]](list)
+    for page in pages_read(index, way)[1].tolist():
+        wanted[index.block(page, read_bytes)].append(page)
+    return sorted(wanted.items())
+
+
+@functools.lru_cache(maxsize=256)
 def reads_of(index: PageIndex, way: str, read_bytes: int) -> tuple[Ints, Ints]:
     """Return the exact reads, as rows of (offset, size): those of a chain, and those that are known beforehand."""
-    linked, listed = pages_read(index, way)
-    chain = [index.block(page, read_bytes) for page in (0, *linked.tolist())]
-    known = sorted({index.block(page, read_bytes) for page in listed.tolist()})
-    return spans_of(chain), spans_of(known)
+    chain = [index.block(page, read_bytes) for page in (0, *pages_read(index, way)[0].tolist())]
+    return spans_of(chain), spans_of([span for span, _ in pages_of_reads(index, way, read_bytes)])
 
 
 def scheduled(device: Device, spans: Ints, depth: int, costs: Costs = READER) -> Estimate:
@@ -244,8 +281,20 @@ PROBES = (
     Inspection(index=PageIndex(leaf_pages=512, fanout=64), device=NAP, way=LIMITED),
     Inspection(index=PageIndex(leaf_pages=512, fanout=64), device=FAR, way=LIMITED),
     Inspection(index=PageIndex(leaf_pages=1_024, fanout=64), device=NEAR, way=COUNT, queue_depth=32),
+    Inspection(
+        index=PageIndex(leaf_pages=4_096, fanout=64),
+        device=NEAR,
+        way=COUNT,
+        queue_depth=32,
+        read_bytes=64 * KiB,
+    ),
+    Inspection(index=PageIndex(leaf_pages=128, fanout=64), device=NEAR, way=COUNT, queue_depth=128),
+    Inspection(index=PageIndex(leaf_pages=512, fanout=512), device=NEAR, way=MAP),
 )
-"""Reads one by one show the reader's own time, longer ones what waking takes, and many at once how they take turns."""
+CHAINS = 3
+"""Reads one by one, the first so many, show the reader's own time, and longer ones what waking takes; then many at once
+how they take turns, those of many pages what each page takes, one for each thread what it takes to start it, and a
+single one what handing over to a thread takes and back."""
 
 
 @functools.cache
@@ -261,16 +310,28 @@ def readers() -> Calibration[Costs]:
 
 
 def reader_costs(samples: Sequence[Sample]) -> Costs:
-    """Return what the `PROBES` show, turn after turn."""
-    near_s, nap_s, far_s, turn_s = (
-        float(np.median([one.median_s / len(one.reads) for one in samples[at :: len(PROBES)]]))
-        for at in range(len(PROBES))
+    """Return what the `PROBES` show, turn after turn.
+
+    `row_s` is for each page of a read but the first, `open_s` for each thread that is started, `close_s` for them all.
+    """
+    took_s = [
+        float(np.median([one.median_s for one in samples[at :: len(PROBES)]])) for at in range(len(PROBES))
+    ]
+    near_s, nap_s, far_s = (
+        seconds / len(reads_of(probe.index, probe.way, probe.read_bytes)[0])
+        for seconds, probe in zip(took_s, PROBES[:CHAINS], strict=False)
     )
     read_s = max(0.0, near_s - NEAR.latency_s)
     short_s, wake_s = nap_s - NAP.latency_s - read_s, max(1e-9, far_s - FAR.latency_s - read_s)
     slept = asleep_s(NAP.latency_s, short_s / wake_s)
     wake_s /= waking(FAR.latency_s, slept)
-    return replace(NO_COSTS, read_s=read_s, wake_s=wake_s, asleep_s=slept, dispatch_s=turn_s)
+    shared = PROBES[CHAINS:]
+    turn_s, thread_s, page_s, close_s = np.linalg.solve(
+        [(one.listed - 1, one.threads, one.listed * (one.pages_a_read - 1), 1) for one in shared],
+        np.array(took_s[CHAINS:]) - 2 * near_s,  # the page in front, and the last read
+    ).tolist()
+    alone = {"read_s": read_s, "wake_s": wake_s, "asleep_s": slept}
+    return replace(NO_COSTS, **alone, dispatch_s=turn_s, open_s=thread_s, row_s=page_s, close_s=close_s)
 
 
 # -- a part of a table -----------------------------------------------------------------------------------
