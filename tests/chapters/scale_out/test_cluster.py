@@ -21,6 +21,7 @@ import pytest
 from readahead.chapters.scale_out.cluster import (
     LOCAL,
     NODE_THREADS,
+    PUSHED_ROWS,
     SHUFFLED_ROWS,
     Cluster,
     ClusterCosts,
@@ -30,8 +31,10 @@ from readahead.chapters.scale_out.cluster import (
     blank,
     blank_parts,
     calibration,
+    counted,
     join_shuffled,
     merged,
+    size_of,
     tasks,
     warm,
 )
@@ -159,8 +162,9 @@ def test_any_number_of_nodes_has_the_answer_of_one_engine(cluster: Cluster, coun
 def test_both_ways_to_join_agree(cluster: Cluster) -> None:
     users = np.arange(50_000, dtype=np.int32)
     small = {"user_id": users, "reputation": users % 100}
-    warm(cluster, parts(2, JOIN), small)
-    pushed = merged(cluster.run(answer, parts(2, JOIN), small, 1e9))
+    there = cluster.open().spread(small)
+    warm(cluster, parts(2, JOIN), there)
+    pushed = merged(cluster.run(answer, parts(2, JOIN), there, 1e9))
     warm(cluster, parts(2, DEAL))
     samples = join_shuffled(cluster, parts(2, DEAL), small, key="user_id", sql=JOIN, link_bytes_per_s=1e9)
     assert pushed == merged(samples)
@@ -185,17 +189,19 @@ def test_a_shuffle_sends_as_many_tasks_as_the_model_counts(
 
 
 def test_a_shuffle_takes_its_tasks_and_the_bytes_that_the_busiest_worker_joins() -> None:
-    told = ClusterCosts(query_s=0.0, node_s=0.0, shuffle_s=0.1, task_s=0.01, byte_s=1e-6)
+    told = ClusterCosts(query_s=0.0, node_s=0.0, shuffle_s=0.1, task_s=0.01, byte_s=1e-6, pushed_byte_s=0.0)
     assert told.shuffling_s(1, 2, 1e6) == pytest.approx(0.1 + 3 * 0.01 + 1)
     assert told.shuffling_s(2, 2, 1e6) == pytest.approx(0.1 + 8 * 0.01 + 0.5)
     assert told.shuffling_s(4, 2, 1e6) == pytest.approx(0.1 + 24 * 0.01 + 0.5)  # two nodes on each worker
 
 
 def test_what_a_cluster_takes_is_read_off_queries_and_shuffles_of_nothing_and_of_tables() -> None:
-    told = ClusterCosts(query_s=0.01, node_s=0.002, shuffle_s=0.04, task_s=0.003, byte_s=1e-8)
+    each_s = {"query_s": 0.01, "node_s": 0.002, "shuffle_s": 0.04, "task_s": 0.003}
+    told = ClusterCosts(**each_s, byte_s=1e-8, pushed_byte_s=2e-8)
     size_bytes = 2 * 2 * 4 * SHUFFLED_ROWS
     took_s = [told.asking_s(1), told.asking_s(4)]
     took_s += [told.shuffling_s(nodes, 2, asked) for nodes, asked in ((1, 0), (4, 0), (1, size_bytes))]
+    took_s += [0.1 + 2e-8 * size_of(counted(rows)) for rows in PUSHED_ROWS]
     [one] = blank_parts(1)
     samples = [replace(blank(one), seconds=(times * each_s,)) for times in (1, 9, 1) for each_s in took_s]
     assert asdict(_cluster_costs(samples)) == pytest.approx(asdict(told))
@@ -209,6 +215,7 @@ def test_a_cluster_is_calibrated_by_asking_it(cluster: Cluster, monkeypatch: pyt
     assert min(asdict(told).values()) >= 0
     assert told.asking_s(1) > 0
     assert told.shuffling_s(1, 2, 0) > 0
+    assert told.pushed_byte_s > 0
 
 
 def test_a_worker_killed_in_the_middle_changes_nothing_of_the_answer(cluster: Cluster) -> None:

@@ -68,6 +68,9 @@ ROUNDS = 3
 MANY_NODES, SHUFFLED_ROWS = 4, 2**19
 SHUFFLED = "SELECT count(*), sum(large.value - small.value) FROM {table} JOIN small USING (key)"
 """A cluster is calibrated with one node and with so many, and with so many rows on either side of such a join."""
+PUSHED_ROWS = 2**14, 2**19
+PUSHED = "SELECT count(*), sum(value) FROM {table} JOIN small ON key = user_id"
+"""And with so few and so many rows of a small side that a node joins to its part."""
 Columns = Mapping[str, np.ndarray]
 """A table in memory, by column."""
 NODE_THREADS = 1_000
@@ -239,6 +242,8 @@ class ClusterCosts:
     """The same, for each of its `tasks`."""
     byte_s: float
     """A join by shuffle, for each byte of both sides that one worker joins."""
+    pushed_byte_s: float
+    """A join to a small side that is sent whole, for each byte of it: each node makes a hash table of its own."""
 
     def asking_s(self, nodes: int) -> float:
         """Return the seconds to ask so many nodes and to have their answers."""
@@ -254,7 +259,9 @@ def tasks(nodes: int) -> int:
     return nodes * (1 + nodes) + nodes
 
 
-TYPICAL = ClusterCosts(query_s=9e-3, node_s=3e-3, shuffle_s=0.036, task_s=2.6e-3, byte_s=5.5e-9)
+TYPICAL = ClusterCosts(
+    query_s=9e-3, node_s=3e-3, shuffle_s=0.036, task_s=2.6e-3, byte_s=5.5e-9, pushed_byte_s=9e-9
+)
 """As calibrated with two workers on a machine of 2 cores."""
 
 
@@ -343,6 +350,12 @@ class Cluster:
         future = self._client.submit(call, *args, workers=[address], allow_other_workers=False, pure=False)
         return address, future
 
+    def spread(self, columns: Columns) -> Any:
+        """Put a table on all workers before a clock runs; return what stands for it among the arguments of `run`."""
+        # a name of its own: by a hash, letting go of an equal table would take this one away
+        [there] = self._client.scatter([dict(columns)], broadcast=True, hash=False)
+        return there
+
     def run(self, call: Callable[..., Any], parts: Sequence[Part], *args: Any) -> list[Any]:
         """Run `call(part, *args)` for all parts at once, each on its own node, and return the results.
 
@@ -420,7 +433,12 @@ def calibration(scheduler: str) -> Calibration[ClusterCosts]:
             functools.partial(shuffle, blank_parts(nodes), counted(rows), made_up=rows)
             for nodes, rows in ((1, 8), (MANY_NODES, 8), (1, SHUFFLED_ROWS))
         ]
-        timed = [(ask, ROUNDS) for ask in asks] + [(join, 1) for join in joins]
+        table = Recipe(table="comments_narrow", size="tiny")
+        part = replace(blank_parts(1)[0], recipe=table, columns=("user_id",), sql=PUSHED)
+        pushed = [functools.partial(at.run, answer, [part], at.spread(counted(n))) for n in PUSHED_ROWS]
+        for join in pushed:
+            join()  # the file is built, and the engine warm
+        timed = [(ask, ROUNDS) for ask in asks] + [(join, 1) for join in (*joins, *pushed)]
         return [functools.partial(_timed, call, times) for call, times in timed]
 
     return Calibration(
@@ -440,9 +458,10 @@ def _timed(call: Callable[[], Any], times: int) -> Sample:
 
 
 def _cluster_costs(samples: Sequence[Sample]) -> ClusterCosts:
-    """Read the costs off the samples of the five cases of `calibration`, each taken several times in turn."""
-    ask_s, ask_many_s, join_s, join_many_s, join_much_s = (
-        statistics.median(sample.median_s for sample in samples[at::5]) for at in range(5)
+    """Read the costs off the samples of the seven cases of `calibration`, each taken several times in turn."""
+    few_bytes, many_bytes = (size_of(counted(rows)) for rows in PUSHED_ROWS)
+    ask_s, ask_many_s, join_s, join_many_s, join_much_s, pushed_s, pushed_much_s = (
+        statistics.median(sample.median_s for sample in samples[at::7]) for at in range(7)
     )
     node_s = max(0.0, ask_many_s - ask_s) / (MANY_NODES - 1)
     task_s = max(0.0, join_many_s - join_s) / (tasks(MANY_NODES) - tasks(1))
@@ -452,6 +471,7 @@ def _cluster_costs(samples: Sequence[Sample]) -> ClusterCosts:
         shuffle_s=max(0.0, join_s - tasks(1) * task_s),
         task_s=task_s,
         byte_s=max(0.0, join_much_s - join_s) / (2 * size_of(counted(SHUFFLED_ROWS))),
+        pushed_byte_s=max(0.0, pushed_much_s - pushed_s) / (many_bytes - few_bytes),
     )
 
 

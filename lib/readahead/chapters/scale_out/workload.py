@@ -89,6 +89,7 @@ class ScaleOut(TableExperiment):
         rate, small_bytes = settings["network_bytes_per_s"], settings["small_bytes"] // ROW_BYTES * ROW_BYTES
         if join == "pushed":
             terms["link"] = laws.pushed_s(small_bytes, count, link_bytes_per_s=rate)
+            terms["coordination"] += small_bytes * costs.pushed_byte_s
         elif join == "shuffled":
             large_bytes = self.large_bytes(settings)
             workers = cluster.cluster(settings["scheduler"]).workers
@@ -123,12 +124,15 @@ class ScaleOut(TableExperiment):
     def measure(self, settings: Settings, repeats: int = 3) -> Sample:
         """Run the query on the nodes. Raises `DataError` when a node dies whose part nobody else has."""
         self.ensure_calibrated(settings)
-        at, parts, small = cluster.cluster(settings["scheduler"]), self.parts(settings), small_side(settings)
+        at, parts = cluster.cluster(settings["scheduler"]).open(), self.parts(settings)
+        small: Any = small_side(settings)
         rate, shuffled = settings["network_bytes_per_s"], way(settings) == "shuffled"
         killed = settings["failing"] == "killed" and small is None
         if killed:
             parts[-1] = replace(parts[-1], dies_after_s=MIDDLE * self._schedules(settings)[-1].finished_s)
             repeats = min(repeats, KILLS)
+        if small is not None and not shuffled:
+            small = at.spread(small)  # the emulated link alone is waited for
         seconds, cpu_s = list[float](), list[float]()
         for repeat in turns(repeats, f" on {len(parts)} nodes"):
             if repeat == 0 or killed:
