@@ -29,12 +29,12 @@ from readahead.chapters.scale_out.cluster import (
     _cluster_costs,
     answer,
     blank,
-    blank_parts,
     calibration,
     counted,
     join_shuffled,
     merged,
     size_of,
+    table_parts,
     tasks,
     warm,
 )
@@ -202,7 +202,7 @@ def test_what_a_cluster_takes_is_read_off_queries_and_shuffles_of_nothing_and_of
     took_s = [told.asking_s(1), told.asking_s(4)]
     took_s += [told.shuffling_s(nodes, 2, asked) for nodes, asked in ((1, 0), (4, 0), (1, size_bytes))]
     took_s += [0.1 + 2e-8 * size_of(counted(rows)) for rows in PUSHED_ROWS]
-    [one] = blank_parts(1)
+    [one] = table_parts(1)
     samples = [replace(blank(one), seconds=(times * each_s,)) for times in (1, 9, 1) for each_s in took_s]
     assert asdict(_cluster_costs(samples)) == pytest.approx(asdict(told))
 

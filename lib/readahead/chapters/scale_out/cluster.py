@@ -63,14 +63,13 @@ Sent = tuple[str, Any]
 """The worker's address, and the future of what it was asked."""
 STOP_S = 5.0
 """How long to wait until all workers have ended what is called off."""
-ROUNDS = 3
-"""How often an empty query is asked in one turn of a cluster's calibration; their median counts."""
 MANY_NODES, SHUFFLED_ROWS = 4, 2**19
 SHUFFLED = "SELECT count(*), sum(large.value - small.value) FROM {table} JOIN small USING (key)"
 """A cluster is calibrated with one node and with so many, and with so many rows on either side of such a join."""
 PUSHED_ROWS = 2**14, 2**19
-PUSHED = "SELECT count(*), sum(value) FROM {table} JOIN small ON key = user_id"
+PUSHED = "SELECT count(*), sum(score * value) FROM {table} JOIN small ON user_id = key"
 """And with so few and so many rows of a small side that a node joins to its part."""
+ASKED = "SELECT count(*), sum(score), sum(user_id) FROM {table}"
 Columns = Mapping[str, np.ndarray]
 """A table in memory, by column."""
 NODE_THREADS = 1_000
@@ -200,10 +199,19 @@ def counted(rows: int) -> Columns:
     return dict.fromkeys(("key", "value"), np.arange(rows, dtype=np.int32))
 
 
-def blank_parts(nodes: int) -> list[Part]:
-    """Return parts that `blank` answers."""
-    nothing = Part(node=0, recipe=Recipe(table="comments_narrow"), device=device("nvme"))
-    return [replace(nothing, node=at) for at in range(nodes)]
+def table_parts(nodes: int, sql: str = "") -> list[Part]:
+    """Return parts of a small table."""
+    table, columns = Recipe(table="comments_narrow", size="tiny", row_group_rows=2_048), ("score", "user_id")
+    return [
+        Part(
+            node=at,
+            recipe=replace(table, part=at, parts=nodes),
+            device=device("nvme"),
+            columns=columns,
+            sql=sql,
+        )
+        for at in range(nodes)
+    ]
 
 
 def blank(part: Part) -> Sample:
@@ -233,7 +241,7 @@ class ClusterCosts:
     """What a cluster takes besides devices and links, in seconds."""
 
     query_s: float
-    """A query that asks for nothing, to a node and back, besides its nodes."""
+    """A query to a node and back, besides its nodes."""
     node_s: float
     """The same, for each of its nodes."""
     shuffle_s: float
@@ -316,7 +324,7 @@ class Cluster:
 
     def _require_same_version(self) -> None:
         """Raise `ValueError` if a worker has another Readahead."""
-        samples = self.run(blank, blank_parts(len(self.addresses)))
+        samples = self.run(blank, table_parts(len(self.addresses)))
         if found := {sample.answer[0] for sample in samples} - {__version__}:
             raise ValueError(f"workers have Readahead {found}")
 
@@ -423,23 +431,28 @@ def cluster(scheduler: str) -> Cluster:
 # -- calibration -------------------------------------------------------------------------------------
 @functools.cache
 def calibration(scheduler: str) -> Calibration[ClusterCosts]:
-    """Return the calibration of the cluster at a scheduler: queries and shuffles of next to nothing, and of tables."""
+    """Return the calibration of the cluster at a scheduler: queries and joins of next to nothing, and of tables."""
 
     def cases() -> list[Callable[[], Sample]]:
         at = cluster(scheduler).open()
         shuffle = functools.partial(join_shuffled, at, key="key", sql=SHUFFLED)
-        asks = [functools.partial(at.run, blank, blank_parts(nodes)) for nodes in (1, MANY_NODES)]
         joins = [
-            functools.partial(shuffle, blank_parts(nodes), counted(rows), made_up=rows)
+            functools.partial(shuffle, table_parts(nodes), counted(rows), made_up=rows)
             for nodes, rows in ((1, 8), (MANY_NODES, 8), (1, SHUFFLED_ROWS))
         ]
-        table = Recipe(table="comments_narrow", size="tiny")
-        part = replace(blank_parts(1)[0], recipe=table, columns=("user_id",), sql=PUSHED)
-        pushed = [functools.partial(at.run, answer, [part], at.spread(counted(n))) for n in PUSHED_ROWS]
-        for join in pushed:
-            join()  # the file is built, and the engine warm
-        timed = [(ask, ROUNDS) for ask in asks] + [(join, 1) for join in (*joins, *pushed)]
-        return [functools.partial(_timed, call, times) for call, times in timed]
+        asked = [table_parts(nodes, ASKED) for nodes in (1, MANY_NODES)]
+        [part] = table_parts(1, PUSHED)
+        smalls = [at.spread(counted(rows)) for rows in PUSHED_ROWS]
+        for parts, small in [*((each, None) for each in asked), *(([part], small) for small in smalls)]:
+            warm(at, parts, small)
+        return [
+            *(functools.partial(_besides_nodes, at, parts) for parts in asked),
+            *(functools.partial(_timed, join) for join in joins),
+            *(
+                functools.partial(_timed, functools.partial(at.run, answer, [part], small))
+                for small in smalls
+            ),
+        ]
 
     return Calibration(
         name=f"cluster-{re.sub(r'[^A-Za-z0-9.]+', '-', scheduler)}",
@@ -451,10 +464,17 @@ def calibration(scheduler: str) -> Calibration[ClusterCosts]:
     )
 
 
-def _timed(call: Callable[[], Any], times: int) -> Sample:
-    """Return the sample of a call that goes to workers: the median of so many. All its time is the processor's."""
-    took_s = statistics.median(timeit.repeat(call, number=1, repeat=times))
-    return replace(blank(blank_parts(1)[0]), seconds=(took_s,), cpu_s=(took_s,))
+def _besides_nodes(at: Cluster, parts: Sequence[Part]) -> Sample:
+    """Return the sample of a query to nodes, besides what the slowest of them takes."""
+    seen = list[Sample]()
+    took_s = _timed(lambda: seen.extend(at.run(answer, parts))).median_s - max(one.median_s for one in seen)
+    return replace(seen[0], seconds=(took_s,), cpu_s=(took_s,))
+
+
+def _timed(call: Callable[[], Any]) -> Sample:
+    """Return the sample of a call that goes to workers. All its time is the processor's."""
+    took_s = timeit.timeit(call, number=1)
+    return replace(blank(table_parts(1)[0]), seconds=(took_s,), cpu_s=(took_s,))
 
 
 def _cluster_costs(samples: Sequence[Sample]) -> ClusterCosts:
