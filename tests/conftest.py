@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -17,6 +18,8 @@ from readahead.measure.run import run_emulated
 
 settings.register_profile("readahead", deadline=None)  # how fast a law is checked is nobody's business
 settings.load_profile("readahead")
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as in a job that a script has put in the background
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session", autouse=True)

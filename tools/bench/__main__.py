@@ -20,6 +20,7 @@ PARTS = {
     "disk": ("against_fio", "cold_scan"),
     "advisor": ("against_brute_force", "from_metadata"),
     "browser": ("waiting",),
+    "claims": ("beside_a_busy_core",),
     "device": ("cost_per_read", "against_native", "delivered_latency"),
 }
 """The files of `tools.bench`, in the order in which they run, and what each measures."""

@@ -1,0 +1,61 @@
+"""What a busy core does to the claims of the chapters: none may turn from agreeing to differing, see `Claim.on`."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+
+from readahead.chapters import CONTENTS, chapter
+from readahead.experiments.claim import AGREES, DIFFERS
+from readahead.experiments.round import Study
+from tools.bench.figure import Figure
+
+BUSY = "while True: pass"
+
+
+def beside_a_busy_core() -> list[Figure]:
+    """Test every claim at the smallest size, first alone and then beside a process that keeps a core busy."""
+    topics = [row.topic for row in CONTENTS]
+    alone = _verdicts(topics)
+    with _busy_core():
+        beside = _verdicts(topics)
+    return turned(alone, beside)
+
+
+def turned(alone: Mapping[str, str], beside: Mapping[str, str]) -> list[Figure]:
+    """Return how many claims agree alone and differ beside a busy core, and what there is of each verdict."""
+    names = [name for name, verdict in alone.items() if verdict == AGREES and beside[name] == DIFFERS]
+    told = [
+        Figure(name=f"claims: {verdict}, {where}", value=count, unit="")
+        for where, verdicts in (("alone", alone), ("beside a busy core", beside))
+        for verdict, count in sorted(Counter(verdicts.values()).items())
+    ]
+    wrong = Figure(
+        name="claims that a busy core turns from agreeing to differing",
+        value=len(names), unit="", aim=0, note=", ".join(names),
+    )  # fmt: skip
+    return [*told, wrong]
+
+
+def _verdicts(topics: Sequence[str]) -> dict[str, str]:
+    """Return the verdict of each claim, by topic and name, on measurements made for it."""
+    found = {}
+    for topic in topics:
+        asked = chapter(topic)
+        sized = any(knob.name == "size" for knob in asked.experiment.knobs)
+        study = Study(asked.experiment, **({"size": "tiny"} if sized else {}))
+        for claim in asked.claims:
+            found[f"{topic} {claim.id}"] = claim.on(study).verdict
+    return found
+
+
+@contextmanager
+def _busy_core() -> Iterator[None]:
+    with subprocess.Popen([sys.executable, "-c", BUSY]) as beside:
+        try:
+            yield
+        finally:
+            beside.kill()
