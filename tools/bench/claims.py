@@ -45,8 +45,8 @@ def _verdicts(topics: Sequence[str]) -> dict[str, str]:
     found = {}
     for topic in topics:
         asked = chapter(topic)
-        sized = any(knob.name == "size" for knob in asked.experiment.knobs)
-        study = Study(asked.experiment, **({"size": "tiny"} if sized else {}))
+        knobs = {"size": "tiny"} if any(knob.name == "size" for knob in asked.experiment.knobs) else {}
+        study = Study(asked.experiment, **knobs)  # type: ignore[arg-type]
         for claim in asked.claims:
             found[f"{topic} {claim.id}"] = claim.on(study).verdict
     return found
