@@ -342,7 +342,7 @@ def test_a_calibration_counts_how_often_a_read_is_asked_for_before_the_next_bloo
     filters = next(
         one for one in EXPERIMENT.calibrations(EXPERIMENT.settings()) if one.name == "lineorder-filters"
     )
-    (trial,) = (case() for case in filters.cases())
+    trial, _ = (case() for case in filters.cases())
     plan = trial.case.plan()
     asked = {offset: 0.01 * turn for turn, (offset, size) in enumerate(plan.probes.tolist()) if size}
     for turn, (offset, _) in enumerate(plan.spans.tolist()):

@@ -26,7 +26,7 @@ from readahead.chapters.elimination.star_queries import (
     dimensions,
 )
 from readahead.datasets import inspect, store
-from readahead.devices import Device
+from readahead.devices import Device, device
 from readahead.experiments.experiment import Settings
 from readahead.experiments.knobs import experiment
 from readahead.experiments.table_experiment import TableExperiment, once
@@ -45,10 +45,8 @@ GAP_BYTES = 131_072
 """What a volume of 1 ms and 125 MB/s delivers in one latency: DuckDB reads through holes up to there."""
 FEW_KEYS = 50
 """Up to so many keys of a join DuckDB hands to the scan as they are: `dynamic_or_filter_threshold`."""
-BUSY_LINK = calibrate.PROBE.but(
-    name="busy link", latency_s=1e-3, bandwidth_bytes_per_s=96e6, channel_bandwidth_bytes_per_s=96e6
-)
-"""It transfers what is read of 8,192 order lines in 1.7 latencies: both threads in a race have slept."""
+RACES = (8_192, 32), (4_096, 64)
+"""Rows of a row group, and how many are under way, where a row group's only read races with the next Bloom filter."""
 FEW = 32_768, 1
 """Rows of a row group, and how many are under way, in a run of few row groups."""
 IN_ORDER = 0.001
@@ -303,11 +301,14 @@ class Eliminating(TableExperiment):
         )
 
     def _filtering(self, settings: Settings) -> Calibration[Costs]:
-        """Return the calibration of Bloom filters: who asks first on a link that a read fills as long as a latency."""
+        """Return the calibration of Bloom filters: who asks first, on the volume that a query usually reads."""
+        volume = device("cloud-volume")
         return Calibration(
             name=f"{TABLE}-filters",
             kind=Costs,
-            cases=lambda: [self._tried(settings, "Q4.3", 8_192, 32, device=BUSY_LINK)],
+            cases=lambda: [
+                self._tried(settings, "Q4.3", rows, depth, device=volume) for rows, depth in RACES
+            ],
             read_off=_filter_costs,
             typical=Costs,
             turns=5,
