@@ -80,8 +80,12 @@ def draw(experiment: Experiment, rng: random.Random) -> dict[str, Any]:
 
 def _usual(of: Experiment, rng: random.Random) -> dict[str, Any]:
     drawn = {knob.name: turned(knob, rng) for knob in of.knobs if knob.kind != "choice" and in_sight(knob)}
-    small = {"size": "tiny"} if any(knob.name == "size" for knob in of.knobs) else {}
-    return of.settings(**small, **drawn)
+    return of.settings(**smallest(of), **drawn)
+
+
+def smallest(of: Experiment) -> dict[str, Any]:
+    """Return the knob that makes the tables as small as they come, if there is one."""
+    return {"size": "tiny"} if any(knob.name == "size" for knob in of.knobs) else {}
 
 
 def _also(of: Experiment, rng: random.Random, *names: str) -> dict[str, Any]:

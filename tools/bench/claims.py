@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from readahead.chapters import CONTENTS, chapter
 from readahead.experiments.claim import AGREES, DIFFERS
 from readahead.experiments.round import Study
+from tools import draws
 from tools.bench.figure import Figure
 
 BUSY = "while True: pass"
@@ -45,8 +46,7 @@ def _verdicts(topics: Sequence[str]) -> dict[str, str]:
     found = {}
     for topic in topics:
         asked = chapter(topic)
-        knobs = {"size": "tiny"} if any(knob.name == "size" for knob in asked.experiment.knobs) else {}
-        study = Study(asked.experiment, **knobs)  # type: ignore[arg-type]
+        study = Study(asked.experiment, **draws.smallest(asked.experiment))
         for claim in asked.claims:
             found[f"{topic} {claim.id}"] = claim.on(study).verdict
     return found

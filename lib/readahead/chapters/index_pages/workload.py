@@ -141,12 +141,10 @@ class Inspection:
         parts = [scheduled(self.device, linked, 1, replace(costs, open_s=0.0, close_s=0.0))]
         if len(known):
             parts.append(scheduled(self.device, known, self.queue_depth, self.side_by_side(costs)))
-            back_s = costs.wake_s * waking(
-                parts[1].seconds, costs.asleep_s
-            )  # whoever has waited for the threads
-        device_s = {
-            name: sum(part.terms_s[name] for part in parts) for name in ("transfer", "seek", "latency")
-        }
+            waited_s = parts[-1].seconds  # by whoever has handed them over
+            back_s = costs.wake_s * waking(waited_s, costs.asleep_s)
+        names = ("transfer", "seek", "latency")
+        device_s = {name: sum(part.terms_s[name] for part in parts) for name in names}
         own_s = sum(part.terms_s["open"] + part.terms_s["engine"] for part in parts)
         return Estimate(terms_s={**device_s, "readers": own_s + back_s})
 
@@ -224,8 +222,7 @@ class Inspection:
 
         Returns what each of them counts.
         """
-        listed, found = pages_of_reads(self.index, self.way, self.read_bytes), list[int]()
-        jobs = iter(listed)
+        jobs, found = iter(pages_of_reads(self.index, self.way, self.read_bytes)), list[int]()
 
         def fetch() -> None:
             for (offset, size), pages in jobs:  # one list for all: taking the next one is a single step

@@ -70,6 +70,7 @@ PUSHED_ROWS = 2**14, 2**19
 PUSHED = "SELECT count(*), sum(score * value) FROM {table} JOIN small ON user_id = key"
 """And with so few and so many rows of a small side that a node joins to its part."""
 ASKED = "SELECT count(*), sum(score), sum(user_id) FROM {table}"
+"""What is asked to time a query besides its nodes."""
 Columns = Mapping[str, np.ndarray]
 """A table in memory, by column."""
 NODE_THREADS = 1_000
@@ -200,7 +201,7 @@ def counted(rows: int) -> Columns:
 
 
 def table_parts(nodes: int, sql: str = "") -> list[Part]:
-    """Return parts of a small table."""
+    """Return the parts of a small table on so many nodes, each asked the same."""
     table, columns = Recipe(table="comments_narrow", size="tiny", row_group_rows=2_048), ("score", "user_id")
     return [
         Part(
@@ -361,7 +362,7 @@ class Cluster:
     def spread(self, columns: Columns) -> Any:
         """Put a table on all workers before a clock runs; return what stands for it among the arguments of `run`."""
         # a name of its own: by a hash, letting go of an equal table would take this one away
-        [there] = self._client.scatter([dict(columns)], broadcast=True, hash=False)
+        [there] = self.open()._client.scatter([dict(columns)], broadcast=True, hash=False)
         return there
 
     def run(self, call: Callable[..., Any], parts: Sequence[Part], *args: Any) -> list[Any]:
@@ -436,22 +437,18 @@ def calibration(scheduler: str) -> Calibration[ClusterCosts]:
     def cases() -> list[Callable[[], Sample]]:
         at = cluster(scheduler).open()
         shuffle = functools.partial(join_shuffled, at, key="key", sql=SHUFFLED)
-        joins = [
-            functools.partial(shuffle, table_parts(nodes), counted(rows), made_up=rows)
-            for nodes, rows in ((1, 8), (MANY_NODES, 8), (1, SHUFFLED_ROWS))
-        ]
         asked = [table_parts(nodes, ASKED) for nodes in (1, MANY_NODES)]
         [part] = table_parts(1, PUSHED)
         smalls = [at.spread(counted(rows)) for rows in PUSHED_ROWS]
         for parts, small in [*((each, None) for each in asked), *(([part], small) for small in smalls)]:
             warm(at, parts, small)
+        timed = [
+            functools.partial(shuffle, table_parts(nodes), counted(rows), made_up=rows)
+            for nodes, rows in ((1, 8), (MANY_NODES, 8), (1, SHUFFLED_ROWS))
+        ] + [functools.partial(at.run, answer, [part], small) for small in smalls]
         return [
             *(functools.partial(_besides_nodes, at, parts) for parts in asked),
-            *(functools.partial(_timed, join) for join in joins),
-            *(
-                functools.partial(_timed, functools.partial(at.run, answer, [part], small))
-                for small in smalls
-            ),
+            *(functools.partial(_timed, call) for call in timed),
         ]
 
     return Calibration(

@@ -124,7 +124,7 @@ class ScaleOut(TableExperiment):
     def measure(self, settings: Settings, repeats: int = 3) -> Sample:
         """Run the query on the nodes. Raises `DataError` when a node dies whose part nobody else has."""
         self.ensure_calibrated(settings)
-        at, parts = cluster.cluster(settings["scheduler"]).open(), self.parts(settings)
+        at, parts = cluster.cluster(settings["scheduler"]), self.parts(settings)
         small: Any = small_side(settings)
         rate, shuffled = settings["network_bytes_per_s"], way(settings) == "shuffled"
         killed = settings["failing"] == "killed" and small is None
