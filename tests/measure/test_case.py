@@ -9,6 +9,7 @@ import sys
 import threading
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import duckdb
@@ -18,7 +19,7 @@ from readahead.datasets.recipe import Recipe
 from readahead.devices import Device
 from readahead.errors import Cancelled, DataError
 from readahead.measure.case import Case
-from readahead.measure.run import EngineSettings, Query, engine, run_emulated, run_local
+from readahead.measure.run import EngineSettings, Query, engine, one_engine, run_emulated, run_local
 from readahead.models.reads import FOOTER_GUESS_HIGH, FOOTER_GUESS_LOW
 from readahead.models.schedule import Costs
 from readahead.running import Event, listening
@@ -119,12 +120,14 @@ def test_reads_in_flight_are_as_many_as_asked_for_with_any_number_of_workers(
 
 
 FEWER_THREADS = """
-import re, resource
+import re, resource, sys
 from pathlib import Path
 
 import duckdb
-from readahead.measure.run import EngineSettings, engine
+from readahead.measure.run import EngineSettings, engine, one_engine
 
+if "shared" in sys.argv:
+    one_engine().__enter__()
 with engine(EngineSettings(queue_depth=8)):
     pass
 now_bytes = 1024 * int(re.search(r"VmSize:\\s+(\\d+)", Path("/proc/self/status").read_text())[1])
@@ -137,12 +140,48 @@ with engine(EngineSettings(queue_depth=128)) as connection:
 @pytest.mark.skipif(
     not sys.platform.startswith("linux"), reason="only Linux limits a process's address space"
 )
-def test_threads_that_the_system_refuses_are_told_and_never_measured_with() -> None:
-    run = subprocess.run([sys.executable, "-c", FEWER_THREADS], capture_output=True, text=True, check=False)
+@pytest.mark.parametrize("whose", ["own", "shared"])
+def test_threads_that_the_system_refuses_are_told_and_never_measured_with(whose: str) -> None:
+    run = subprocess.run(
+        [sys.executable, "-c", FEWER_THREADS, whose], capture_output=True, text=True, check=False
+    )
     last = run.stderr.strip().splitlines()[-1]
     assert run.returncode == 1 and not run.stdout
     assert re.search(r"DataError: DuckDB could start \d+ of the 128 threads that queue depth 128 needs", last)
     assert "choose a smaller queue depth" in last
+
+
+def test_measurements_that_share_an_engine_are_those_of_engines_of_their_own(
+    case: Case, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each has its own depth and tables; where more is set, an engine is started still."""
+    case = replace(case, device=QUICK.but(latency_s=0.1))
+    shallow = replace(case, engine=EngineSettings(threads=1, queue_depth=2))
+    limited = replace(case, engine=replace(case.engine, more={"memory_limit": "1GB"}))
+    tables = Query(
+        sql="SELECT count(*) FROM t, {table}",
+        path=case.build(),
+        setup=("CREATE TEMP TABLE t AS SELECT 1 AS i",),
+    )
+    runs = [
+        partial(case.measure, repeats=1),
+        partial(shallow.measure, repeats=1),
+        *[partial(run_emulated, tables, QUICK, case.engine, repeats=1)] * 2,
+    ]
+    own = [run() for run in runs]
+    started, connect = list[None](), duckdb.connect
+    monkeypatch.setattr(duckdb, "connect", lambda: (started.append(None), connect())[1])
+    with one_engine():
+        shared = [run() for run in runs]
+        assert len(started) == 1
+        limited.measure(repeats=1)
+    assert len(started) == 2
+    for one, other in zip(own, shared, strict=True):
+        assert one.answer == other.answer and one.engine == other.engine
+        assert sorted((r.offset, r.size_bytes) for r in one.reads) == sorted(
+            (r.offset, r.size_bytes) for r in other.reads
+        )
+    assert [one.max_in_flight for one in shared[:2]] == [8, 2]
 
 
 def test_a_slower_device_takes_longer_and_the_model_says_so_too(case: Case) -> None:

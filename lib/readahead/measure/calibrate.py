@@ -33,7 +33,7 @@ from readahead.datasets.recipe import Recipe
 from readahead.devices import Device, calibrated
 from readahead.errors import require_range
 from readahead.measure.case import Case
-from readahead.measure.run import EngineSettings, spare_threads
+from readahead.measure.run import EngineSettings, one_engine, spare_threads
 from readahead.measure.sample import DISTURBED, Sample, steady, this_machine
 from readahead.models import schedule
 from readahead.models.schedule import Costs
@@ -230,17 +230,18 @@ class Calibration(Generic[CostsT]):
             made = earlier.setdefault(self.name, made)
         runs = [*zip(cases, made.seen, strict=True)] * (turns or self.turns)
         before_s, helps = self.control(), True
-        for number, (one, seen) in enumerate(runs):
-            tell(number, len(runs), f"calibrating on this machine: {self.name}")
-            offs = list[float]()
-            while not offs or (helps and offs[-1] > STRAYED and len(offs) < MOST_TIMES):
-                with quietly():
-                    seen.append(one())
-                after_s = self.control()
-                offs.append(max(strayed(before_s), strayed(after_s)))
-                before_s = after_s
-            helps = offs[-1] <= STRAYED
-            made.offs.append(min(offs))
+        with one_engine():
+            for number, (one, seen) in enumerate(runs):
+                tell(number, len(runs), f"calibrating on this machine: {self.name}")
+                offs = list[float]()
+                while not offs or (helps and offs[-1] > STRAYED and len(offs) < MOST_TIMES):
+                    with quietly():
+                        seen.append(one())
+                    after_s = self.control()
+                    offs.append(max(strayed(before_s), strayed(after_s)))
+                    before_s = after_s
+                helps = offs[-1] <= STRAYED
+                made.offs.append(min(offs))
         tell(len(runs), len(runs), "done")
         costs = _none_below_0(self.read_off(_steadiest_turns(made.seen)))
         self.keep(costs, float(np.median(made.offs or [0.0])), _scatter(made.seen))

@@ -9,9 +9,10 @@ import re
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, nullcontext
+from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import duckdb
 import psutil
@@ -98,14 +99,47 @@ def engine(
         connection.close()
 
 
+class _Shared(NamedTuple):
+    """A DuckDB that measurements share."""
+
+    connection: duckdb.DuckDBPyConnection
+    threads_before: int
+    """How many threads this process had without it."""
+
+
+_SHARED = ContextVar[_Shared | None]("shared", default=None)
+
+
+@contextmanager
+def one_engine() -> Iterator[None]:
+    """Let measurements share one DuckDB while the block runs: to start one takes longer than many a query.
+
+    Each has a connection of its own. Where more is set than `EngineSettings` has fields for, a DuckDB is started still.
+    """
+    before = psutil.Process().num_threads()
+    with duckdb.connect() as connection:
+        token = _SHARED.set(_Shared(connection, before))
+        try:
+            yield
+        finally:
+            _SHARED.reset(token)
+
+
 def _connect(settings: EngineSettings) -> duckdb.DuckDBPyConnection:
     """Return a DuckDB with all the threads that it was told to start.
 
     Where the system refuses one, DuckDB goes on with fewer and does not say so: fewer reads would be in flight than
     the model is told. The refusal may pass, so it is tried again, for about five seconds.
     """
-    process, values = psutil.Process(), settings.values()
+    process, values, shared = psutil.Process(), settings.values(), _SHARED.get()
     needed = int(values["threads"]) - 1 + int(values["async_threads"])
+    if shared and not settings.more:
+        connection = shared.connection.cursor()
+        for statement in set_statements(values):
+            connection.execute(statement)
+        if process.num_threads() - shared.threads_before >= needed:
+            return connection
+        connection.close()
     for attempt in range(10):
         check()
         before = process.num_threads()

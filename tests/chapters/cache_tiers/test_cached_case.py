@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -17,18 +17,21 @@ from readahead import paths
 from readahead.chapters.cache_tiers.cached_case import (
     FILE_BLOCK,
     AccessTrace,
-    CacheCosts,
     CachedCase,
+    QueryCosts,
+    ScanCosts,
     freed_bytes,
 )
 from readahead.chapters.cache_tiers.calibration import (
     AMPLE,
-    CACHE,
     FULL,
     QUERIES,
+    QUERY_CELLS,
     READING,
+    SCAN_CELLS,
     SCANS,
-    cells,
+    query_cells,
+    scan_cells,
 )
 from readahead.chapters.cache_tiers.chapter import EXPERIMENT
 from readahead.chapters.cache_tiers.workload import SCAN
@@ -36,6 +39,7 @@ from readahead.datasets import inspect, store
 from readahead.datasets.recipe import Recipe
 from readahead.devices import Device
 from readahead.errors import Cancelled
+from readahead.measure.calibrate import Calibration
 from readahead.measure.run import EngineSettings, engine
 from readahead.models.reads import RowGroup
 from readahead.models.schedule import Costs
@@ -139,7 +143,7 @@ def test_a_block_from_the_spill_folder_takes_as_long_whatever_its_length(case: C
     halves = replace(spilled, block_bytes=-(-max(spilled.trace.sizes) // 2))
     took_s = [found.access_s() for found in (spilled, short, halves)]
     once, less, twice = (one.disk_s - one.memory_s for one in took_s)
-    assert once == pytest.approx(less) == pytest.approx(CacheCosts().spill_s)
+    assert once == pytest.approx(less) == pytest.approx(QueryCosts().spill_s)
     assert twice == pytest.approx(2 * once, rel=0.02)
 
 
@@ -233,11 +237,11 @@ def test_a_scan_that_loses_little_keeps_the_end_of_the_last_row_group(
     assert case.shared == usual_reads(case) == reads
 
 
-def test_the_costs_are_calibrated_and_kept() -> None:
-    costs = CACHE.ensure()
-    assert CACHE.kept() == CACHE.ensure() == costs
-    assert costs.query_s > 0
-    assert all(value >= 0 for value in asdict(costs).values())
+@pytest.mark.parametrize("one", [QUERIES, SCANS])
+def test_the_costs_are_calibrated_and_kept(one: Calibration[Any]) -> None:
+    costs = one.ensure()
+    assert one.kept() == one.ensure() == costs
+    assert all(value >= 0 for value in asdict(costs).values()) and any(asdict(costs).values())
 
 
 def test_the_less_memory_is_spare_the_more_often_freed_memory_is_given_back(case: CachedCase) -> None:
@@ -249,7 +253,7 @@ def test_the_less_memory_is_spare_the_more_often_freed_memory_is_given_back(case
     found = []
     for asked in (*(replace(full.trace, memory_share=share) for share in (AMPLE, 1.5)), full.trace, often):
         before, after = (
-            replace(case, trace=asked, cache_costs=CacheCosts(purge_byte_s=byte_s)).estimate(Costs()).seconds
+            replace(case, trace=asked, query_costs=QueryCosts(purge_byte_s=byte_s)).estimate(Costs()).seconds
             for byte_s in (0.0, 1e-6)
         )
         told = replace(case, trace=asked)
@@ -274,11 +278,11 @@ def test_the_less_memory_is_spare_the_more_often_freed_memory_is_given_back(case
 def test_what_goes_out_beside_decoding_takes_half_of_what_comes_back_and_that_the_less_the_sooner(
     case: CachedCase, run: int, memory_share: float, byte_s: float, ahead_byte_s: float
 ) -> None:
-    costs = CacheCosts(recall_byte_s=3e-9, dump_byte_s=4e-9)
+    costs = ScanCosts(recall_byte_s=3e-9, dump_byte_s=4e-9)
     scan = replace(case.trace, skew=None, queries=0, memory_share=memory_share)
     for depth, took_s in ((1, byte_s), (4, ahead_byte_s)):
         engine = replace(case.engine, queue_depth=depth)
-        asked = replace(case, trace=scan, remote=True, run=run, engine=engine, cache_costs=costs)
+        asked = replace(case, trace=scan, remote=True, run=run, engine=engine, scan_costs=costs)
         assert asked.estimate(Costs()).terms_s["disk"] == pytest.approx(sum(scan.sizes) * took_s)
 
 
@@ -307,9 +311,7 @@ def test_of_a_remote_file_the_next_read_is_asked_for_while_the_last_one_is_copie
     scan = replace(case.trace, skew=None, queries=0, memory_share=AMPLE)
     engine = replace(case.engine, queue_depth=2)
     dear, free = (
-        replace(
-            case, trace=scan, run=1, remote=True, engine=engine, cache_costs=CacheCosts(copy_byte_s=byte_s)
-        )
+        replace(case, trace=scan, run=1, remote=True, engine=engine, scan_costs=ScanCosts(copy_byte_s=byte_s))
         .missed_scan(Costs())
         .reads_s[:, 0]
         for byte_s in (1e-9, 0.0)
@@ -321,14 +323,14 @@ def test_a_scan_that_is_fetched_copies_each_byte_and_drops_others_once_memory_is
     case: CachedCase,
 ) -> None:
     """One read at a time: what a byte costs more is told for all of them, and for those that drive others out."""
-    costs = CacheCosts(copy_byte_s=1e-9, copy_evict_byte_s=2e-9)
+    costs = ScanCosts(copy_byte_s=1e-9, copy_evict_byte_s=2e-9)
     for share, run, dropping in ((AMPLE, 1, 0.0), (0.5, 1, 0.5), (0.5, 2, 1.0)):
         scan = replace(case.trace, skew=None, queries=0, memory_share=share)
         asked = replace(case, trace=scan, run=run, engine=replace(case.engine, queue_depth=1))
         assert asked.evicting == pytest.approx(dropping)
         dear, free = (
-            replace(asked, cache_costs=told).missed_scan(Costs()).finished_s
-            for told in (costs, CacheCosts(copy_byte_s=0.0, copy_evict_byte_s=0.0))
+            replace(asked, scan_costs=told).missed_scan(Costs()).finished_s
+            for told in (costs, ScanCosts(copy_byte_s=0.0, copy_evict_byte_s=0.0))
         )
         assert dear - free == pytest.approx(sum(scan.sizes) * (1e-9 + dropping * 2e-9), rel=0.02)
 
@@ -338,10 +340,10 @@ def test_of_two_threads_that_share_a_scan_each_has_half_of_it_at_least(case: Cac
     scan = replace(case.trace, skew=None, queries=0, memory_share=AMPLE)
     asked = replace(case, trace=scan, run=2, engine=replace(case.engine, queue_depth=4))
     told = [
-        replace(asked, cache_costs=CacheCosts(scan_fetch_s=hidden_s)).estimate(Costs()).seconds
+        replace(asked, scan_costs=ScanCosts(fetch_s=hidden_s)).estimate(Costs()).seconds
         for hidden_s in (0.0, 1e-6, 1.0)
     ]
-    fixed_s = CacheCosts().scan_s
+    fixed_s = ScanCosts().scan_s
     assert told[0] - told[1] == pytest.approx(len(scan.sizes) * 1e-6)
     assert told[2] - fixed_s == pytest.approx((told[0] - fixed_s) / 2)
 
@@ -351,13 +353,13 @@ def test_decoding_loses_half_of_what_copying_takes_where_other_threads_read_and_
 ) -> None:
     """Where it is what is waited for: before the first row group it waits, and loses nothing."""
     scan = replace(case.trace, skew=None, queries=0, memory_share=AMPLE)
-    free = CacheCosts(scan_group_s=0.05, copy_byte_s=0.0, lost_read_s=0.0)
+    free = ScanCosts(group_s=0.05, copy_byte_s=0.0, lost_read_s=0.0)
     later, total = len(scan.sizes) - 1, sum(scan.sizes)
     beside_s = scan.sizes[0] * 2e-9 + total * later / len(scan.sizes) * 1e-9
     for depth, copied_s, lost_s in ((1, total * 2e-9, 0.0), (4, beside_s, later * 1e-3)):
         asked = replace(case, trace=scan, run=1, engine=replace(case.engine, queue_depth=depth))
         before_s, *after_s = (
-            replace(asked, cache_costs=costs).missed_scan(Costs()).finished_s
+            replace(asked, scan_costs=costs).missed_scan(Costs()).finished_s
             for costs in (free, replace(free, copy_byte_s=2e-9), replace(free, lost_read_s=1e-3))
         )
         assert after_s[0] - before_s == pytest.approx(copied_s, rel=0.02)
@@ -371,16 +373,16 @@ def test_a_row_group_is_decoded_as_much_later_as_copying_it_into_the_cache_takes
     fast = case.device.but(bandwidth_bytes_per_s=1e12)
     asked = replace(case, trace=scan, run=1, device=fast, engine=replace(case.engine, queue_depth=4))
     dear, free = (
-        replace(asked, cache_costs=CacheCosts(copy_byte_s=byte_s)).missed_scan(Costs()).groups_s
+        replace(asked, scan_costs=ScanCosts(copy_byte_s=byte_s)).missed_scan(Costs()).groups_s
         for byte_s in (1e-9, 0.0)
     )
     assert dear[0, 0] - free[0, 0] == pytest.approx(scan.sizes[0] * 1e-9, rel=0.01)
 
 
-@pytest.mark.parametrize("at", range(len(QUERIES) + len(SCANS)))
+@pytest.mark.parametrize("at", range(len(QUERY_CELLS) + len(SCAN_CELLS)))
 def test_a_cell_of_the_calibration_reads_from_the_device_what_it_is_told_to(at: int) -> None:
     """And what is to come from the spill folder has no room in memory: a scan gets what its read-ahead holds."""
-    case, memory = cells()[at], (*QUERIES, *SCANS)[at]["memory"]
+    case, memory = (*query_cells(), *scan_cells())[at], (*QUERY_CELLS, *SCAN_CELLS)[at]["memory"]
     size = sum(case.trace.sizes)
     told = case.shares()[2] * size
     assert case.measure(repeats=1).bytes_read == pytest.approx(told, rel=0.25, abs=2 * FILE_BLOCK)
@@ -388,13 +390,20 @@ def test_a_cell_of_the_calibration_reads_from_the_device_what_it_is_told_to(at: 
     assert (room < size) == (memory < 1)
 
 
-def test_what_the_cells_take_shows_every_cost() -> None:
+@pytest.mark.parametrize(
+    ("one", "field", "cells"),
+    [(QUERIES, "query_costs", query_cells), (SCANS, "scan_costs", scan_cells)],
+)
+def test_what_the_cells_take_shows_every_cost(
+    one: Calibration[Any], field: str, cells: Callable[[], list[CachedCase]]
+) -> None:
     """Costs that nobody guessed are found again by what the model makes of the cells, noise of 1 % on it."""
     rng = np.random.default_rng(5)
     for _ in range(3):
-        usual = asdict(CacheCosts())
-        true = CacheCosts(**{name: cost * rng.uniform(0.6, 1.7) for name, cost in usual.items()})
-        seconds = [replace(case, cache_costs=true).estimate(READING.costs()).seconds for case in cells()]
-        seen = CACHE.read_off([SimpleNamespace(median_s=took_s * rng.normal(1, 0.01)) for took_s in seconds])
+        true = one.kind(
+            **{name: cost * rng.uniform(0.6, 1.7) for name, cost in asdict(one.typical()).items()}
+        )
+        seconds = [replace(case, **{field: true}).estimate(READING.costs()).seconds for case in cells()]
+        seen = one.read_off([SimpleNamespace(median_s=took_s * rng.normal(1, 0.01)) for took_s in seconds])
         off = {name: cost / getattr(true, name) - 1 for name, cost in asdict(seen).items()}
         assert all(abs(one) < 0.3 for one in off.values()), off

@@ -13,8 +13,8 @@ import pytest
 
 from readahead.chapters import chapter
 from readahead.chapters.cache_tiers import workload
-from readahead.chapters.cache_tiers.cached_case import AccessTrace, CacheCosts
-from readahead.chapters.cache_tiers.calibration import CACHE
+from readahead.chapters.cache_tiers.cached_case import AccessTrace, QueryCosts
+from readahead.chapters.cache_tiers.calibration import QUERIES
 from readahead.chapters.cache_tiers.chapter import (
     EXPERIMENT,
     FIGURES,
@@ -150,8 +150,8 @@ def test_a_price_is_no_formula() -> None:
 
 
 def test_the_panel_opens_where_the_device_is_what_takes_the_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    never = replace(CACHE, name="never run")  # typical costs
-    monkeypatch.setattr(workload, "CACHE", never)
+    never = replace(QUERIES, name="never run")  # typical costs
+    monkeypatch.setattr(workload, "QUERIES", never)
     estimate = EXPERIMENT.model(EXPERIMENT.settings(queries=97))  # a case that was not kept
     assert estimate.terms_s["latency"] > 0.5 * estimate.seconds
 
@@ -194,8 +194,8 @@ def test_a_case_has_the_costs_that_were_calibrated_since_and_the_file_that_was_b
     monkeypatch.setenv("READAHEAD_CACHE", str(tmp_path))
     settings = study.settings(row_group_rows=4_096)
     before = EXPERIMENT.case(settings)
-    CACHE.keep(replace(CacheCosts(), row_s=1e-6))
-    assert EXPERIMENT.case(settings).cache_costs.row_s == 1e-6 != before.cache_costs.row_s
+    QUERIES.keep(replace(QueryCosts(), row_s=1e-6))
+    assert EXPERIMENT.case(settings).query_costs.row_s == 1e-6 != before.query_costs.row_s
     before.build()
     assert EXPERIMENT.case(settings).trace.sizes != before.trace.sizes
 

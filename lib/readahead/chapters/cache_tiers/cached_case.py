@@ -118,8 +118,8 @@ _EMPTY = tuple(f"SET enable_external_file_cache = {word}" for word in ("false", 
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CacheCosts:
-    """What DuckDB itself takes for a query of one row group, and for a scan, in seconds; fitted by `CACHE`."""
+class QueryCosts:
+    """What DuckDB itself takes for a query of one row group, in seconds; fitted by `QUERIES`."""
 
     query_s: float = 1e-3
     """Parsing, planning and answering, with all of it in memory."""
@@ -139,16 +139,22 @@ class CacheCosts:
     own there, and to make and remove that takes longer than to copy its bytes."""
     write_s: float = 2e-3
     """Making room for a block from the device by writing another to the spill folder."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScanCosts:
+    """What DuckDB itself takes for a scan, in seconds; fitted by `SCANS`."""
+
     scan_s: float = 2.2e-3
     """What a scan takes besides its row groups."""
-    scan_group_s: float = 100e-6
-    """Decoding a row group from memory, in a scan."""
-    scan_row_s: float = 95e-9
+    group_s: float = 100e-6
+    """Decoding a row group from memory."""
+    row_s: float = 95e-9
     """The same for each of its rows."""
-    scan_fetch_s: float = 60e-6
+    fetch_s: float = 60e-6
     """What of a row group's time another thread takes meanwhile, where it may fetch ahead: half of it at most."""
-    scan_purge_row_s: float = 110e-9
-    """What such a row takes more while the cache fills all of its memory; a scan uses most of its memory again."""
+    purge_row_s: float = 110e-9
+    """What a row takes more while the cache fills all of its memory; a scan uses most of its memory again."""
     copy_byte_s: float = 0.7e-9
     """What a scan takes more for each byte that it puts into the cache."""
     copy_evict_byte_s: float = 1.5e-9
@@ -164,12 +170,12 @@ class CacheCosts:
 
 
 RECALLED_SOON = 0.5
-"""The share of `CacheCosts.recall_byte_s` that bytes take which went out just before a scan fetches them ahead: the
+"""The share of `ScanCosts.recall_byte_s` that bytes take which went out just before a scan fetches them ahead: the
 processor's caches have them still. Where half of the table is away and more, they take all of it."""
 LOST_COPYING = 0.5
 """The share of copying that decoding loses where another thread copies meanwhile: both use one memory."""
 _OF_A_SCAN = ("plan_s", "open_s", "open_group_s", "close_s", "group_s", "first_row_s", "fresh_byte_s")
-"""Prices of a scan without a cache that `CacheCosts` has of its own."""
+"""Prices of a scan without a cache that `ScanCosts` has of its own."""
 
 
 class Access(NamedTuple):
@@ -194,7 +200,8 @@ class CachedCase(Case):
     """Whether the file counts as remote, so that evicted blocks go to a folder of this machine's disk."""
     run: int
     """1 with an empty cache, 2 after the same queries have run once."""
-    cache_costs: CacheCosts = CacheCosts()
+    query_costs: QueryCosts = QueryCosts()
+    scan_costs: ScanCosts = ScanCosts()
 
     # -- what the model says -------------------------------------------------------------------------
     @property
@@ -300,7 +307,7 @@ class CachedCase(Case):
 
     def access_s(self) -> Access:
         """Return what a query of one row group takes."""
-        trace, costs = self.trace, self.cache_costs
+        trace, costs = self.trace, self.query_costs
         size, rows = float(np.mean(trace.wanted)), float(np.mean(trace.rows))
         groups, blocks = len(expected.shape(self.recipe).row_groups), max(1.0, size / self.block_bytes)
         latency_s, transfer_s = laws.fetch_s(self.device, size, self.block_bytes, self.window.slots)
@@ -331,7 +338,7 @@ class CachedCase(Case):
         count = self.shared
         latency_s, transfer_s = laws.fetch_s(self.device, FILE_BLOCK, FILE_BLOCK, self.window.slots)
         for name, took_s in {
-            "cpu": self.cache_costs.read_s,
+            "cpu": self.query_costs.read_s,
             "latency": latency_s,
             "transfer": transfer_s,
         }.items():
@@ -343,12 +350,12 @@ class CachedCase(Case):
 
         To the spill folder and from it blocks go while others are decoded, if more than one may be under way.
         """
-        trace, kept = self.trace, self.cache_costs
+        trace, kept = self.trace, self.scan_costs
         memory, spilled, missed = self.shares()
         dumped = missed * self.evicting * self.spills
         total = sum(trace.sizes)
         back_s, dump_s = total * kept.recall_byte_s, total * kept.dump_byte_s
-        purged_s = from_folder_s = self._decoding_s(kept.scan_purge_row_s * self.purging)
+        purged_s = from_folder_s = self._decoding_s(kept.purge_row_s * self.purging)
         if self.window.slots > 1:
             dump_s, from_folder_s = min(dump_s, back_s / 2), self._decoding_s()
             back_s *= min(1.0, RECALLED_SOON + self.away_bytes / total)
@@ -364,9 +371,9 @@ class CachedCase(Case):
 
     def _decoding_s(self, purge_row_s: float = 0.0) -> float:
         """Return the seconds in which a scan decodes all row groups; where it may fetch ahead, others take a part."""
-        costs = self.cache_costs
-        hidden_s = costs.scan_fetch_s if self.window.slots > 1 else 0.0
-        groups_s = (costs.scan_group_s + rows * (costs.scan_row_s + purge_row_s) for rows in self.trace.rows)
+        costs = self.scan_costs
+        hidden_s = costs.fetch_s if self.window.slots > 1 else 0.0
+        groups_s = (costs.group_s + rows * (costs.row_s + purge_row_s) for rows in self.trace.rows)
         return sum(max(took_s / 2, took_s - hidden_s) for took_s in groups_s)
 
     def missed_scan(self, costs: Costs) -> Timeline:
@@ -378,7 +385,7 @@ class CachedCase(Case):
         until the first has it, and asks at once, while that one copies. Seen in the trace. Nobody has to wake then, nor
         where one thread does all.
         """
-        trace, kept, slots, spans = self.trace, self.cache_costs, self.window.slots, []
+        trace, kept, slots, spans = self.trace, self.scan_costs, self.window.slots, []
         for end, size in zip(accumulate(trace.sizes), trace.sizes, strict=True):
             starts = range(end - size, end, self.block_bytes)
             spans.append(list(zip(starts, _parts(size, self.block_bytes), strict=True)))

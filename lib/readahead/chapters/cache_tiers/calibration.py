@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
 
 import numpy as np
 
-from readahead.chapters.cache_tiers.cached_case import AccessTrace, CacheCosts, CachedCase
+from readahead.chapters.cache_tiers.cached_case import AccessTrace, CachedCase, QueryCosts, ScanCosts
 from readahead.datasets import inspect, store
 from readahead.datasets.recipe import Recipe
 from readahead.devices import Device
 from readahead.measure import calibrate
-from readahead.measure.calibrate import Calibration
+from readahead.measure.calibrate import Calibration, CostsT
 from readahead.measure.run import EngineSettings
 from readahead.measure.sample import Sample
 from readahead.units import MiB
@@ -25,7 +25,7 @@ FIRST: dict[str, Any] = {"memory": AMPLE, "run": 1}
 """All of it comes from the device, into free memory."""
 SPILLS: dict[str, Any] = {"memory": 0.5, "spills": True}
 """What memory has no room for goes to a spill folder."""
-QUERIES: tuple[dict[str, Any], ...] = (
+QUERY_CELLS: tuple[dict[str, Any], ...] = (
     *({"rows": rows, "memory": AMPLE, "groups": 8} for rows in (2_048, 4_096, 8_192)),
     {"rows": 8_192, "memory": FULL, "groups": 8},
     *({"rows": rows, **FIRST, "groups": 6} for rows in (2_048, 8_192)),
@@ -34,7 +34,7 @@ QUERIES: tuple[dict[str, Any], ...] = (
 )  # fmt: skip
 """Queries of one row group each: from memory, of three sizes; from full memory; first fetched, of two sizes, and
 fetched again in place of others; from a spill folder; and first fetched while that is written to."""
-SCANS: tuple[dict[str, Any], ...] = (
+SCAN_CELLS: tuple[dict[str, Any], ...] = (
     {"rows": 2_048, "memory": AMPLE}, {"rows": 8_192, "memory": AMPLE}, {"rows": 2_048, "memory": AMPLE, "depth": 4},
     {"rows": 8_192, "memory": AMPLE, "groups": 1}, {"rows": 8_192, "memory": FULL, "groups": 12},
     {"rows": 8_192, **FIRST, "groups": 12}, {"rows": 8_192, "memory": 0.5, "groups": 12},
@@ -76,30 +76,50 @@ def _case(
     )
 
 
-def cells() -> list[CachedCase]:
-    """Return what is timed."""
-    return [_case(**cell, scan=scan) for scan, some in ((False, QUERIES), (True, SCANS)) for cell in some]
+def query_cells() -> list[CachedCase]:
+    """Return the queries that are timed."""
+    return [_case(**cell, scan=False) for cell in QUERY_CELLS]
 
 
-def _costs(seen: Sequence[Sample]) -> CacheCosts:
-    """Return the costs with which the model tells the cells, as far as it can."""
-    cases, reading = cells(), READING.costs()
-    turns = np.reshape([sample.median_s for sample in seen], (-1, len(cases)))
-    return calibrate.fitted(
-        CacheCosts(),
-        lambda costs: [replace(case, cache_costs=costs).estimate(reading).seconds for case in cases],
-        calibrate.trimmed_mean(turns),
+def scan_cells() -> list[CachedCase]:
+    """Return the scans that are timed."""
+    return [_case(**cell, scan=True) for cell in SCAN_CELLS]
+
+
+def _calibration(
+    name: str,
+    kind: type[CostsT],
+    cells: Callable[[], Sequence[CachedCase]],
+    with_costs: Callable[[CachedCase, CostsT], CachedCase],
+) -> Calibration[CostsT]:
+    """Return the calibration of the costs with which the model tells the cells, as far as it can."""
+
+    def read_off(seen: Sequence[Sample]) -> CostsT:
+        cases, reading = cells(), READING.costs()
+
+        def told(costs: CostsT) -> list[float]:
+            return [with_costs(case, costs).estimate(reading).seconds for case in cases]
+
+        turns = np.reshape([sample.median_s for sample in seen], (-1, len(cases)))
+        return calibrate.fitted(kind(), told, calibrate.trimmed_mean(turns))
+
+    return Calibration(
+        name=f"comments-{name}",
+        kind=kind,
+        cases=lambda: [partial(case.measure, repeats=1) for case in cells()],
+        read_off=read_off,
+        typical=kind,
+        turns=5,
     )
 
 
 READING = calibrate.engine("comments_narrow")
 """What a read takes, which is the same of any table; to decode it is calibrated with the cache."""
-CACHE = Calibration(
-    name="comments-cache",
-    kind=CacheCosts,
-    cases=lambda: [partial(case.measure, repeats=1) for case in cells()],
-    read_off=_costs,
-    typical=CacheCosts,
-    turns=5,
+QUERIES = _calibration(
+    "cached-queries", QueryCosts, query_cells, lambda case, costs: replace(case, query_costs=costs)
 )
-"""Queries of one row group, and scans, timed from memory, from a device and from the spill folder."""
+"""Queries of one row group, timed from memory, from a device and from the spill folder."""
+SCANS = _calibration(
+    "cached-scans", ScanCosts, scan_cells, lambda case, costs: replace(case, scan_costs=costs)
+)
+"""Scans, timed from the same."""

@@ -27,6 +27,7 @@ EXPERIMENT = experiment(
     __file__,
     "Cache tiers: cold, warm, and the tier between",
     fixed={"dataset": "comments", "threads": 1},
+    calibrated_each=("access",),
 )
 
 FAST_S, SLOW_S = 1e-3, 50e-3

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from readahead.chapters.cache_tiers.cached_case import FILE_BLOCK, AccessTrace, CachedCase
-from readahead.chapters.cache_tiers.calibration import CACHE, MOST_GROUPS, READING
+from readahead.chapters.cache_tiers.calibration import MOST_GROUPS, QUERIES, READING, SCANS
 from readahead.datasets import expected
 from readahead.experiments.experiment import Settings
 from readahead.experiments.table_experiment import TableExperiment
@@ -48,7 +48,8 @@ class CachedQueries(TableExperiment):
             block_bytes=settings["block_bytes"],
             remote=remote,
             run=settings["run"],
-            cache_costs=CACHE.costs(),
+            query_costs=QUERIES.costs(),
+            scan_costs=SCANS.costs(),
         )
 
     def engine(self, settings: Settings) -> Calibration[Costs]:
@@ -73,5 +74,5 @@ class CachedQueries(TableExperiment):
         return float(self.case(settings).trace.wanted.sum())
 
     def calibrations(self, settings: Settings) -> Sequence[Calibration[Any]]:
-        """Return the calibrations of a read, and of the engine's cache."""
-        return (*super().calibrations(settings), CACHE)
+        """Return the calibrations of a read, and of scans or queries with the engine's cache."""
+        return (*super().calibrations(settings), SCANS if settings["access"] == SCAN else QUERIES)

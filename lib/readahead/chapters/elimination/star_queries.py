@@ -106,19 +106,19 @@ def dimensions(scale_factor: float) -> tuple[str, ...]:
     keys = {"customer": 150_000, "supplier": 10_000, "part": 200_000}
     counts = {name: max(1, round(count * scale_factor)) for name, count in keys.items()}
     return (
-        """CREATE TABLE dates AS
+        """CREATE TEMP TABLE dates AS
            SELECT strftime(day, '%Y%m%d')::INTEGER AS d_datekey, day::DATE AS d_date, year(day) AS d_year,
                   year(day) * 100 + month(day) AS d_yearmonthnum, strftime(day, '%b%Y') AS d_yearmonth,
                   (dayofyear(day) - 1) // 7 + 1 AS d_weeknuminyear
            FROM range(DATE '1992-01-01', DATE '1999-01-01', INTERVAL 1 DAY) AS calendar(day)""",
         *(
-            f"""CREATE TABLE {name} AS
+            f"""CREATE TEMP TABLE {name} AS
                 SELECT (i + 1)::INTEGER AS {letter}_{key}, n // 50 AS {letter}_region, n // 10 AS {letter}_nation,
                        n AS {letter}_city
                 FROM (SELECT i, (hash(i + {seed}) % 250)::INTEGER AS n FROM range({counts[name]}) AS made(i))"""
             for name, letter, key, seed in (("customer", "c", "custkey", 1), ("supplier", "s", "suppkey", 2))
         ),
-        f"""CREATE TABLE part AS
+        f"""CREATE TEMP TABLE part AS
             SELECT (i + 1)::INTEGER AS p_partkey, n // 200 AS p_mfgr, n // 40 AS p_category, n AS p_brand1
             FROM (SELECT i, (hash(i + 3) % 1000)::INTEGER AS n FROM range({counts["part"]}) AS made(i))""",
     )

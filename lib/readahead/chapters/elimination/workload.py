@@ -193,8 +193,9 @@ def _mistaken(sql: str, numbers: Sequence[int], group_rows: int, setup: tuple[st
     """
     file = re.search(r"read_parquet\('.*?'", sql)[0]  # type: ignore[index]
     numbered, found = sql.replace(file, f"{file}, file_row_number = true"), []
-    with engine(EngineSettings(threads=1)) as connection:
-        for statement in (*setup, "SET disabled_optimizers = 'join_order'"):
+    settings = EngineSettings(threads=1, more={"disabled_optimizers": "join_order"})
+    with engine(settings) as connection:
+        for statement in setup:
             connection.execute(statement)
         for number in numbers:
             check()
