@@ -332,10 +332,12 @@ def test_the_engine_s_costs_are_positive_and_this_disk_is_calibrated_apart() -> 
     assert min(kept.values()) >= 0
     assert {name for name, value in kept.items() if value == 0} <= {
         "close_group_s",
+        "close_lookup_s",
         "copy_byte_s",
         "first_row_s",
         "fresh_byte_s",
         "lost_read_s",
+        "open_lookup_s",
         "shared_read_s",
         "wake_s",
     }
@@ -399,6 +401,30 @@ TAKES = {
     "row_s": 20e-9, "first_row_s": 2e-9, "fresh_byte_s": 0.0, "copy_byte_s": 0.2e-9, "close_s": 0.2e-3,
     "wake_s": 0.3e-3, "asleep_s": 6e-3, "shared_read_s": 0.11e-3, "large_byte_s": 0.3e-9,
 }  # fmt: skip
+
+
+def test_what_opening_and_closing_take_a_lookup_more_is_read_off_its_first_read_and_its_last() -> None:
+    """With a clock of ours; what is passed over before the first row group and after the last is not counted again."""
+    (case,) = (one for one in calibrate._engine_cases(calibrate.KEYED) if one.keys == 20)
+    takes = {**TAKES, "copy_byte_s": 0.0, "open_key_s": 3e-6, "prune_key_s": 1e-8, "skip_group_s": 7e-6}
+    sample, plan, costs = case.measure(repeats=1), case.plan(), Costs(**takes)
+    groups, wanted = case.recipe.row_groups, np.flatnonzero(plan.counts)
+    passing_s = 7e-6 + 20 * 1e-8
+    opening_s = costs.open_s + groups * costs.open_group_s + 20 * 3e-6 + wanted[0] * passing_s + 1.5e-3
+    closing_s = costs.decode_s(case.recipe.row_group_rows) + 20 * 1e-8
+    closing_s += (groups - 1 - wanted[-1]) * passing_s + costs.close_s + 0.4e-3
+    begins_s = [0.0] * len(plan.footer) + [
+        0.001 + opening_s + 0.002 * at for at in range(len(sample.reads) - len(plan.footer))
+    ]
+    reads = tuple(
+        replace(read, submitted_s=at_s, due_s=at_s + 0.001)
+        for read, at_s in zip(sample.reads, begins_s, strict=True)
+    )
+    seconds = (begins_s[-1] + 0.001 + closing_s,)
+    found = calibrate._lookup_costs(
+        [Trial(case=case, sample=replace(sample, reads=reads, seconds=seconds))], costs
+    )
+    assert found == pytest.approx({"open_lookup_s": 1.5e-3, "close_lookup_s": 0.4e-3})
 
 
 def timed(case: Case) -> Trial:
@@ -505,6 +531,8 @@ def test_the_costs_of_a_query_are_those_of_its_own_columns(
     large = Trial(case=cases[-1], sample=timed(cases[-1]).sample).large_bytes > schedule.SMALL_BYTES
     assert large == (columns == ())
     assert found.pop("large_byte_s") == pytest.approx(TAKES["large_byte_s"] if large else 0.0, rel=off)
+    clear_s = calibrate.clearing_s(found["read_s"], found["group_s"])
+    assert found.pop("clear_s") == clear_s == pytest.approx(0.16 * 110e-6, rel=off)
     assert found == pytest.approx({name: TAKES[name] for name in found}, rel=off)
     # long waits are tried once for all queries
     elsewhere = {"dispatch_s", "copy_byte_s", "shared_read_s", "large_byte_s", "wake_s", "asleep_s"}

@@ -281,6 +281,51 @@ def test_of_the_reads_that_are_asked_for_at_once_more_jump_the_more_there_are(sl
     assert scan(arm, [9] * 100, slots=slots) == pytest.approx(0.01 * (1 + jumps))
 
 
+@pytest.mark.parametrize("depth", [1, 4, 12])
+def test_row_groups_are_passed_over_before_the_next_read_is_asked_for(depth: int) -> None:
+    """Of twelve row groups the tenth is read, and takes 1 ms of the device; the others 0.5 ms each of the worker."""
+    reads = Reads.of([], [[]] * 9 + [[(0, 9)]] + [[]] * 2, [1] * 12)
+    window = Window(slots=depth, depth=depth, threads=1)
+    told = simulate(FLASH, reads, window=window, costs=replace(FREE, skip_group_s=0.5e-3))
+    assert told.reads_s[0, 0] == pytest.approx(9 * 0.5e-3)
+    # where there is a place for them, the last two are passed over while the read is waited for
+    assert told.finished_s == pytest.approx(9 * 0.5e-3 + 1e-3 + (2 * 0.5e-3 if depth == 1 else 0.0))
+
+
+@pytest.mark.parametrize("depth", [1, 2, 4, 8, 16])
+@pytest.mark.parametrize(("latency_s", "more"), [(0.010, 1), (0.0, 0)])
+def test_places_are_cleared_when_others_take_them_or_at_the_end(
+    depth: int, latency_s: float, more: int
+) -> None:
+    """Eight row groups of 3 ms each, 1 ms of which clears a place. Where the device is waited for, the end is later."""
+    device = FLASH.but(channels=1, latency_s=latency_s)
+    told = [
+        scan(
+            device,
+            [9] * 8,
+            slots=min(depth, 4),
+            depth=depth,
+            costs=replace(FREE, group_s=3e-3, clear_s=clear_s),
+        )
+        for clear_s in (0.0, 1e-3)
+    ]
+    assert told[1] - told[0] == pytest.approx(more * 1e-3 * (min(depth, 8) - 1), abs=1e-12)
+
+
+@pytest.mark.parametrize(("keys", "more_s"), [(0, 0.0), (1, 0.0), (2, 3e-3), (20, 3e-3)])
+def test_a_lookup_of_several_keys_takes_longer_to_open_and_to_close(keys: int, more_s: float) -> None:
+    reads = replace(Reads.of([(50, 9)], [[(0, 9)]] * 2, [1] * 2), keys=keys)
+    window = Window(slots=1, depth=1, threads=1)
+    free, dear = (
+        simulate(
+            FLASH, reads, window=window, costs=replace(FREE, open_lookup_s=open_s, close_lookup_s=close_s)
+        )
+        for open_s, close_s in ((0.0, 0.0), (1e-3, 2e-3))
+    )
+    assert dear.finished_s - free.finished_s == pytest.approx(more_s, abs=1e-12)
+    assert dear.opened_s - free.opened_s == pytest.approx(more_s / 3, abs=1e-12)
+
+
 def test_a_late_read_is_its_workers_and_keeps_the_window_shut() -> None:
     """Each read takes 1 ms. Of four row groups two are under way; the first has a read that waits for its filters."""
     device = replace(FLASH, channels=64)

@@ -74,6 +74,8 @@ class Costs:
     """The same, for each row group the footer describes."""
     open_key_s: float = 4e-6
     """The same, for each key of a lookup."""
+    open_lookup_s: float = 0.0
+    """The same, for a lookup of several keys, however many."""
     read_s: float = 60e-6
     """From a free slot to the next read in it: threads are woken and a task is handed over."""
     dispatch_s: float = 25e-6
@@ -84,6 +86,8 @@ class Costs:
     """Holding one key of a lookup against one row group's smallest and largest."""
     group_s: float = 50e-6
     """Decoding a row group, whatever its size."""
+    clear_s: float = 0.0
+    """What of that clearing a row group's place in the window takes: when the next one takes it, or at the end."""
     row_s: float = 5e-9
     """Decoding a row of the wanted columns."""
     first_row_s: float = 0.0
@@ -103,6 +107,8 @@ class Costs:
     """From the last decoded group to the answer."""
     close_group_s: float = 0.0
     """The same, for each row group the footer describes."""
+    close_lookup_s: float = 0.0
+    """The same, for a lookup of several keys, however many."""
     filter_s: float = 0.1e-3
     """From a Bloom filter's arrival to what is asked for next, a read that it lets through or the next filter; see
     `RULED_OUT` for one that lets none through."""
@@ -250,10 +256,11 @@ def simulate(
     data, size = reads.count - len(reads.footer), reads.data_bytes
     beside = len(state.free) if state.stripe_bytes else max(1, min(len(state.free), window.slots))
     (end_s, *path_s), work_s = map(float, path), float(decoding_s.sum())
+    close_s = costs.close_s + len(reads.rows) * costs.close_group_s + (reads.keys > 1) * costs.close_lookup_s
     return Timeline(
         opened_s=float(opened_s),
         arrived_s=max(float(opened_s), float(reads_s[:, 1].max(initial=0.0))),
-        finished_s=end_s + costs.close_s + len(reads.rows) * costs.close_group_s,
+        finished_s=end_s + close_s,
         reads=reads.count,
         bytes_read=reads.bytes_read,
         decode_s=work_s,
@@ -372,7 +379,8 @@ def _open(device: DeviceState, footer: Ints, groups: int, costs: Any, keys: int)
     now_s += woken_s / OWN_WAKE  # parsing finds nothing in the caches
     device.free[:, 1:] = 0.0  # what was spent on opening is a term of its own
     device.link[:, 1:] = 0.0
-    return float(now_s + costs.open_s + groups * costs.open_group_s + keys * costs.open_key_s)
+    lookup_s = keys * costs.open_key_s + (keys > 1) * costs.open_lookup_s
+    return float(now_s + costs.open_s + groups * costs.open_group_s + lookup_s)
 
 
 @compiled
@@ -385,15 +393,15 @@ def _scan(
     opened_s, last = _open(device, footer, len(rows), costs, keys), len(rows)
     issue = end = Moment(opened_s, 0.0, 0.0, 0.0, 0.0, 0.0)
     has_late, has_probes = len(late) > 0, len(probes) > 0
-    ordered = has_late or has_probes  # places are left in file order
-    work_s = _work_s(counts, rows, costs, keys)
+    turns = depth if has_late or has_probes else 0  # then places are left in file order
+    work_s, pass_s, clearing_s = _work_s(counts, rows, costs, keys, depth)
     lost_s = _lost_s(counts, sizes, costs, sharing, int(own or depth == 1))
     fresh, there, begins = fresh_bytes(sizes, depth), _rows(len(rows), issue), ends - counts
     workers, worker_order = _rows(threads, issue), queue_of(threads)
-    places, place_order = _rows(depth, issue), queue_of(depth)
+    places, order = _rows(depth, issue), queue_of(depth)
     gate = _rows(1, spend(issue, engine_s=-costs.dispatch_s))
     seeks, group, passed, together, luck = 0, 0, 0, 0, np.full(2, 0.5)
-    full, whose = _at_once(ends, min(depth, last), 0 if ordered else slot_count)
+    full, whose = _at_once(ends, min(depth, last), 0 if turns else slot_count)
     slots, asked = (_rows(slot_count, issue), queue_of(slot_count)), _rows(last, issue)
     which = spans, np.repeat(np.arange(last), counts), ends, early, whose
     hands = device, costs, which, slots, gate, asked, has_probes, there, reads_s
@@ -412,13 +420,13 @@ def _scan(
             done = spend(done, cpu_s=work_s[group] + max(0.0, lost_s[group] - waited_s))
             groups_s[group, 0], groups_s[group, 1] = begun.time_s, done.time_s
             occupy(worker_order, workers, done)
-            put(places, group % depth if ordered else front(place_order), done)
-            requeue(place_order, places)
+            put(places, _place(order, group, turns), done)
+            requeue(order, places)
             end, group = later(end, done), group + 1
         if step >= last:
             continue
-        # it waits for a place in the window
-        issue = later(issue, load(places, step % depth if ordered else front(place_order)))
+        # it waits for a place in the window, and may be passed over
+        issue = spend(later(issue, load(places, _place(order, step, turns))), cpu_s=pass_s[step])
         if has_probes and probes[step, 1] > 0:
             free, before = load(workers, front(worker_order)), passed
             issue, decoding_s = later(issue, free), free.time_s - asked[step - 1, 0]
@@ -434,7 +442,13 @@ def _scan(
         put(there, step, later(load(there, step), issue))
         if not has_probes:
             passed, seeks = _pass_out(hands, passed, ends[step], math.inf, seeks)
-    return opened_s, end, seeks, work_s
+    return opened_s, spend(end, cpu_s=clearing_s), seeks, work_s
+
+
+@inlined
+def _place(order: Any, group: int, turns: int) -> int:
+    """Return the place in the window that a row group takes: one of so many in turn, or the one that is free first."""
+    return group % turns if turns else front(order)
 
 
 @inlined
@@ -568,13 +582,21 @@ def _lost_s(counts: Ints, sizes: Ints, costs: Any, sharing: float, alone: int) -
 
 
 @compiled
-def _work_s(counts: Ints, rows: Ints, costs: Any, keys: int) -> Floats:
-    """Return the processor's seconds for each row group in used memory, passed over where it has no reads."""
-    work_s = np.empty(len(rows))
+def _work_s(counts: Ints, rows: Ints, costs: Any, keys: int, depth: int) -> tuple[Floats, Floats, float]:
+    """Return the processor's seconds for each row group: decoding it in used memory, and passing over it.
+
+    Where it has reads the second is 0, else the first. The first row groups take places that nobody has to clear: what
+    is left to clear at the end is returned too.
+    """
+    work_s, passing_s = np.zeros(len(rows)), np.zeros(len(rows))
+    kept = max(0, min(depth, len(rows)) - 1)
     for group in range(len(rows)):
-        decoding_s = decode_s(rows[group], costs.group_s, costs.row_s, costs.first_row_s)
-        work_s[group] = (decoding_s if counts[group] else costs.skip_group_s) + keys * costs.prune_key_s
-    return work_s
+        if counts[group]:
+            decoding_s = decode_s(rows[group], costs.group_s, costs.row_s, costs.first_row_s)
+            work_s[group] = max(0.0, decoding_s - (group < kept) * costs.clear_s) + keys * costs.prune_key_s
+        else:
+            passing_s[group] = costs.skip_group_s + keys * costs.prune_key_s
+    return work_s, passing_s, kept * costs.clear_s
 
 
 @compiled

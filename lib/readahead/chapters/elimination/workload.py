@@ -372,6 +372,7 @@ def _flight_costs(filtering: Calibration[Costs], trials: Sequence[Trial]) -> Cos
         open_s=open_s,
         open_group_s=open_group_s,
         read_s=read_s,
+        clear_s=calibrate.clearing_s(read_s, prices["group_s"]),
         dispatch_s=float(np.median([t.per_read_s() for t in many])),
         close_s=close_s,
         close_group_s=close_group_s,

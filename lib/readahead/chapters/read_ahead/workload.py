@@ -225,7 +225,7 @@ class ReadAhead(TableExperiment):
             costs = replace(costs, read_s=own * costs.read_s, dispatch_s=0.0)
         if settings["query"] == TWO and not self._apart(settings):
             costs = _decoding(costs, self._share(settings))
-        return costs if settings["stored"] == PARQUET else replace(costs, open_s=0.0)
+        return costs if settings["stored"] == PARQUET else replace(costs, open_s=0.0, clear_s=0.0)
 
     def _apart(self, settings: Settings) -> bool:
         """Return whether two columns are asked for, and calibrated by themselves."""
@@ -268,7 +268,8 @@ def native_costs(
     firsts = [(one.case.recipe.row_groups, one.sample.reads[0].submitted_s) for one in (*few, *many)]
     plan_s, group_s = line(firsts)
     read_s = float(np.median([one.per_read_s() for one in streamed]))
-    costs = replace(parquet, plan_s=plan_s, open_group_s=group_s, dispatch_s=min(parquet.dispatch_s, read_s))
+    passed_on_s = min(parquet.dispatch_s, read_s)
+    costs = replace(parquet, plan_s=plan_s, open_group_s=group_s, clear_s=0.0, dispatch_s=passed_on_s)
     return _decoding(costs, max(0.01, float(decode_s) / modeled_s))
 
 
