@@ -184,6 +184,14 @@ def test_measurements_that_share_an_engine_are_those_of_engines_of_their_own(
     assert [one.max_in_flight for one in shared[:2]] == [8, 2]
 
 
+@pytest.mark.parametrize("form", ["parquet", "native"])
+def test_no_place_of_a_native_file_has_to_be_cleared(case: Case, form: str) -> None:
+    asked = replace(case, recipe=replace(case.recipe, format=form), device=QUICK.but(latency_s=0.1))
+    free_s, clear_s = (asked.predict(Costs(clear_s=each_s)).finished_s for each_s in (0.0, 1e-3))
+    assert clear_s >= free_s
+    assert (clear_s == free_s) == (form == "native")
+
+
 def test_a_slower_device_takes_longer_and_the_model_says_so_too(case: Case) -> None:
     slow = replace(case, device=QUICK.but(latency_s=0.03), engine=EngineSettings(threads=1, queue_depth=2))
     sample = slow.measure(repeats=1)

@@ -288,6 +288,7 @@ def test_row_groups_are_passed_over_before_the_next_read_is_asked_for(depth: int
     window = Window(slots=depth, depth=depth, threads=1)
     told = simulate(FLASH, reads, window=window, costs=replace(FREE, skip_group_s=0.5e-3))
     assert told.reads_s[0, 0] == pytest.approx(9 * 0.5e-3)
+    assert told.decode_s == pytest.approx(11 * 0.5e-3)
     # where there is a place for them, the last two are passed over while the read is waited for
     assert told.finished_s == pytest.approx(9 * 0.5e-3 + 1e-3 + (2 * 0.5e-3 if depth == 1 else 0.0))
 

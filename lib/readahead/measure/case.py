@@ -116,9 +116,12 @@ class Case:
 
     def predict(self, costs: Costs) -> Timeline:
         """Return the schedule of the reads."""
-        return simulate(
-            self.device, self.plan(), window=self.window, costs=costs, fragment_bytes=self.fragment_bytes
-        )
+        return self.scheduled(self.plan(), costs)
+
+    def scheduled(self, reads: Reads, costs: Costs) -> Timeline:
+        """Return the schedule of such reads. Of a native file no row group leaves a place that has to be cleared."""
+        own = costs if self.recipe.format == "parquet" else replace(costs, clear_s=0.0)
+        return simulate(self.device, reads, window=self.window, costs=own, fragment_bytes=self.fragment_bytes)
 
     # -- what DuckDB does ----------------------------------------------------------------------------
     def measure(self, *, repeats: int = 3) -> Sample:

@@ -131,26 +131,21 @@ def _connect(settings: EngineSettings) -> duckdb.DuckDBPyConnection:
     Where the system refuses one, DuckDB goes on with fewer and does not say so: fewer reads would be in flight than
     the model is told. The refusal may pass, so it is tried again, for about five seconds.
     """
-    process, values, shared = psutil.Process(), settings.values(), _SHARED.get()
+    process, values = psutil.Process(), settings.values()
+    shared = None if settings.more else _SHARED.get()
     needed = int(values["threads"]) - 1 + int(values["async_threads"])
-    if shared and not settings.more:
-        connection = shared.connection.cursor()
-        for statement in set_statements(values):
-            connection.execute(statement)
-        if process.num_threads() - shared.threads_before >= needed:
-            return connection
-        connection.close()
     for attempt in range(10):
         check()
-        before = process.num_threads()
+        before = shared.threads_before if shared else process.num_threads()
         with ExitStack() as undo:
-            connection = undo.enter_context(duckdb.connect())
+            connection = undo.enter_context(shared.connection.cursor() if shared else duckdb.connect())
             for statement in set_statements(values):
                 connection.execute(statement)
             started = process.num_threads() - before
             if started >= needed:
                 undo.pop_all()
                 return connection
+        shared = None  # other threads may have ended since: one of its own is counted anew
         time.sleep(0.1 * attempt)
     raise DataError(
         f"DuckDB could start {max(started, 0)} of the {needed} threads that queue depth {settings.queue_depth} needs:"

@@ -442,7 +442,7 @@ def _scan(
         put(there, step, later(load(there, step), issue))
         if not has_probes:
             passed, seeks = _pass_out(hands, passed, ends[step], math.inf, seeks)
-    return opened_s, spend(end, cpu_s=clearing_s), seeks, work_s
+    return opened_s, spend(end, cpu_s=clearing_s), seeks, np.append(work_s + pass_s, clearing_s)
 
 
 @inlined

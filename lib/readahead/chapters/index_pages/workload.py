@@ -434,8 +434,7 @@ class PartCase(Case):
 
     def predict(self, costs: Costs) -> Timeline:
         """Return the schedule of the reads; a native file is attached before the clock runs."""
-        free = {"open_s": 0.0, "open_group_s": 0.0, "clear_s": 0.0}
-        return Case.predict(self, replace(costs, **free) if self.native else costs)
+        return Case.predict(self, replace(costs, open_s=0.0, open_group_s=0.0) if self.native else costs)
 
     # -- what the answer is worth --------------------------------------------------------------------
     def early_share(self, sample: Sample) -> tuple[float, float]:

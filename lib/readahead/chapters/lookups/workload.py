@@ -284,7 +284,6 @@ class Lookups(TableExperiment):
             open_key_s=0.0 if case.walks else costs.open_key_s,
             open_lookup_s=0.0,
             close_lookup_s=0.0,
-            clear_s=0.0,
             read_s=own.block_s + own.block_byte_s * case.recipe.block_bytes,
         )
 

@@ -18,7 +18,7 @@ from readahead.measure.run import Query, Setting
 from readahead.measure.sample import Value
 from readahead.models.native import blocks_alone, native_reads
 from readahead.models.reads import Reads, RowGroup, Span
-from readahead.models.schedule import Costs, Timeline, Window, simulate
+from readahead.models.schedule import Costs, Timeline, Window
 from readahead.models.table_layout import VECTOR_ROWS
 from readahead.units import KiB
 
@@ -106,14 +106,14 @@ class AheadCase(Case):
     def predict(self, costs: Costs) -> Timeline:
         """Return the schedule of the reads."""
         if not self.limit:
-            return simulate(self.device, self.plan(), window=self.window, costs=costs)
+            return self.scheduled(self.plan(), costs)
         return _ended_early(self.whole_window(costs), self.window.slots, costs)
 
     def whole_window(self, costs: Costs) -> Timeline:
         """Return the schedule of a query for ten rows that reads its whole window, one vector of each row group."""
         reads = self.plan()
         some = replace(reads, rows=np.minimum(reads.rows, VECTOR_ROWS))
-        return simulate(self.device, some, window=self.window, costs=costs)
+        return self.scheduled(some, costs)
 
 
 def _ended_early(told: Timeline, slots: int, costs: Costs) -> Timeline:
@@ -225,7 +225,7 @@ class ReadAhead(TableExperiment):
             costs = replace(costs, read_s=own * costs.read_s, dispatch_s=0.0)
         if settings["query"] == TWO and not self._apart(settings):
             costs = _decoding(costs, self._share(settings))
-        return costs if settings["stored"] == PARQUET else replace(costs, open_s=0.0, clear_s=0.0)
+        return costs if settings["stored"] == PARQUET else replace(costs, open_s=0.0)
 
     def _apart(self, settings: Settings) -> bool:
         """Return whether two columns are asked for, and calibrated by themselves."""
@@ -268,8 +268,7 @@ def native_costs(
     firsts = [(one.case.recipe.row_groups, one.sample.reads[0].submitted_s) for one in (*few, *many)]
     plan_s, group_s = line(firsts)
     read_s = float(np.median([one.per_read_s() for one in streamed]))
-    passed_on_s = min(parquet.dispatch_s, read_s)
-    costs = replace(parquet, plan_s=plan_s, open_group_s=group_s, clear_s=0.0, dispatch_s=passed_on_s)
+    costs = replace(parquet, plan_s=plan_s, open_group_s=group_s, dispatch_s=min(parquet.dispatch_s, read_s))
     return _decoding(costs, max(0.01, float(decode_s) / modeled_s))
 
 
