@@ -154,7 +154,7 @@ def test_threads_that_the_system_refuses_are_told_and_never_measured_with(whose:
 def test_measurements_that_share_an_engine_are_those_of_engines_of_their_own(
     case: Case, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Each has its own depth and tables; where more is set, an engine is started still."""
+    """Each has its own depth and tables; where more is set, an engine is started still, and the shared one is not."""
     case = replace(case, device=QUICK.but(latency_s=0.1))
     shallow = replace(case, engine=EngineSettings(threads=1, queue_depth=2))
     limited = replace(case, engine=replace(case.engine, more={"memory_limit": "1GB"}))
@@ -172,9 +172,9 @@ def test_measurements_that_share_an_engine_are_those_of_engines_of_their_own(
     started, connect = list[None](), duckdb.connect
     monkeypatch.setattr(duckdb, "connect", lambda: (started.append(None), connect())[1])
     with one_engine():
-        shared = [run() for run in runs]
-        assert len(started) == 1
         limited.measure(repeats=1)
+        assert len(started) == 1  # its own, with none beside it
+        shared = [run() for run in runs]
     assert len(started) == 2
     for one, other in zip(own, shared, strict=True):
         assert one.answer == other.answer and one.engine == other.engine

@@ -307,30 +307,18 @@ def test_a_scan_fetches_all_from_the_folder_until_memory_has_room_for_what_it_fe
     assert bytes_read(case) / sum(sizes) == pytest.approx(case.shares()[1], abs=0.2)
 
 
-def test_of_a_remote_file_the_next_read_is_asked_for_while_the_last_one_is_copied(case: CachedCase) -> None:
-    scan = replace(case.trace, skew=None, queries=0, memory_share=AMPLE)
-    engine = replace(case.engine, queue_depth=2)
-    dear, free = (
-        replace(case, trace=scan, run=1, remote=True, engine=engine, scan_costs=ScanCosts(copy_byte_s=byte_s))
-        .missed_scan(Costs())
-        .reads_s[:, 0]
-        for byte_s in (1e-9, 0.0)
-    )
-    assert dear == pytest.approx(free)
-
-
 def test_a_scan_that_is_fetched_copies_each_byte_and_drops_others_once_memory_is_full(
     case: CachedCase,
 ) -> None:
     """One read at a time: what a byte costs more is told for all of them, and for those that drive others out."""
-    costs = ScanCosts(copy_byte_s=1e-9, copy_evict_byte_s=2e-9)
+    costs = ScanCosts(copy_byte_s=1e-9, copy_evict_byte_s=2e-9, wake_s=0.0)
     for share, run, dropping in ((AMPLE, 1, 0.0), (0.5, 1, 0.5), (0.5, 2, 1.0)):
         scan = replace(case.trace, skew=None, queries=0, memory_share=share)
         asked = replace(case, trace=scan, run=run, engine=replace(case.engine, queue_depth=1))
         assert asked.evicting == pytest.approx(dropping)
         dear, free = (
             replace(asked, scan_costs=told).missed_scan(Costs()).finished_s
-            for told in (costs, ScanCosts(copy_byte_s=0.0, copy_evict_byte_s=0.0))
+            for told in (costs, replace(costs, copy_byte_s=0.0, copy_evict_byte_s=0.0))
         )
         assert dear - free == pytest.approx(sum(scan.sizes) * (1e-9 + dropping * 2e-9), rel=0.02)
 
@@ -353,7 +341,7 @@ def test_decoding_loses_half_of_what_copying_takes_where_other_threads_read_and_
 ) -> None:
     """Where it is what is waited for: before the first row group it waits, and loses nothing."""
     scan = replace(case.trace, skew=None, queries=0, memory_share=AMPLE)
-    free = ScanCosts(group_s=0.05, copy_byte_s=0.0, lost_read_s=0.0)
+    free = ScanCosts(group_s=0.05, copy_byte_s=0.0, lost_read_s=0.0, wake_s=0.0)
     later, total = len(scan.sizes) - 1, sum(scan.sizes)
     beside_s = scan.sizes[0] * 2e-9 + total * later / len(scan.sizes) * 1e-9
     for depth, copied_s, lost_s in ((1, total * 2e-9, 0.0), (4, beside_s, later * 1e-3)):

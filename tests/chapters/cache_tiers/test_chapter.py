@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import random
 import re
+from bisect import bisect
 from dataclasses import replace
-from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -72,18 +72,26 @@ def test_the_disk_between_keeps_the_device_out_of_it_unless_blocks_are_short(stu
     ]
 
 
-def test_neighbours_of_a_remote_file_wait_for_the_block_that_they_share(study: Study) -> None:
-    changes = scanned(1.25, run=1, latency_s=0.005)
-    together = []  # the share of reads that were asked for while the one before was under way
+@pytest.mark.parametrize("block_bytes", [64 * KiB, 1 * MiB])
+def test_as_many_reads_are_in_flight_where_neighbours_of_a_remote_file_share_a_block(
+    study: Study, block_bytes: int
+) -> None:
+    """Whether a row group is several blocks or one: a thread that waits for another's block is then not missed."""
+    changes = scanned(0.2, row_group_rows=2_048, latency_s=0.02, queue_depth=4, block_bytes=block_bytes)
     for way in (DROP, DISK):
-        reads = sorted(study.glance(**changes, spill=way).reads, key=lambda read: read.submitted_s)
-        together.append(np.mean([after.submitted_s < before.done_s for before, after in pairwise(reads)]))
-    assert together[1] < 0.2 < together[0]
+        sample = study.glance(**changes, spill=way)
+        reads = sorted(sample.reads, key=lambda read: read.submitted_s)
+        begins, rounds, at = [read.submitted_s for read in reads], 0, 0
+        while at < len(reads):  # a round is all reads that are asked for before its first has arrived
+            rounds, at = rounds + 1, bisect(begins, reads[at].due_s)
+        assert rounds < 1.3 * len(reads) / 4
+        assert (
+            sample.max_in_flight <= 5
+        )  # the end of a block that a row group shares with the footer may come beside
     here, there = (
-        EXPERIMENT.case(study.settings(**{**changes, "latency_s": 0.01}, spill=way)).estimate(Costs())
-        for way in (DROP, DISK)
+        EXPERIMENT.case(study.settings(**changes, spill=way)).estimate(Costs()) for way in (DROP, DISK)
     )
-    assert there.terms_s["latency"] == pytest.approx(2 * here.terms_s["latency"], rel=0.2)
+    assert there.seconds == pytest.approx(here.seconds, rel=0.05)
 
 
 def test_every_tier_gives_the_same_answer(study: Study) -> None:

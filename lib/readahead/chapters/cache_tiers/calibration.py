@@ -39,11 +39,12 @@ SCAN_CELLS: tuple[dict[str, Any], ...] = (
     {"rows": 8_192, "memory": AMPLE, "groups": 1}, {"rows": 8_192, "memory": FULL, "groups": 12},
     {"rows": 8_192, **FIRST, "groups": 12}, {"rows": 8_192, "memory": 0.5, "groups": 12},
     {"rows": 2_048, "memory": 0.5, "groups": 48, "depth": 4}, {"rows": 8_192, "memory": 0.5, "depth": 4},
+    {"rows": 2_048, **FIRST, "groups": 48}, {"rows": 2_048, "memory": 0.5, "groups": 24, "latency_s": 6e-3},
     {"rows": 8_192, **SPILLS, "groups": 12}, {"rows": 8_192, **SPILLS, "groups": 12, "run": 1},
 )  # fmt: skip
 """Scans from memory, of short and of long row groups, of short ones read ahead, and of one alone; from full memory;
-fetched into free memory, and again; read ahead, of short and of long ones; from a spill folder; and fetched while
-that is written to."""
+fetched into free memory, and again; read ahead, of short and of long ones; of short ones one at a time, after short
+and after long waits; from a spill folder; and fetched while that is written to."""
 MOST_GROUPS = 128
 """Row groups that are asked for, at most: the rest of a larger table is never touched."""
 PROBE = Device(name="probe", latency_s=0.002, bandwidth_bytes_per_s=1e12, channels=64)
@@ -54,14 +55,17 @@ SCANNED = PROBE.but(latency_s=300e-6)
 
 def _case(
     *, rows: int, memory: float, scan: bool, groups: int = MOST_GROUPS, spills: bool = False, run: int = 2,
-    depth: int = 1,
+    depth: int = 1, latency_s: float = 0.0,
 ) -> CachedCase:  # fmt: skip
-    """Return queries of so many row groups of so many rows, or a scan, with memory for such a share of all of them."""
+    """Return queries of so many row groups of so many rows, or a scan, with memory for such a share of all of them.
+
+    A latency above 0 is one in place of the usual.
+    """
     recipe = Recipe(table="comments", size="tiny", row_group_rows=rows)
-    asked = inspect.shape(store.path(recipe)).row_groups[:groups]
+    asked, usual = inspect.shape(store.path(recipe)).row_groups[:groups], SCANNED if scan else PROBE
     return CachedCase(
         recipe=recipe,
-        device=SCANNED if scan else PROBE,
+        device=usual.but(latency_s=latency_s or usual.latency_s),
         engine=EngineSettings(threads=1, queue_depth=depth, column_gap_bytes=1 * MiB),
         trace=AccessTrace(
             rows=tuple(group.rows for group in asked),
