@@ -153,14 +153,31 @@ def test_runs_are_not_made_again_while_that_does_not_help() -> None:
 
 @pytest.mark.usefixtures("_own_costs")
 def test_of_each_run_the_turns_count_that_took_least_of_the_processor() -> None:
-    """Two of three turns of `a`, and all of `b`; the first of `a` comes again, so that the last turn is whole."""
+    """Two of three turns of `a`, and all of `b`; one of `a` comes again, so that the last turn is whole."""
     heard: list[float] = []
     asked = replace(
         toll(seconds=[1.0, 5.2, 1.5, 5.0, 1.05, 5.1]),
         read_off=lambda seen: heard.extend(one.median_s for one in seen) or Toll(),
     )
     asked.run()
-    assert heard == [1.0, 5.0, 1.05, 5.1, 1.0, 5.2]
+    assert heard == [1.0, 5.0, 1.05, 5.1, 1.05, 5.2]
+
+
+@pytest.mark.parametrize(("few", "many"), [(2, 3), (3, 4), (5, 5), (22, 33), (23, 33)])
+@pytest.mark.usefixtures("_own_costs")
+def test_quick_and_slow_runs_of_a_case_come_again_alike(few: int, many: int) -> None:
+    """One case was run more often than the other, for it was made again: what is usual for the other stays as it is."""
+
+    def runs(count: int) -> list[Sample]:
+        took_s = np.linspace(1.0, 1.0 + calibrate.DISTURBED, count).tolist()
+        return [Sample(seconds=(s,), cpu_s=(s,), reads=(), bytes_read=0, where="here") for s in took_s]
+
+    rare, often = runs(few), runs(many)
+    kept = calibrate._steadiest_turns([rare, often])
+    assert kept[1::2] == often
+    counts = [kept[::2].count(one) for one in rare]
+    assert sum(counts) == many and max(counts) - min(counts) <= 1
+    assert np.average(range(few), weights=counts) == pytest.approx((few - 1) / 2, abs=0.2)
 
 
 @pytest.mark.usefixtures("_own_costs")

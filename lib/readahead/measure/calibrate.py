@@ -328,13 +328,15 @@ def _sample(found: Any) -> Sample:
 def _steadiest_turns(seen: Sequence[Sequence[Any]]) -> list[Any]:
     """Return the runs of each case that nobody slowed down, turn after turn, see `sample.steady`.
 
-    A case of which fewer are left than of another comes again from its first, so that every turn is whole.
+    Of a case of which fewer are left than of another, some come again, evenly from the steadiest to the least steady:
+    every turn is whole then, and what is usual for a case stays as it is.
     """
     by_case, quick = [], often_quick()
     for found in seen:
         runs = sorted(found, key=lambda one: _sample(one).cpu_s[0])
         by_case.append(runs[: steady([_sample(one).cpu_s[0] for one in runs], quick=quick)])
-    return [runs[turn % len(runs)] for turn in range(max(map(len, by_case), default=0)) for runs in by_case]
+    turns = max(map(len, by_case), default=0)
+    return [runs[(2 * turn + 1) * len(runs) // (2 * turns)] for turn in range(turns) for runs in by_case]
 
 
 def _scatter(seen: Sequence[Sequence[Any]]) -> float:
