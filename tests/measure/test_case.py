@@ -126,8 +126,9 @@ from pathlib import Path
 import duckdb
 from readahead.measure.run import EngineSettings, engine, one_engine
 
+shared = one_engine()  # kept, or it would end at once
 if "shared" in sys.argv:
-    one_engine().__enter__()
+    shared.__enter__()
 with engine(EngineSettings(queue_depth=8)):
     pass
 now_bytes = 1024 * int(re.search(r"VmSize:\\s+(\\d+)", Path("/proc/self/status").read_text())[1])

@@ -112,21 +112,7 @@ def _start() -> _Started:
     return _Started(duckdb.connect(), before)
 
 
-class _Shared:
-    """A DuckDB that measurements share; the first of them starts it."""
-
-    @functools.cached_property
-    def started(self) -> _Started:
-        """Return it, started."""
-        return _start()
-
-    def close(self) -> None:
-        """Close it, if any measurement has started it."""
-        if "started" in vars(self):
-            self.started.connection.close()
-
-
-_SHARED = ContextVar[_Shared | None]("shared", default=None)
+_SHARED: ContextVar[functools._lru_cache_wrapper[_Started] | None] = ContextVar("shared", default=None)
 
 
 @contextmanager
@@ -137,13 +123,14 @@ def one_engine() -> Iterator[None]:
     The one to share is not started before it is used: beside it a query that fills all of its memory takes up to a
     quarter less, as seen in scans through the cache.
     """
-    shared = _Shared()
+    shared = functools.cache(_start)
     token = _SHARED.set(shared)
     try:
         yield
     finally:
         _SHARED.reset(token)
-        shared.close()
+        if shared.cache_info().currsize:
+            shared().connection.close()
 
 
 def _connect(settings: EngineSettings) -> duckdb.DuckDBPyConnection:
@@ -157,16 +144,19 @@ def _connect(settings: EngineSettings) -> duckdb.DuckDBPyConnection:
     needed = int(values["threads"]) - 1 + int(values["async_threads"])
     for attempt in range(10):
         check()
-        source = shared.started if shared else _start()
+        source = (shared or _start)()
+        connection = source.connection.cursor() if shared else source.connection
         with ExitStack() as undo:
-            connection = undo.enter_context(source.connection.cursor() if shared else source.connection)
+            if shared:  # its threads would stay, and it is counted anew once others have ended
+                undo.callback(shared.cache_clear)
+                undo.enter_context(source.connection)
+            undo.enter_context(connection)
             for statement in set_statements(values):
                 connection.execute(statement)
             started = process.num_threads() - source.threads_before
             if started >= needed:
                 undo.pop_all()
                 return connection
-        shared = None  # other threads may have ended since: one of its own is counted anew
         time.sleep(0.1 * attempt)
     raise DataError(
         f"DuckDB could start {max(started, 0)} of the {needed} threads that queue depth {settings.queue_depth} needs:"

@@ -85,9 +85,8 @@ def test_as_many_reads_are_in_flight_where_neighbours_of_a_remote_file_share_a_b
         while at < len(reads):  # a round is all reads that are asked for before its first has arrived
             rounds, at = rounds + 1, bisect(begins, reads[at].due_s)
         assert rounds < 1.3 * len(reads) / 4
-        assert (
-            sample.max_in_flight <= 5
-        )  # the end of a block that a row group shares with the footer may come beside
+        # the end of a block that a row group shares with the footer may come beside the four
+        assert sample.max_in_flight <= 5
     here, there = (
         EXPERIMENT.case(study.settings(**changes, spill=way)).estimate(Costs()) for way in (DROP, DISK)
     )

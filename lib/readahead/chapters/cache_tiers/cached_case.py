@@ -431,7 +431,7 @@ class CachedCase(Case):
 
         Where a row group is one block, read-ahead gets two threads for each read: one that wants a block which another
         is reading waits for that, and with a thread each fewer reads would be in flight than the queue depth says. Seen
-        in the stacks and the trace: 5 to 8 of 8, and half of them where the file is remote.
+        in what the threads wait for, and in the trace: 5 to 8 of 8, and half of them where the file is remote.
         """
         trace, capacity, depth = self.trace, self.trace.capacity_bytes, self.engine.queue_depth
         if trace.skew is None:

@@ -19,6 +19,12 @@ from readahead.measure.run import EngineSettings
 from readahead.measure.sample import Sample
 from readahead.units import MiB
 
+PROBE = Device(name="probe", latency_s=0.002, bandwidth_bytes_per_s=1e12, channels=64)
+"""A device that makes the engine wait: what has waited runs slower than what never did."""
+SCANNED = PROBE.but(latency_s=300e-6)
+"""A device that a scan waits for hardly longer than it decodes, so that what it copies besides is seen."""
+SLOW = SCANNED.but(latency_s=6e-3)
+"""A device that a scan waits for so long that its threads sleep."""
 AMPLE, FULL = 20.0, 1.02
 """Memory for all that is asked for, as a share of its bytes: much more than is wanted, or nearly all of it in use."""
 FIRST: dict[str, Any] = {"memory": AMPLE, "run": 1}
@@ -39,7 +45,7 @@ SCAN_CELLS: tuple[dict[str, Any], ...] = (
     {"rows": 8_192, "memory": AMPLE, "groups": 1}, {"rows": 8_192, "memory": FULL, "groups": 12},
     {"rows": 8_192, **FIRST, "groups": 12}, {"rows": 8_192, "memory": 0.5, "groups": 12},
     {"rows": 2_048, "memory": 0.5, "groups": 48, "depth": 4}, {"rows": 8_192, "memory": 0.5, "depth": 4},
-    {"rows": 2_048, **FIRST, "groups": 48}, {"rows": 2_048, "memory": 0.5, "groups": 24, "latency_s": 6e-3},
+    {"rows": 2_048, **FIRST, "groups": 48}, {"rows": 2_048, "memory": 0.5, "groups": 24, "device": SLOW},
     {"rows": 8_192, **SPILLS, "groups": 12}, {"rows": 8_192, **SPILLS, "groups": 12, "run": 1},
 )  # fmt: skip
 """Scans from memory, of short and of long row groups, of short ones read ahead, and of one alone; from full memory;
@@ -47,25 +53,18 @@ fetched into free memory, and again; read ahead, of short and of long ones; of s
 and after long waits; from a spill folder; and fetched while that is written to."""
 MOST_GROUPS = 128
 """Row groups that are asked for, at most: the rest of a larger table is never touched."""
-PROBE = Device(name="probe", latency_s=0.002, bandwidth_bytes_per_s=1e12, channels=64)
-"""A device that makes the engine wait: what has waited runs slower than what never did."""
-SCANNED = PROBE.but(latency_s=300e-6)
-"""A device that a scan waits for hardly longer than it decodes, so that what it copies besides is seen."""
 
 
 def _case(
     *, rows: int, memory: float, scan: bool, groups: int = MOST_GROUPS, spills: bool = False, run: int = 2,
-    depth: int = 1, latency_s: float = 0.0,
+    depth: int = 1, device: Device | None = None,
 ) -> CachedCase:  # fmt: skip
-    """Return queries of so many row groups of so many rows, or a scan, with memory for such a share of all of them.
-
-    A latency above 0 is one in place of the usual.
-    """
+    """Return queries of so many row groups of so many rows, or a scan, with memory for such a share of all of them."""
     recipe = Recipe(table="comments", size="tiny", row_group_rows=rows)
-    asked, usual = inspect.shape(store.path(recipe)).row_groups[:groups], SCANNED if scan else PROBE
+    asked = inspect.shape(store.path(recipe)).row_groups[:groups]
     return CachedCase(
         recipe=recipe,
-        device=usual.but(latency_s=latency_s or usual.latency_s),
+        device=device or (SCANNED if scan else PROBE),
         engine=EngineSettings(threads=1, queue_depth=depth, column_gap_bytes=1 * MiB),
         trace=AccessTrace(
             rows=tuple(group.rows for group in asked),
