@@ -151,11 +151,16 @@ did, 89 to 100 us were calibrated."""
 TOGETHER_S = 60e-6
 """What arrives within so long of each other wakes its threads together, as a Bloom filter that waited on the link for a
 read to be transferred."""
-READ_FIRST = 0.1, 0.9
-"""The share of races that an only read wins against the next Bloom filter where its worker decodes in between, if it is
-alone and if another read came together with the filter before it. In 24 traces of row groups of 4,096 rows, eight each
-with 4, 16 and 32 under way, 9 to 21 % and 80 to 91 %. Who has won goes on winning, for the next filter waits on the
-link for the read."""
+READ_FIRST = 0.12, 0.77
+"""The share of races that an only read wins against the next Bloom filter where its worker decodes in between for too
+short to hand out and take over a read, if it is alone and if another read came together with the filter before it: of
+2,526 and 1,538 races of two queries, of 4,096 rows a row group and with 4 and 16 under way, 12 and 77 %. Who has won
+goes on winning, for the next filter waits on the link for the read."""
+READ_FIRST_DECODING = 0.35, 0.7
+"""The same where it decodes for just as long as that. The longer, the more: of 2,900 races with 8,192 rows, 36 and 67 %
+with 4 to 16 under way, and with 12,288 and 16,384 rows 46 and 82 %."""
+TOO_SHORT, SURELY_FIRST = 0.75, 5.0
+"""How often what it takes to hand out and take over a read decoding is too short for, and for a read to win always."""
 NONE_FIRST = 0.16, 0.56
 """The share of races that none of several reads wins against the next Bloom filter, and that at most one does. Of 615
 races of three reads, of two queries and on four devices, 0 to 3 won in 16, 40, 18 and 26 %."""
@@ -496,24 +501,37 @@ def _before_filter(
 ) -> int:
     """Return how many reads have been asked for when a row group's Bloom filter is.
 
-    In traces all those of the row groups before it, where its worker has decoded in between; an only read, if decoding
-    took longer than to wake its thread. Else the group's reads are in a race with the filter: threads have to be woken
-    one by one, and the worker to look into the filter it has got. An only read wins as often as was counted, and less
-    often if no other came `together` with the filter before it; `luck` is what has added up for it so far, either way.
-    Of several none wins or the first alone as often as `NONE_FIRST` says, else evenly up to all of them.
+    Those of the row groups before it are, but for the last one's: they are in a race with the filter, for threads have
+    to be woken one by one. In traces all of several are first where the worker has decoded in between, and else none or
+    the first alone as often as `NONE_FIRST` says, evenly up to all of them; an only read as often as `_read_first`
+    says. `luck` is what has added up for it so far, if another came `together` with the filter before it and if not.
     """
     if step == 0:
         return 0
     first, end = begins[step - 1], early[step - 1]
     if end - first > 1:
         return int(end if decoding_s > 0 else first + _first_reads(STRIDE * step % 1.0, end - first))
-    if end == first or decoding_s > costs.read_s + costs.dispatch_s:
+    if end == first:
         return int(end)
-    counted = costs.read_first_share if together else costs.read_first_alone_share
-    luck[together] += READ_FIRST[together] if decoding_s > 0 else counted
+    luck[together] += _read_first(together, decoding_s, costs)
     wins = luck[together] >= 1
     luck[together] -= wins
     return int(end if wins else first)
+
+
+@compiled
+def _read_first(together: int, decoding_s: float, costs: Any) -> float:
+    """Return the share of races that an only read wins against the next Bloom filter.
+
+    As many as were counted where nothing is decoded in between; else the more the longer decoding takes, as against
+    handing out and taking over a read.
+    """
+    if decoding_s <= 0:
+        return float(costs.read_first_share if together else costs.read_first_alone_share)
+    reads = decoding_s / max(1e-12, costs.read_s + costs.dispatch_s)
+    least, first = READ_FIRST[together], READ_FIRST_DECODING[together]
+    longer = (first - least) * _between(reads, TOO_SHORT, 1.0) + (1 - first) * _between(reads, 1.0, SURELY_FIRST)
+    return float(least + longer)
 
 
 @compiled
