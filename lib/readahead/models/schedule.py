@@ -530,7 +530,9 @@ def _read_first(together: int, decoding_s: float, costs: Any) -> float:
         return float(costs.read_first_share if together else costs.read_first_alone_share)
     reads = decoding_s / max(1e-12, costs.read_s + costs.dispatch_s)
     least, first = READ_FIRST[together], READ_FIRST_DECODING[together]
-    longer = (first - least) * _between(reads, TOO_SHORT, 1.0) + (1 - first) * _between(reads, 1.0, SURELY_FIRST)
+    longer = (first - least) * _between(reads, TOO_SHORT, 1.0) + (1 - first) * _between(
+        reads, 1.0, SURELY_FIRST
+    )
     return float(least + longer)
 
 
