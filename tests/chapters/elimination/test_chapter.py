@@ -286,7 +286,7 @@ def closed(trial: Trial, closing_s: float) -> Trial:
     return replace(trial, sample=replace(trial.sample, seconds=(trial.sample.seconds[-1] + more_s,)))
 
 
-def test_a_query_plans_opens_and_has_a_price_of_a_row_of_its_own_and_the_rest_of_its_flight() -> None:
+def test_a_query_plans_opens_closes_and_has_a_price_of_a_row_of_its_own_and_the_rest_of_its_flight() -> None:
     """Its runs are played on a clock of ours: a row costs 10 ns in them, and each row group 50 us besides."""
     first, own = (EXPERIMENT.own_costs(EXPERIMENT.settings(flight=name)) for name in ("Q3.1", "Q3.4"))
     flight = first.ensure()
@@ -294,20 +294,24 @@ def test_a_query_plans_opens_and_has_a_price_of_a_row_of_its_own_and_the_rest_of
         first.name,
         own.name,
     ]
-    plan_s, open_s, played = 3e-3, 8e-3, []
+    plan_s, open_s, close_s, played = 3e-3, 8e-3, 5e-3, []
     for case in own.cases():
         trial = case()
         groups, rows = trial.case.recipe.row_groups, trial.case.recipe.rows
-        cpu_s = plan_s + open_s + flight.close_s + groups * 50e-6 + rows * 10e-9
+        cpu_s = plan_s + open_s + close_s + groups * 50e-6 + rows * 10e-9
         footer, reads = len(trial.case.plan().footer), list(trial.sample.reads)
         if reads:  # on the emulated device, and not warm
             reads[0] = replace(reads[0], submitted_s=plan_s)
             opened_s = reads[footer - 1].due_s + open_s + groups * flight.open_group_s
             reads[footer] = replace(reads[footer], submitted_s=opened_s)
-        played.append(replace(trial, sample=replace(trial.sample, cpu_s=(cpu_s,), reads=tuple(reads))))
+        timed = replace(trial, sample=replace(trial.sample, cpu_s=(cpu_s,), reads=tuple(reads)))
+        decoding_s = flight.group_s + trial.last_rows * flight.row_s
+        closing_s = close_s + decoding_s + groups * flight.close_group_s
+        played.append(closed(timed, closing_s) if reads else timed)
     costs = own.read_off(played)
-    assert (costs.row_s, costs.plan_s, costs.open_s) == pytest.approx((10e-9, plan_s, open_s))
-    known = {name: getattr(flight, name) for name in ("row_s", "plan_s", "open_s")}
+    own_prices = (costs.row_s, costs.plan_s, costs.open_s, costs.close_s)
+    assert own_prices == pytest.approx((10e-9, plan_s, open_s, close_s))
+    known = {name: getattr(flight, name) for name in ("row_s", "plan_s", "open_s", "close_s")}
     assert replace(costs, **known) == flight
 
 
