@@ -495,13 +495,13 @@ def test_of_a_row_groups_reads_none_or_the_first_or_any_number_is_asked_for_befo
 def test_an_only_read_is_asked_for_before_the_next_filter_the_more_often_the_longer_is_decoded() -> None:
     """A filter takes 10 ms, and 20 behind a read. Its worker decodes once the window of 8 is full, for 32 of 40.
 
-    Taking over a read takes 1 ms. A read always wins where decoding takes five times as long: `schedule.READ_FIRST`.
+    Taking over a read takes 1 ms. A read always wins where decoding takes twice as long: `schedule.READ_FIRST`.
     """
     device = Device(name="d", latency_s=0.01, bandwidth_bytes_per_s=1e8, channels=64)
     reads, window = probed([[(n * 10**7, 10**6)] for n in range(40)]), Window(slots=40, depth=8, threads=1)
     ahead = [
         sum(np.diff(simulate(device, reads, window=window, costs=costs).reads_s[:, 0]) > 0.018)
-        for costs in (replace(FREE, read_s=0.001, group_s=group_s) for group_s in (5e-4, 1e-3, 3e-3, 5.5e-3))
+        for costs in (replace(FREE, read_s=0.001, group_s=group_s) for group_s in (5e-4, 9e-4, 1.4e-3, 2e-3))
     ]
     assert ahead == sorted(set(ahead))
     assert 0 < ahead[0] < ahead[2] < ahead[3] == 32
