@@ -479,6 +479,28 @@ def test_a_filter_that_came_together_with_a_read_takes_longer_to_look_into() -> 
         assert shared - plain == pytest.approx(1e-4 * together, abs=1e-6)
 
 
+@pytest.mark.parametrize(("reads_each", "least", "most"), [(1, 32, 40), (2, 0, 8)])
+def test_no_core_sleeps_from_one_read_to_the_bloom_filter_that_came_right_after_it(
+    reads_each: int, least: int, most: int
+) -> None:
+    """A filter waits 16 ms, 6 of them for the link: for one read, or for two, of which the first came 3 ms before.
+
+    A core that has slept for 16 ms takes longer to wake, and one that has for 3 does not. Of 40, the window of 8 is
+    full for 32; before, the reads are in a race with the filter.
+    """
+    device = Device(name="d", latency_s=0.01, bandwidth_bytes_per_s=1e8, channels=64)
+    size = 600_000 // reads_each
+    reads = probed([[(n * 10**7 + at * size, size) for at in range(reads_each)] for n in range(40)])
+    window = Window(slots=80, depth=8, threads=1)
+    known = replace(FREE, read_first_share=1, read_first_alone_share=1, group_s=0.001, asleep_s=0.03)
+    awake, asleep = (
+        simulate(device, reads, window=window, costs=replace(known, wake_s=wake_s)).arrived_s
+        for wake_s in (0.0, 1e-4)
+    )
+    woken = (asleep - awake) / (OWN_WAKE * 1e-4 * waking(0.016, 0.03))
+    assert least <= woken <= most
+
+
 def test_of_a_row_groups_reads_none_or_the_first_or_any_number_is_asked_for_before_the_next_filter() -> None:
     """On one channel whatever is asked for later waits: where 10 ms pass without a read, a filter was read."""
     device = Device(name="d", latency_s=0.01, bandwidth_bytes_per_s=1e12, channels=1)
