@@ -27,6 +27,7 @@ from readahead.chapters.elimination.chapter import (
     thirteen,
 )
 from readahead.chapters.elimination.star_queries import BY_DATE, BY_QUANTITY, BY_YEAR, GENERATED, QUERIES
+from readahead.datasets import store
 from readahead.errors import Cancelled
 from readahead.experiments.round import Study
 from readahead.experiments.table_experiment import TableExperiment
@@ -313,6 +314,19 @@ def test_a_query_plans_opens_closes_and_has_a_price_of_a_row_of_its_own_and_the_
     assert own_prices == pytest.approx((10e-9, plan_s, open_s, close_s))
     known = {name: getattr(flight, name) for name in ("row_s", "plan_s", "open_s", "close_s")}
     assert replace(costs, **known) == flight
+
+
+@pytest.mark.parametrize("group_rows", [2_048, 4_096, 8_192])
+def test_the_bloom_filters_of_a_file_that_is_not_there_are_those_that_it_will_have(
+    group_rows: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of 500 keys: 4,096 rows have a dictionary with as many entries, and 2,048 or the 2,080 at the end have not."""
+    changes = {"load": GENERATED, "row_group_rows": group_rows}
+    case = EXPERIMENT.case(EXPERIMENT.settings(flight="Q3.2", size="tiny", **changes))
+    case.build()
+    sizes = case.scan().probes[:, 1].tolist()
+    monkeypatch.setattr(store, "is_built", lambda _: False)
+    assert case.scan().probes[:, 1].tolist() == sizes
 
 
 @pytest.mark.parametrize(("name", "raced"), [("Q4.3", True), ("Q1.1", False)])

@@ -35,7 +35,7 @@ from readahead.measure.calibrate import Calibration, Trial
 from readahead.measure.case import Case
 from readahead.measure.run import EngineSettings, Query, engine, profile
 from readahead.measure.sample import Value
-from readahead.models.reads import Reads, filtered_reads, passes
+from readahead.models.reads import Ints, Reads, filtered_reads, passes
 from readahead.models.schedule import TOGETHER_S, Costs
 from readahead.models.table_layout import VECTOR_ROWS
 from readahead.running import check
@@ -49,6 +49,10 @@ RACES = (8_192, 32), (4_096, 64)
 """Rows of a row group, and how many are under way, where a row group's only read races with the next Bloom filter."""
 FEW = 32_768, 1
 """Rows of a row group, and how many are under way, in a run of few row groups."""
+FILTER_BYTES = 1_040
+"""What a Bloom filter of some hundred keys has, with its header."""
+DICTIONARY_ROWS = 5
+"""So many rows of a row group allow DuckDB one entry of a dictionary, and only with a dictionary is there a filter."""
 IN_ORDER = 0.001
 """Disorder up to here counts as none, and such a file is sorted outright."""
 
@@ -131,10 +135,10 @@ class StarCase(Case):
 
         DuckDB asks the Bloom filter of every row group, also of one that another column rules out.
         """
-        found = Case.scan(self)
+        found, few = Case.scan(self), self._few()
         if not store.is_built(self.recipe):
-            return found
-        path, query, filters, few = store.location(self.recipe), self.query(), self.filters(), self._few()
+            return replace(found, probes=self._expected_filters(few[0], found)) if few else found
+        path, query, filters = store.location(self.recipe), self.query(), self.filters()
         if few or self.star_query.asked():  # ranges and Bloom filters of keys alone never go first
             sql, group_rows = query.texts(emulated=False)[0], int(found.rows[0])
             kept = _kept(sql, list(filters.values()), group_rows, query.setup)
@@ -153,6 +157,16 @@ class StarCase(Case):
                 depth=self.window.depth,
             )
         return replace(found, probes=inspect.bloom_filters(path, few[0])) if few else found
+
+    def _expected_filters(self, column: str, found: Reads) -> Ints:
+        """Return the Bloom filters of a file that is not there, behind its data: where keys fit a dictionary.
+
+        DuckDB's dictionary has a fifth as many entries as a row group has rows (`dictionary_size_limit`).
+        """
+        table = next(name for name in self.star_query.joins if column == f"lo_{KEYS[name]}")
+        ((keys,),) = _asked(f"SELECT count(*) FROM {table}", self.query().setup)
+        sizes = np.where(found.rows >= DICTIONARY_ROWS * keys, FILTER_BYTES, 0)
+        return np.column_stack([found.spans.sum(axis=1).max(initial=0) + sizes.cumsum() - sizes, sizes])
 
     def span(self) -> tuple[float, float]:
         """Return from where to where, as shares of the table in its order, lies what the query asks for."""
