@@ -159,8 +159,9 @@ goes on winning, for the next filter waits on the link for the read."""
 READ_FIRST_DECODING = 0.35, 0.7
 """The same where it decodes for nearly as long as that: of 2,900 races with 8,192 rows a row group and 4 to 16 under
 way, 36 and 67 %. The longer, the more: with 12,288 and 16,384 rows four in five are won in all."""
-TOO_SHORT, NEARLY, SURELY = 0.75, 0.9, 2.0
-"""How long decoding takes for each of these and for a read to win always, as against handing out and taking over."""
+SHORT, NEARLY, SURELY = 0.75, 0.9, 2.0
+"""Decoding as a multiple of what it takes to hand out and take over a read: up to the first `READ_FIRST` holds, at the
+second `READ_FIRST_DECODING`, and from the third on a read always wins."""
 NONE_FIRST = 0.16, 0.56
 """The share of races that none of several reads wins against the next Bloom filter, and that at most one does. Of 615
 races of three reads, of two queries and on four devices, 0 to 3 won in 16, 40, 18 and 26 %."""
@@ -528,12 +529,10 @@ def _read_first(together: int, decoding_s: float, costs: Any) -> float:
     """
     if decoding_s <= 0:
         return float(costs.read_first_share if together else costs.read_first_alone_share)
-    reads = decoding_s / max(1e-12, costs.read_s + costs.dispatch_s)
+    multiple = decoding_s / max(1e-12, costs.read_s + costs.dispatch_s)
+    nearly, surely = _between(multiple, SHORT, NEARLY), _between(multiple, NEARLY, SURELY)
     least, first = READ_FIRST[together], READ_FIRST_DECODING[together]
-    longer = (first - least) * _between(reads, TOO_SHORT, NEARLY) + (1 - first) * _between(
-        reads, NEARLY, SURELY
-    )
-    return float(least + longer)
+    return float(least + nearly * (first - least) + surely * (1 - first))
 
 
 @compiled
@@ -549,9 +548,9 @@ def _ask_filter(
 ) -> tuple[Moment, int, int]:
     """Let a worker ask a Bloom filter, which lets so many reads through; `passed_s` are those that are passed out.
 
-    Return when it goes on to what is asked for next, whether a read came together with the filter, and the seeks. No
-    core has slept since the read before arrived: in traces of row groups with three reads the next one is asked for
-    0.4 ms after a filter that was waited for 3 or 4 ms, and with one read 0.6.
+    Return when it goes on to what is asked for next, whether a read came together with the filter, and the seeks. If
+    one did, no core has slept since the read before that: in traces of row groups with three reads the next one is
+    asked for 0.4 ms after a filter that was waited for 3 or 4 ms, and with one read 0.6.
     """
     due, moves = book(device, now, span[0], span[1])
     together = int(len(passed_s) > 0 and abs(due.time_s - passed_s[-1, 1]) <= TOGETHER_S)

@@ -5,6 +5,7 @@ reads, and which it rules out by their smallest and largest value or by a Bloom 
 from __future__ import annotations
 
 import functools
+import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -49,8 +50,9 @@ RACES = (8_192, 32), (4_096, 64)
 """Rows of a row group, and how many are under way, where a row group's only read races with the next Bloom filter."""
 FEW = 32_768, 1
 """Rows of a row group, and how many are under way, in a run of few row groups."""
-FILTER_BYTES = 1_040
-"""What a Bloom filter of some hundred keys has, with its header."""
+KEY_BYTES = -1 / math.log(1 - 0.01 ** (1 / 8))
+"""What a key takes in a Bloom filter that lets one in a hundred through by mistake: the formula of Parquet's format for
+its split blocks. The whole is rounded up to a power of two."""
 DICTIONARY_ROWS = 5
 """So many rows of a row group allow DuckDB one entry of a dictionary, and only with a dictionary is there a filter."""
 IN_ORDER = 0.001
@@ -116,19 +118,22 @@ class StarCase(Case):
         }
         return {part.split()[0]: part for part in star.asked()} | joined
 
-    def _few(self) -> list[str]:
-        """Return the columns of which the joins want at most `FEW_KEYS` keys, and they are not all from one to another.
+    def _few(self) -> dict[str, int]:
+        """Return the columns of which the joins want at most `FEW_KEYS` keys, and how many keys there are in all.
 
-        DuckDB 2.0 hands these keys to the scan themselves (`dynamic_or_filter_threshold`), else the least and greatest.
+        DuckDB 2.0 hands these keys to the scan themselves (`dynamic_or_filter_threshold`), unless they are all from one
+        to another, else the least and greatest.
         """
-        found, star = [], self.star_query
+        found, star = dict[str, int](), self.star_query
         for table in star.joins:
             key, where = f"{table[0]}_{KEYS[table]}", star.conditions(table) or "true"
-            counted = f"SELECT count({key}), min({key}), max({key}) FROM {table} WHERE {where}"
-            ((count, least, most),) = _asked(counted, self.query().setup)
+            wanted = ", ".join(f"{one}({key}) FILTER (WHERE {where})" for one in ("count", "min", "max"))
+            ((count, least, most, keys),) = _asked(
+                f"SELECT {wanted}, count(*) FROM {table}", self.query().setup
+            )
             if 0 < count <= FEW_KEYS and (count == 1 or most - least + 1 > count):
-                found.append(f"lo_{KEYS[table]}")
-        return [column for column in found if self.carried(column)]
+                found[f"lo_{KEYS[table]}"] = keys
+        return {column: keys for column, keys in found.items() if self.carried(column)}
 
     def scan(self) -> Reads:
         """Return the reads: filters first where they let few row groups pass, and before each group its Bloom filter.
@@ -137,7 +142,7 @@ class StarCase(Case):
         """
         found, few = Case.scan(self), self._few()
         if not store.is_built(self.recipe):
-            return replace(found, probes=self._expected_filters(few[0], found)) if few else found
+            return replace(found, probes=_expected_filters(found, next(iter(few.values())))) if few else found
         path, query, filters = store.location(self.recipe), self.query(), self.filters()
         if few or self.star_query.asked():  # ranges and Bloom filters of keys alone never go first
             sql, group_rows = query.texts(emulated=False)[0], int(found.rows[0])
@@ -156,17 +161,7 @@ class StarCase(Case):
                 gap_bytes=self.engine.column_gap_bytes,
                 depth=self.window.depth,
             )
-        return replace(found, probes=inspect.bloom_filters(path, few[0])) if few else found
-
-    def _expected_filters(self, column: str, found: Reads) -> Ints:
-        """Return the Bloom filters of a file that is not there, behind its data: where keys fit a dictionary.
-
-        DuckDB's dictionary has a fifth as many entries as a row group has rows (`dictionary_size_limit`).
-        """
-        table = next(name for name in self.star_query.joins if column == f"lo_{KEYS[name]}")
-        ((keys,),) = _asked(f"SELECT count(*) FROM {table}", self.query().setup)
-        sizes = np.where(found.rows >= DICTIONARY_ROWS * keys, FILTER_BYTES, 0)
-        return np.column_stack([found.spans.sum(axis=1).max(initial=0) + sizes.cumsum() - sizes, sizes])
+        return replace(found, probes=inspect.bloom_filters(path, next(iter(few)))) if few else found
 
     def span(self) -> tuple[float, float]:
         """Return from where to where, as shares of the table in its order, lies what the query asks for."""
@@ -178,6 +173,17 @@ class StarCase(Case):
         recipe = self.recipe
         groups = recipe.rows / recipe.effective_row_group_rows
         return float(groups_between(groups, *self.span(), recipe.disorder))
+
+
+def _expected_filters(found: Reads, keys: int) -> Ints:
+    """Return the Bloom filters of a file that is not there, behind its data: where so many keys fit a dictionary.
+
+    DuckDB's dictionary has a fifth as many entries as a row group has rows (`dictionary_size_limit`). A filter's header
+    has 16 bytes, and one more where its length takes three to write.
+    """
+    size = 1 << math.ceil(math.log2(KEY_BYTES * keys))
+    sizes = np.where(found.rows >= DICTIONARY_ROWS * keys, size + 16 + (2 * size >= 1 << 14), 0)
+    return np.column_stack([found.spans.sum(axis=1).max(initial=0) + sizes.cumsum() - sizes, sizes])
 
 
 def _kept(sql: str, filters: Sequence[str], group_rows: int, setup: tuple[str, ...]) -> list[list[int]]:
