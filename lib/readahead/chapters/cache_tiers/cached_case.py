@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from readahead.chapters.cache_tiers import laws
+from readahead.chapters.cache_tiers import freed_memory, laws
 from readahead.datasets import expected, store
 from readahead.experiments.round import Applied
 from readahead.measure.case import Case
@@ -127,12 +127,10 @@ class QueryCosts:
     """Ruling out a row group of the file."""
     row_s: float = 110e-9
     """Decoding a row of the wanted columns."""
-    purge_byte_s: float = 0.45e-9
-    """What each byte takes more that a query frees (see `freed_bytes`) while the cache fills all of its memory, whether
-    others are dropped for what it fetches or not. DuckDB 2.0 gives freed memory back to the system where no room for it
-    is left, and takes it again page by page (`BlockAllocator::TryFlushDeallocated`)."""
-    read_s: float = 800e-6
-    read_byte_s: float = 1.5e-9
+    fault_s: float = 2.3e-6
+    """A page fault, where freed memory was given back to the system: see `freed_memory`."""
+    read_s: float = 400e-6
+    read_byte_s: float = 0.6e-9
     """What a read adds to the device's own time: threads sleep and are woken, and each byte is copied twice."""
     spill_s: float = 0.65e-3
     """Fetching a block from the spill folder, and making room for it by writing another. Each block has a file of its
@@ -153,12 +151,10 @@ class ScanCosts:
     """The same for each of its rows."""
     fetch_s: float = 60e-6
     """What of a row group's time another thread takes meanwhile, where it may fetch ahead: half of it at most."""
-    purge_row_s: float = 110e-9
-    """What a row takes more while the cache fills all of its memory; a scan uses most of its memory again."""
-    copy_byte_s: float = 0.7e-9
-    """What a scan takes more for each byte that it puts into the cache."""
-    copy_evict_byte_s: float = 1.5e-9
-    """What it takes beyond that where others are dropped for it, and their memory is taken again."""
+    fault_s: float = 2.3e-6
+    """A page fault, as in `QueryCosts`."""
+    copy_byte_s: float = 0.4e-9
+    """What a scan takes more for each byte that it puts into the cache, whether others are dropped for it or not."""
     lost_read_s: float = 0.13e-3
     """What decoding loses to each read that another thread makes meanwhile, where a scan may fetch ahead; and half of
     what is copied: see `LOST_COPYING`."""
@@ -289,14 +285,47 @@ class CachedCase(Case):
         return query_bytes + 9_300 + int(1.09 * expected.shape(self.recipe).footer_bytes)
 
     @property
-    def purging(self) -> float:
-        """Return how much of the memory that a query frees goes back to the system, as a share.
+    def page_faults(self) -> float:
+        """Return how many pages of freed memory an access, of all on average, takes again from the system.
 
-        What a query frees is the same each time, so it goes back the more often the less room there is for it. In a
-        first run that is the less, the later.
+        Where a scan reads ahead, those of the cache's blocks are left out: other threads take them meanwhile.
         """
-        spare = np.maximum(0.0, self.trace.spare_bytes(first=self.run == 1) - self.held_bytes)
-        return float(np.mean(self.workspace_bytes / (self.workspace_bytes + spare)))
+        trace, first = self.trace, self.run == 1
+        _, spilled, missed = self.shares()
+        scan, size, rows = trace.skew is None, float(np.mean(trace.wanted)), float(np.mean(trace.rows))
+        asked = np.array(trace.asked)
+        taken = [freed_memory.buffers(rows, copied, scan=scan) for copied in (0.0, size)]
+        other = freed_memory.METADATA[self.remote] * expected.shape(self.recipe).footer_bytes
+        other += freed_memory.BLOCK_BYTES * min(len(set(trace.asked)), trace.capacity_bytes / size)
+        other += (freed_memory.VECTORS_BYTES + self.held_bytes) * scan
+        left = trace.spare_bytes(first=first) + self.workspace_bytes - other
+        rooms = np.maximum(freed_memory.most_in_use(taken[0]), np.broadcast_to(left, len(asked)))
+        again = 1 if first else 2
+        faults = freed_memory.page_faults(
+            tuple(taken[copied] for copied in self._copied(trace.asked) * again),
+            tuple(rooms.tolist()) * again,
+            freed_memory.CacheBlocks(
+                fetched_bytes=size * (missed + spilled) * (not scan or self.window.slots == 1),
+                dropped_bytes=size * (missed * self.evicting + spilled),
+                emptied_bytes=min(trace.capacity_bytes, sum(trace.sizes[item] for item in {*trace.asked}))
+                * first,
+            ),
+            limit_bytes=trace.capacity_bytes + self.workspace_bytes,
+        )
+        return float(np.mean(faults[-len(asked) :]))
+
+    def _copied(self, asked: Sequence[int]) -> list[bool]:
+        """Return for each access whether DuckDB copies its row group: where a remote file's neighbour came first.
+
+        A read is rounded out to `FILE_BLOCK`, so the two share one. It is in the cache's block of the first, and the
+        second is put together of two. Seen in the trace of allocations.
+        """
+        came = {item: number for number, item in reversed([*enumerate(asked)])}
+        late = len(asked)
+        return [
+            self.remote and min(came.get(item - 1, late), came.get(item + 1, late)) < came[item]
+            for item in asked
+        ]
 
     def estimate(self, costs: Costs) -> Estimate:
         """Return the predicted time of the run; `costs` are those of the engine without a cache."""
@@ -315,7 +344,7 @@ class CachedCase(Case):
         size, rows = float(np.mean(trace.wanted)), float(np.mean(trace.rows))
         groups, blocks = len(expected.shape(self.recipe).row_groups), max(1.0, size / self.block_bytes)
         latency_s, transfer_s = laws.fetch_s(self.device, size, self.block_bytes, self.window.slots)
-        memory_s = freed_bytes(rows, remote=self.remote) * costs.purge_byte_s * self.purging
+        memory_s = self.page_faults * costs.fault_s
         read_s = memory_s + blocks * costs.read_s + size * costs.read_byte_s
         write_s = self.spills * self.evicting * blocks * costs.write_s
         return Access(
@@ -359,12 +388,11 @@ class CachedCase(Case):
         dumped = missed * self.evicting * self.spills
         total = sum(trace.sizes)
         back_s, dump_s = total * kept.recall_byte_s, total * kept.dump_byte_s
-        purged_s = from_folder_s = self._decoding_s(kept.purge_row_s * self.purging)
         if self.window.slots > 1:
-            dump_s, from_folder_s = min(dump_s, back_s / 2), self._decoding_s()
+            dump_s = min(dump_s, back_s / 2)
             back_s *= min(1.0, RECALLED_SOON + self.away_bytes / total)
         terms_s = {
-            "cpu": kept.scan_s + memory * purged_s + spilled * from_folder_s,
+            "cpu": kept.scan_s + (memory + spilled) * self._decoding_s(),
             "disk": spilled * back_s + dumped * dump_s,
             **dict.fromkeys(("latency", "transfer"), 0.0),
         }
@@ -373,11 +401,12 @@ class CachedCase(Case):
                 terms_s[name] = terms_s.get(name, 0.0) + missed * took_s
         return self._with_shared(terms_s)
 
-    def _decoding_s(self, purge_row_s: float = 0.0) -> float:
+    def _decoding_s(self) -> float:
         """Return the seconds in which a scan decodes all row groups; where it may fetch ahead, others take a part."""
         costs = self.scan_costs
         hidden_s = costs.fetch_s if self.window.slots > 1 else 0.0
-        groups_s = (costs.group_s + rows * (costs.row_s + purge_row_s) for rows in self.trace.rows)
+        group_s = costs.group_s + self.page_faults * costs.fault_s
+        groups_s = (group_s + rows * costs.row_s for rows in self.trace.rows)
         return sum(max(took_s / 2, took_s - hidden_s) for took_s in groups_s)
 
     def missed_scan(self, costs: Costs) -> Timeline:
@@ -390,12 +419,11 @@ class CachedCase(Case):
         for end, size in zip(accumulate(trace.sizes), trace.sizes, strict=True):
             starts = range(end - size, end, self.block_bytes)
             spans.append(list(zip(starts, _parts(size, self.block_bytes), strict=True)))
-        copy_byte_s = kept.copy_byte_s + self.evicting * kept.copy_evict_byte_s
-        lost_copying_s = LOST_COPYING * copy_byte_s * sum(trace.sizes) / sum(map(len, spans))
+        lost_copying_s = LOST_COPYING * kept.copy_byte_s * sum(trace.sizes) / sum(map(len, spans))
         per_read = replace(
             costs,
             **dict.fromkeys(_OF_A_SCAN, 0.0),
-            copy_byte_s=costs.copy_byte_s + copy_byte_s,
+            copy_byte_s=costs.copy_byte_s + kept.copy_byte_s,
             dispatch_s=costs.dispatch_s / max(map(len, spans)),
             row_s=self._decoding_s() / sum(trace.rows),
             lost_read_s=kept.lost_read_s + lost_copying_s,
@@ -435,7 +463,9 @@ class CachedCase(Case):
         """
         trace, capacity, depth = self.trace, self.trace.capacity_bytes, self.engine.queue_depth
         if trace.skew is None:
-            capacity = max(capacity, 255 * max(trace.rows) * (depth - 1) + depth * max(trace.sizes))
+            capacity = max(
+                capacity, 255 * max(trace.rows) * (depth - 1) + (depth + 2 * self.remote) * max(trace.sizes)
+            )
         return {
             "memory_limit": f"{int(capacity) + self.workspace_bytes}B",
             "temp_directory": folder,
@@ -451,9 +481,11 @@ class CachedCase(Case):
     def measure(self, *, repeats: int = 3) -> Sample:
         """Run the queries on one connection, without delays until it is this run, and then `repeats` times.
 
-        Each of several first runs begins with an empty cache. The folder for evicted blocks is removed in any case.
+        Each first run begins with an empty cache, but not with new memory: the queries have run once before. The folder
+        for evicted blocks is removed in any case.
         """
         self.build()
         with store.work_folder("spill") as folder:
             engine = replace(self.engine, more=self.settings(str(folder)))
-            return run_emulated(self.query(), self.device, engine, repeats=repeats, warm_ups=self.run - 1)
+            warm_ups = max(1, self.run - 1)
+            return run_emulated(self.query(), self.device, engine, repeats=repeats, warm_ups=warm_ups)

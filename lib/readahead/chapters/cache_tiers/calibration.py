@@ -42,7 +42,7 @@ QUERY_CELLS: tuple[dict[str, Any], ...] = (
 fetched again in place of others; from a spill folder; and first fetched while that is written to."""
 SCAN_CELLS: tuple[dict[str, Any], ...] = (
     {"rows": 2_048, "memory": AMPLE}, {"rows": 8_192, "memory": AMPLE}, {"rows": 2_048, "memory": AMPLE, "depth": 4},
-    {"rows": 8_192, "memory": AMPLE, "groups": 1}, {"rows": 8_192, "memory": FULL, "groups": 12},
+    {"rows": 8_192, "memory": AMPLE, "groups": 1, "run": 3}, {"rows": 8_192, "memory": FULL, "groups": 12},
     {"rows": 8_192, **FIRST, "groups": 12}, {"rows": 8_192, "memory": 0.5, "groups": 12},
     {"rows": 2_048, "memory": 0.5, "groups": 48, "depth": 4}, {"rows": 8_192, "memory": 0.5, "depth": 4},
     {"rows": 2_048, **FIRST, "groups": 48}, {"rows": 2_048, "memory": 0.5, "groups": 24, "device": SLOW},

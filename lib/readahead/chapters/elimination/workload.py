@@ -124,15 +124,17 @@ class StarCase(Case):
         DuckDB 2.0 hands these keys to the scan themselves (`dynamic_or_filter_threshold`), unless they are all from one
         to another, else the least and greatest.
         """
-        found, star = dict[str, int](), self.star_query
+        star, asked = self.star_query, list[str]()
         for table in star.joins:
             key, where = f"{table[0]}_{KEYS[table]}", star.conditions(table) or "true"
             wanted = ", ".join(f"{one}({key}) FILTER (WHERE {where})" for one in ("count", "min", "max"))
-            ((count, least, most, keys),) = _asked(
-                f"SELECT {wanted}, count(*) FROM {table}", self.query().setup
-            )
-            if 0 < count <= FEW_KEYS and (count == 1 or most - least + 1 > count):
-                found[f"lo_{KEYS[table]}"] = keys
+            asked.append(f"SELECT 'lo_{KEYS[table]}', {wanted}, count(*) FROM {table}")
+        told = _asked(" UNION ALL ".join(asked), self.query().setup) if asked else []
+        found = {
+            column: keys
+            for column, count, least, most, keys in told
+            if 0 < count <= FEW_KEYS and (count == 1 or most - least + 1 > count)
+        }
         return {column: keys for column, keys in found.items() if self.carried(column)}
 
     def scan(self) -> Reads:
