@@ -16,6 +16,7 @@ import pytest
 from readahead import paths
 from readahead.chapters.cache_tiers.cached_case import (
     FILE_BLOCK,
+    LOST_RECALLING,
     AccessTrace,
     CachedCase,
     QueryCosts,
@@ -271,14 +272,14 @@ def test_a_page_fault_takes_the_same_whatever_answers(case: CachedCase, *, scan:
 @pytest.mark.parametrize(
     ("run", "memory_share", "byte_s", "ahead_byte_s"),
     [
-        (2, 0.5, 3e-9, 3e-9),
-        (2, 0.9, 3e-9, 0.6 * 3e-9),
+        (2, 0.5, 3e-9, LOST_RECALLING * 3e-9),
+        (2, 0.9, 3e-9, LOST_RECALLING * 3e-9),
         (1, 0.5, 0.5 * 4e-9, 0.5 * 1.5e-9),
         (1, AMPLE, 0.0, 0.0),
     ],
-    ids=["comes back", "comes back soon", "half of it is driven out", "nothing is driven out"],
+    ids=["comes back", "comes back of much", "half of it is driven out", "nothing is driven out"],
 )
-def test_what_goes_out_beside_decoding_takes_half_of_what_comes_back_and_that_the_less_the_sooner(
+def test_what_goes_out_beside_decoding_takes_half_of_what_comes_back_and_that_less_than_it_does_alone(
     case: CachedCase, run: int, memory_share: float, byte_s: float, ahead_byte_s: float
 ) -> None:
     costs = ScanCosts(recall_byte_s=3e-9, dump_byte_s=4e-9)

@@ -65,6 +65,8 @@ def test_the_buffers_of_a_query_are_those_of_the_trace(rows: int, allocated_byte
     assert sum(one.size_bytes for part in parts for one in part) == pytest.approx(allocated_bytes, rel=0.03)
     copied = sum(one.size_bytes for part in buffers(rows, 1e6, scan=False) for one in part)
     assert copied == sum(one.size_bytes for part in parts for one in part) + 1e6
+    [ahead], [alone] = (buffers(rows, 1e6, scan=True, alone=alone) for alone in (False, True))
+    assert (ahead[0].used_bytes, alone[0].used_bytes) == (0, 1e6) and ahead[1:] == alone[1:]
 
 
 @pytest.fixture

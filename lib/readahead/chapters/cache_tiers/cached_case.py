@@ -169,9 +169,8 @@ class ScanCosts:
     `recall_byte_s` at most."""
 
 
-RECALLED_SOON = 0.5
-"""The share of `ScanCosts.recall_byte_s` that bytes take which went out just before a scan fetches them ahead: the
-processor's caches have them still. Where half of the table is away and more, they take all of it."""
+LOST_RECALLING = 0.4
+"""The share of `ScanCosts.recall_byte_s` that a scan takes where other threads fetch ahead from the spill folder."""
 LOST_COPYING = 0.5
 """The share of copying that decoding loses where another thread copies meanwhile: both use one memory."""
 _OF_A_SCAN = ("plan_s", "open_s", "open_group_s", "close_s", "group_s", "first_row_s", "fresh_byte_s")
@@ -288,13 +287,13 @@ class CachedCase(Case):
     def page_faults(self) -> float:
         """Return how many pages of freed memory an access, of all on average, takes again from the system.
 
-        Where a scan reads ahead, those of the cache's blocks are left out: other threads take them meanwhile.
+        Where a scan reads ahead, those of the cache's blocks and of copies are left out: other threads take them.
         """
         trace, first = self.trace, self.run == 1
         _, spilled, missed = self.shares()
         scan, size, rows = trace.skew is None, float(np.mean(trace.wanted)), float(np.mean(trace.rows))
-        asked = np.array(trace.asked)
-        taken = [freed_memory.buffers(rows, copied, scan=scan) for copied in (0.0, size)]
+        asked, alone = np.array(trace.asked), not scan or self.window.slots == 1
+        taken = [freed_memory.buffers(rows, copied, scan=scan, alone=alone) for copied in (0.0, size)]
         other = freed_memory.METADATA[self.remote] * expected.shape(self.recipe).footer_bytes
         other += freed_memory.BLOCK_BYTES * min(len(set(trace.asked)), trace.capacity_bytes / size)
         other += (freed_memory.VECTORS_BYTES + self.held_bytes) * scan
@@ -305,7 +304,7 @@ class CachedCase(Case):
             tuple(taken[copied] for copied in self._copied(trace.asked) * again),
             tuple(rooms.tolist()) * again,
             freed_memory.CacheBlocks(
-                fetched_bytes=size * (missed + spilled) * (not scan or self.window.slots == 1),
+                fetched_bytes=size * (missed + spilled) * alone,
                 dropped_bytes=size * (missed * self.evicting + spilled),
                 emptied_bytes=min(trace.capacity_bytes, sum(trace.sizes[item] for item in {*trace.asked}))
                 * first,
@@ -390,7 +389,7 @@ class CachedCase(Case):
         back_s, dump_s = total * kept.recall_byte_s, total * kept.dump_byte_s
         if self.window.slots > 1:
             dump_s = min(dump_s, back_s / 2)
-            back_s *= min(1.0, RECALLED_SOON + self.away_bytes / total)
+            back_s *= LOST_RECALLING
         terms_s = {
             "cpu": kept.scan_s + (memory + spilled) * self._decoding_s(),
             "disk": spilled * back_s + dumped * dump_s,

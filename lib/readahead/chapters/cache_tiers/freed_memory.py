@@ -49,10 +49,8 @@ class Buffer(NamedTuple):
 Buffers = tuple[Buffer, ...]
 
 
-def _decoding(rows: float, read_bytes: float) -> Iterator[Buffer]:
-    """Yield the buffers of a row group, in DuckDB's order; `read_bytes` are those of a copy of it, if one is made."""
-    if read_bytes:
-        yield Buffer("copy", read_bytes, read_bytes)
+def _decoding(rows: float) -> Iterator[Buffer]:
+    """Yield the buffers of a row group, in DuckDB's order."""
     for name, used_bytes in (("levels", 6), ("offsets", 8), ("numbers", 4)):
         size_bytes = 16 if name == "offsets" else 8
         yield Buffer(name, size_bytes * rows, used_bytes * rows)
@@ -68,9 +66,13 @@ def _pieces(name: str, count: int, size_bytes: float) -> Buffers:
     return tuple(Buffer(f"{name} {n}", size_bytes, 0.3 * size_bytes) for n in range(count))
 
 
-def buffers(rows: float, read_bytes: float, *, scan: bool) -> tuple[Buffers, ...]:
-    """Return what a query of a row group takes, or a scan for one of its row groups; each tuple is freed at its end."""
-    decoding = tuple(_decoding(rows, read_bytes))
+def buffers(rows: float, copied_bytes: float, *, scan: bool, alone: bool = True) -> tuple[Buffers, ...]:
+    """Return what a query of a row group takes, or a scan for one of its row groups; each tuple is freed at its end.
+
+    What is copied before it is decoded is copied by another thread, unless this one is `alone`.
+    """
+    copy = (Buffer("copy", copied_bytes, copied_bytes * alone),) * (copied_bytes > 0)
+    decoding = (*copy, *_decoding(rows))
     if scan:  # its vectors stay from one row group to the next
         return (decoding,)
     answer = _pieces("answer", 6, 30_000)
