@@ -27,7 +27,7 @@ NO_BLOCKS = CacheBlocks()
 
 def faults(room_pages: float, *, blocks: CacheBlocks = NO_BLOCKS, limit_pages: float = 0.0) -> list[float]:
     """Return those of six such queries."""
-    found = page_faults(((ONE,),) * 6, (room_pages * PAGE,) * 6, blocks, limit_bytes=limit_pages * PAGE)
+    found = page_faults(((ONE,),), (0,) * 6, (room_pages * PAGE,) * 6, blocks, limit_bytes=limit_pages * PAGE)
     return list(found)
 
 

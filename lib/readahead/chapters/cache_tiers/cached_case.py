@@ -292,16 +292,17 @@ class CachedCase(Case):
         trace, first = self.trace, self.run == 1
         _, spilled, missed = self.shares()
         scan, size, rows = trace.skew is None, float(np.mean(trace.wanted)), float(np.mean(trace.rows))
-        asked, alone = np.array(trace.asked), not scan or self.window.slots == 1
-        taken = [freed_memory.buffers(rows, copied, scan=scan, alone=alone) for copied in (0.0, size)]
+        count, alone = len(trace.asked), not scan or self.window.slots == 1
+        kinds = tuple(freed_memory.buffers(rows, copied, scan=scan, alone=alone) for copied in (0.0, size))
         other = freed_memory.METADATA[self.remote] * expected.shape(self.recipe).footer_bytes
         other += freed_memory.BLOCK_BYTES * min(len(set(trace.asked)), trace.capacity_bytes / size)
         other += (freed_memory.VECTORS_BYTES + self.held_bytes) * scan
         left = trace.spare_bytes(first=first) + self.workspace_bytes - other
-        rooms = np.maximum(freed_memory.most_in_use(taken[0]), np.broadcast_to(left, len(asked)))
+        rooms = np.maximum(freed_memory.most_in_use(kinds[0]), np.broadcast_to(left, count))
         again = 1 if first else 2
         faults = freed_memory.page_faults(
-            tuple(taken[copied] for copied in self._copied(trace.asked) * again),
+            kinds,
+            tuple(map(int, self._copied(trace.asked))) * again,
             tuple(rooms.tolist()) * again,
             freed_memory.CacheBlocks(
                 fetched_bytes=size * (missed + spilled) * alone,
@@ -311,7 +312,7 @@ class CachedCase(Case):
             ),
             limit_bytes=trace.capacity_bytes + self.workspace_bytes,
         )
-        return float(np.mean(faults[-len(asked) :]))
+        return float(np.mean(faults[-count:]))
 
     def _copied(self, asked: Sequence[int]) -> list[bool]:
         """Return for each access whether DuckDB copies its row group: where a remote file's neighbour came first.

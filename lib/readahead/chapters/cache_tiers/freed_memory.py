@@ -7,7 +7,8 @@ fault. So it matters where in a query that moment comes: the buffers that are in
 thus cost time: the moment comes before the largest buffer in place of behind it.
 
 The buffers are those of comments, of which every column is asked for: sizes and order as DuckDB allocates them, seen
-with a library, loaded before it, that notes each `BlockAllocator::AllocateData` and `FreeData`.
+with a library, loaded before it, that notes each `BlockAllocator::AllocateData` and `FreeData`, and after each the page
+faults so far. Their names are ours.
 """
 
 from __future__ import annotations
@@ -28,10 +29,8 @@ BLOCK_BYTES = 1_400
 """What a block of the cache takes besides its bytes."""
 LEAST_FREED = 1 / 16
 """Of the memory limit: less than this is never given back."""
-TEXT_BYTES = 150
-"""What the text of a comment takes decoded, in bytes a row; the buffer has the next power of two."""
-LARGEST = "text", "packed text"
-"""The two largest buffers."""
+LARGEST = "largest", "second largest"
+"""The two buffers that take most of a row group's memory."""
 SPLIT = 0.7
 """How often the largest buffer that was given back finds its memory split the next time, and takes new pages again: its
 own has gone to smaller buffers, which were given back too."""
@@ -51,14 +50,13 @@ Buffers = tuple[Buffer, ...]
 
 def _decoding(rows: float) -> Iterator[Buffer]:
     """Yield the buffers of a row group, in DuckDB's order."""
-    for name, used_bytes in (("levels", 6), ("offsets", 8), ("numbers", 4)):
-        size_bytes = 16 if name == "offsets" else 8
-        yield Buffer(name, size_bytes * rows, used_bytes * rows)
-        yield Buffer("page", 8 * rows, 0, stays=False)
-    yield Buffer(LARGEST[0], 256 * rows, TEXT_BYTES * rows)
+    for number, (size_bytes, used_bytes) in enumerate(((8, 6), (16, 8), (8, 4))):
+        yield Buffer(f"column {number}", size_bytes * rows, used_bytes * rows)
+        yield Buffer("short", 8 * rows, 0, stays=False)
+    yield Buffer(LARGEST[0], 256 * rows, 150 * rows)
     yield Buffer(LARGEST[1], 64 * rows, 64 * rows, stays=False)
-    yield Buffer("page", 8 * rows, 2 * rows, stays=False)
-    yield Buffer("page", 4 * rows, rows, stays=False)
+    yield Buffer("short", 8 * rows, 2 * rows, stays=False)
+    yield Buffer("short", 4 * rows, rows, stays=False)
     yield Buffer("last", 32, 0, stays=False)
 
 
@@ -96,21 +94,27 @@ class CacheBlocks:
 
 @functools.lru_cache(maxsize=1024)
 def page_faults(
-    taken: Sequence[Sequence[Buffers]], rooms: Sequence[float], blocks: CacheBlocks, *, limit_bytes: float
+    kinds: Sequence[Sequence[Buffers]],
+    which: Sequence[int],
+    rooms: Sequence[float],
+    blocks: CacheBlocks,
+    *,
+    limit_bytes: float,
 ) -> list[float]:
     """Return the page faults of each access for memory that was given back.
 
-    `taken` are the buffers of each, and `rooms` the bytes that the memory limit leaves for them before it.
+    `kinds` are the buffers of each kind of access, `which` tells the kind of each, and `rooms` are the bytes that the
+    memory limit leaves for them before it.
     """
     least, freed, faults = LEAST_FREED * limit_bytes, blocks.emptied_bytes, []
-    names = {buffer.name for one in set(taken) for part in one for buffer in part}
+    names = {buffer.name for parts in kinds for part in parts for buffer in part}
     away, split, split_at = set[str](), "", -1
     spare_blocks = blocks.emptied_bytes
-    for number, (parts, room) in enumerate(zip(taken, rooms, strict=True)):
+    for number, (kind, room) in enumerate(zip(which, rooms, strict=True)):
         freed += blocks.dropped_bytes
         pages = max(0.0, blocks.fetched_bytes - spare_blocks) / PAGE_BYTES
         spare_blocks = max(0.0, spare_blocks - blocks.fetched_bytes) + blocks.dropped_bytes
-        for part in parts:
+        for part in kinds[kind]:
             in_use, used = 0.0, set[str]()
             for name, size_bytes, used_bytes, stays in part:
                 if freed >= least and freed + in_use > room:
