@@ -307,8 +307,7 @@ class CachedCase(Case):
             freed_memory.CacheBlocks(
                 fetched_bytes=size * (missed + spilled) * alone,
                 dropped_bytes=size * (missed * self.evicting + spilled),
-                emptied_bytes=min(trace.capacity_bytes, sum(trace.sizes[item] for item in {*trace.asked}))
-                * first,
+                emptied_bytes=first * min(trace.capacity_bytes, sum(trace.sizes[n] for n in {*trace.asked})),
             ),
             limit_bytes=trace.capacity_bytes + self.workspace_bytes,
         )
@@ -454,7 +453,8 @@ class CachedCase(Case):
         """Return DuckDB's settings, with a folder for evicted blocks.
 
         The memory limit is the room for the cache and DuckDB's workspace. A scan cannot run with less than what its
-        read-ahead holds, so it always gets that. Without validation: DuckDB caches nothing of a file that changed in
+        read-ahead holds, so it always gets that, and of a remote file two blocks more: the threads that fetch them hold
+        more at once now and then. Without validation: DuckDB caches nothing of a file that changed in
         the last seconds, such as a table just built.
 
         Where a row group is one block, read-ahead gets two threads for each read: one that wants a block which another

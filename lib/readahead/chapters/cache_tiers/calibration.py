@@ -55,7 +55,7 @@ MOST_GROUPS = 128
 """Row groups that are asked for, at most: the rest of a larger table is never touched."""
 
 
-def _case(
+def cell(
     *, rows: int, memory: float, scan: bool, groups: int = MOST_GROUPS, spills: bool = False, run: int = 2,
     depth: int = 1, device: Device | None = None,
 ) -> CachedCase:  # fmt: skip
@@ -81,12 +81,12 @@ def _case(
 
 def query_cells() -> list[CachedCase]:
     """Return the queries that are timed."""
-    return [_case(**cell, scan=False) for cell in QUERY_CELLS]
+    return [cell(**one, scan=False) for one in QUERY_CELLS]
 
 
 def scan_cells() -> list[CachedCase]:
     """Return the scans that are timed."""
-    return [_case(**cell, scan=True) for cell in SCAN_CELLS]
+    return [cell(**one, scan=True) for one in SCAN_CELLS]
 
 
 def _calibration(

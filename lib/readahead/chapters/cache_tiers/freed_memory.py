@@ -100,13 +100,13 @@ def page_faults(
     blocks: CacheBlocks,
     *,
     limit_bytes: float,
-) -> list[float]:
+) -> tuple[float, ...]:
     """Return the page faults of each access for memory that was given back.
 
     `kinds` are the buffers of each kind of access, `which` tells the kind of each, and `rooms` are the bytes that the
     memory limit leaves for them before it.
     """
-    least, freed, faults = LEAST_FREED * limit_bytes, blocks.emptied_bytes, []
+    least, freed, faults = LEAST_FREED * limit_bytes, blocks.emptied_bytes, list[float]()
     names = {buffer.name for parts in kinds for part in parts for buffer in part}
     away, split, split_at = set[str](), "", -1
     spare_blocks = blocks.emptied_bytes
@@ -134,4 +134,4 @@ def page_faults(
                     freed += size_bytes
             freed += in_use
         faults.append(pages)
-    return faults
+    return tuple(faults)
