@@ -17,6 +17,8 @@ from readahead.devices import Device
 from readahead.models.reads import Reads, even_reads, spans_of
 from readahead.models.schedule import (
     OWN_WAKE,
+    RULED_OUT,
+    TURN_S,
     Costs,
     Timeline,
     Window,
@@ -424,7 +426,7 @@ def probed(spans: list[list[tuple[int, int]]]) -> Reads:
     return replace(reads, probes=spans_of([(10**6 + n, 1) for n in range(len(spans))]))
 
 
-@pytest.mark.parametrize(("let_through", "filter_s"), [(0, 0.45 * 0.004), (1, 0.004)])
+@pytest.mark.parametrize(("let_through", "filter_s"), [(0, RULED_OUT * 0.004), (1, 0.004)])
 def test_a_filter_that_lets_nothing_through_takes_less(let_through: int, filter_s: float) -> None:
     """Ten filters of 10 ms each, and behind the last one its read, if there is one."""
     device = Device(name="d", latency_s=0.01, bandwidth_bytes_per_s=1e12, channels=64)
@@ -486,13 +488,13 @@ def test_no_core_sleeps_from_one_read_to_the_bloom_filter_that_came_right_after_
     """A filter waits 16 ms, 6 of them for the link: for one read, or for two, of which the first came 3 ms before.
 
     A core that has slept for 16 ms takes longer to wake, and one that has for 3 does not. Of 40, the window of 8 is
-    full for 32; before, the reads are in a race with the filter.
+    full for 32, and decoding lets all reads be first; before, they are in a race with the filter.
     """
     device = Device(name="d", latency_s=0.01, bandwidth_bytes_per_s=1e8, channels=64)
     size = 600_000 // reads_each
     reads = probed([[(n * 10**7 + at * size, size) for at in range(reads_each)] for n in range(40)])
     window = Window(slots=80, depth=8, threads=1)
-    known = replace(FREE, read_first_share=1, read_first_alone_share=1, group_s=0.001, asleep_s=0.03)
+    known = replace(FREE, read_first_share=1, read_first_alone_share=1, group_s=TURN_S, asleep_s=0.03)
     awake, asleep = (
         simulate(device, reads, window=window, costs=replace(known, wake_s=wake_s)).arrived_s
         for wake_s in (0.0, 1e-4)
@@ -514,19 +516,22 @@ def test_of_a_row_groups_reads_none_or_the_first_or_any_number_is_asked_for_befo
     assert [ahead.count(number) for number in range(4)] == [7, 15, 10, 8]  # 16, 40, 22 and 22 % of 40 races
 
 
-def test_an_only_read_is_asked_for_before_the_next_filter_the_more_often_the_longer_is_decoded() -> None:
+@pytest.mark.parametrize(("together", "before"), [(0.0, 0), (1.0, 5)])
+def test_an_only_read_is_asked_for_before_the_next_filter_the_more_often_the_longer_is_decoded(
+    together: float, before: int
+) -> None:
     """A filter takes 10 ms, and 20 behind a read. Its worker decodes once the window of 8 is full, for 32 of 40.
 
-    Taking over a read takes 1 ms. A read always wins where decoding takes twice as long: `schedule.READ_FIRST`.
+    That another came together with the filter counts only `before`.
     """
     device = Device(name="d", latency_s=0.01, bandwidth_bytes_per_s=1e8, channels=64)
     reads, window = probed([[(n * 10**7, 10**6)] for n in range(40)]), Window(slots=40, depth=8, threads=1)
+    known = replace(FREE, read_first_share=together)
     ahead = [
         sum(np.diff(simulate(device, reads, window=window, costs=costs).reads_s[:, 0]) > 0.018)
-        for costs in (replace(FREE, read_s=0.001, group_s=group_s) for group_s in (5e-4, 9e-4, 1.4e-3, 2e-3))
+        for costs in (replace(known, group_s=turns * TURN_S) for turns in (0.25, 0.5, 0.75, 1, 2))
     ]
-    assert ahead == sorted(set(ahead))
-    assert 0 < ahead[0] < ahead[2] < ahead[3] == 32
+    assert ahead == [before + more for more in (8, 16, 24, 32, 32)]
 
 
 def test_a_bloom_filter_is_asked_before_the_reads_that_have_no_slot_yet() -> None:

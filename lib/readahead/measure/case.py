@@ -134,6 +134,9 @@ class Case:
             fragment_bytes=self.fragment_bytes,
             time_scale=self.time_scale,
             repeats=repeats,
+            delayed_warm_ups=int(
+                self.plan().probes.any()
+            ),  # threads race for the reads between Bloom filters
         )
 
     def measure_here(self, *, cold: bool, repeats: int = 3) -> Sample:

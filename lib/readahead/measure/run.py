@@ -326,15 +326,25 @@ def run_emulated(
     time_scale: float = 1.0,
     repeats: int = 3,
     warm_ups: int | None = None,
+    delayed_warm_ups: int = 0,
 ) -> Sample:
     """Measure a query on an emulated device, after untimed runs without delays that warm everything else.
 
-    They are `warm_ups` if given, else as many as it takes to settle. Raises `Cancelled` within half a second when asked
-    to stop, and `DataError` for a damaged file.
+    They are `warm_ups` if given, else as many as it takes to settle, and then `delayed_warm_ups` with delays: the
+    system puts new threads on any core, and wakes them later where the thread runs that wakes them. Raises `Cancelled`
+    within half a second when asked to stop, and `DataError` for a damaged file.
     """
     kind = RemoteFileSystem if query.remote else EmulatedFileSystem
     filesystem = kind(device, fragment_bytes=fragment_bytes, time_scale=time_scale)
-    return _run(query, settings, repeats, device.name, filesystem, warm_ups=warm_ups)
+    return _run(
+        query,
+        settings,
+        repeats,
+        device.name,
+        filesystem,
+        warm_ups=warm_ups,
+        delayed_warm_ups=delayed_warm_ups,
+    )
 
 
 def run_local(
@@ -363,6 +373,7 @@ def _run(
     filesystem: EmulatedFileSystem | None = None,
     *,
     warm_ups: int | None,
+    delayed_warm_ups: int = 0,
     cold: bool = False,
 ) -> Sample:
     """Return the repeats as one sample; its reads, its profile and its answer are those of the steadiest."""
@@ -379,6 +390,8 @@ def _run(
                     if number >= least and time.perf_counter() >= settled_s:
                         break
                     once(connection, query, Stopwatch(filesystem))
+            for _ in range(delayed_warm_ups):
+                once(connection, query, Stopwatch(filesystem))
             for _ in turns(repeats, f" on {where}"):
                 for statement in query.before:
                     connection.execute(statement)

@@ -109,18 +109,18 @@ class Costs:
     """The same, for each row group the footer describes."""
     close_lookup_s: float = 0.0
     """The same, for a lookup of several keys, however many."""
-    filter_s: float = 0.1e-3
+    filter_s: float = 0.06e-3
     """From a Bloom filter's arrival to what is asked for next, a read that it lets through or the next filter; see
     `RULED_OUT` for one that lets none through."""
-    filter_shared_s: float = 0.06e-3
+    filter_shared_s: float = 0.035e-3
     """The same, more, where a read came together with the filter, `TOGETHER_S` before it at most: both threads want
     Python's interpreter."""
-    read_first_share: float = 0.7
+    read_first_share: float = 0.3
     """How often a row group's only read is asked for before the next filter, from 0 to 1, where nothing is decoded in
     between and another read came together with the filter before it: a thread is awake then."""
-    read_first_alone_share: float = 0.4
-    """The same where the filter came alone, and a thread has to be woken for the read."""
-    read_first_scatter: float = 0.2
+    read_first_alone_share: float = 0.07
+    """The same where a thread has to be woken for the read: the filter came alone, or a row group is decoded."""
+    read_first_scatter: float = 0.15
     """The standard deviation from run to run of how often the read is asked for first."""
     shared_read_s: float = 0.13e-3
     """What a read takes, besides copying, of the worker that decodes it where every core has a worker and none is idle:
@@ -144,24 +144,18 @@ OWN_WAKE = 0.5
 WARM_S, COLD_S = 4e-3, 36e-3
 """What is read into memory that waited so long for it is decoded as quickly as ever up to the first, and from the
 second on as from memory that held nothing before: others have used the processor's caches."""
-RULED_OUT = 0.45
+RULED_OUT = 0.72
 """The share of `Costs.filter_s` that a Bloom filter takes which lets no read through. In traces of one query, which has
-next to nothing to decode, at three sizes of row groups, the next one was asked for after 38 to 44 us; after one that
-did, 89 to 100 us were calibrated."""
+next to nothing to decode, in two orders and with two sizes of row groups, the next one was asked for after 43 to 61 us,
+mostly after 45; after one that did, 62 us were calibrated."""
 TOGETHER_S = 60e-6
 """What arrives within so long of each other wakes its threads together, as a Bloom filter that waited on the link for a
 read to be transferred."""
-READ_FIRST = 0.12, 0.77
-"""The share of races that an only read wins against the next Bloom filter where its worker decodes in between for too
-short to hand out and take over a read, if it is alone and if another read came together with the filter before it: of
-2,526 and 1,538 races of two queries, of 4,096 rows a row group and with 4 and 16 under way, 12 and 77 %. Who has won
-goes on winning, for the next filter waits on the link for the read."""
-READ_FIRST_DECODING = 0.35, 0.7
-"""The same where it decodes for nearly as long as that: of 2,900 races with 8,192 rows a row group and 4 to 16 under
-way, 36 and 67 %. The longer, the more: with 12,288 and 16,384 rows four in five are won in all."""
-SHORT, NEARLY, SURELY = 0.75, 0.9, 2.0
-"""Decoding as a multiple of what it takes to hand out and take over a read: up to the first `READ_FIRST` holds, at the
-second `READ_FIRST_DECODING`, and from the third on a read always wins."""
+TURN_S = 1.5e-3
+"""A worker that decodes for so long lets the thread that it has woken have the core, at the latest: a thread is woken
+on the core of whoever wakes it, and asks for its read when that one waits. Of races of an only read with the next Bloom
+filter it won 5 to 20 in a hundred where nothing was decoded and no thread was awake, 1 to 6, 10 to 16 and 20 to 45
+where a row group of 4,096, 8,192 and 16,384 rows was, and 40 to 60 where the worker waited for late reads besides."""
 NONE_FIRST = 0.16, 0.56
 """The share of races that none of several reads wins against the next Bloom filter, and that at most one does. Of 615
 races of three reads, of two queries and on four devices, 0 to 3 won in 16, 40, 18 and 26 %."""
@@ -503,43 +497,32 @@ def _before_filter(
     """Return how many reads have been asked for when a row group's Bloom filter is.
 
     Those of the row groups before it are, but for the last one's: they are in a race with the filter, for threads have
-    to be woken one by one. In traces all of several are first where the worker has decoded in between, and else none or
-    the first alone as often as `NONE_FIRST` says, evenly up to all of them; an only read as often as `_read_first`
-    says. `luck` is what has added up for it so far, if another came `together` with the filter before it and if not.
+    to be woken one by one. Of several reads none or the first alone wins as often as `NONE_FIRST` says, or evenly up to
+    all of them; an only read as often as was counted, and all of them more often where the worker decodes in between,
+    see `TURN_S`. `luck` is what has added up for it so far, where a thread is awake and where not.
     """
     if step == 0:
         return 0
     first, end = begins[step - 1], early[step - 1]
+    let = _between(decoding_s, 0.0, TURN_S)
     if end - first > 1:
-        return int(end if decoding_s > 0 else first + _first_reads(STRIDE * step % 1.0, end - first))
+        return int(first + _first_reads(let + (1 - let) * (STRIDE * step % 1.0), end - first))
     if end == first:
         return int(end)
-    luck[together] += _read_first(together, decoding_s, costs)
-    wins = luck[together] >= 1
-    luck[together] -= wins
+    awake = together * (decoding_s <= 0)
+    luck[awake] += let + (1 - let) * (costs.read_first_share if awake else costs.read_first_alone_share)
+    wins = luck[awake] >= 1
+    luck[awake] -= wins
     return int(end if wins else first)
-
-
-@compiled
-def _read_first(together: int, decoding_s: float, costs: Any) -> float:
-    """Return the share of races that an only read wins against the next Bloom filter.
-
-    As many as were counted where nothing is decoded in between; else the more the longer decoding takes, as against
-    handing out and taking over a read.
-    """
-    if decoding_s <= 0:
-        return float(costs.read_first_share if together else costs.read_first_alone_share)
-    multiple = decoding_s / max(1e-12, costs.read_s + costs.dispatch_s)
-    nearly, surely = _between(multiple, SHORT, NEARLY), _between(multiple, NEARLY, SURELY)
-    least, first = READ_FIRST[together], READ_FIRST_DECODING[together]
-    return float(least + nearly * (first - least) + surely * (1 - first))
 
 
 @compiled
 def _first_reads(luck: float, reads: int) -> int:
     """Return how many of a row group's several reads win; `luck` is from 0 to 1."""
     none, one = NONE_FIRST
-    return 0 if luck < none else 1 if luck < one else 2 + int((luck - one) / (1 - one) * (reads - 1))
+    if luck < one:
+        return int(luck >= none)
+    return min(reads, 2 + int((luck - one) / (1 - one) * (reads - 1)))
 
 
 @compiled

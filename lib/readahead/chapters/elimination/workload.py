@@ -269,14 +269,12 @@ class Eliminating(TableExperiment):
         told, case, costs = super().predicted(settings), self.case(settings), self.costs(settings)
         if not case.plan().probes.any():
             return told
-        together, alone = costs.read_first_share, costs.read_first_alone_share
-        ends_s = [
-            case.predict(
-                replace(costs, read_first_share=together + off, read_first_alone_share=alone + off)
-            ).estimate.seconds
-            - told.median
-            for off in (-2 * costs.read_first_scatter, 2 * costs.read_first_scatter)
-        ]
+        shares = np.array([costs.read_first_share, costs.read_first_alone_share])
+        ends_s = []
+        for off in (-2 * costs.read_first_scatter, 2 * costs.read_first_scatter):
+            together, alone = np.clip(shares + off, 0.0, 1.0)
+            raced = replace(costs, read_first_share=together, read_first_alone_share=alone)
+            ends_s.append(case.predict(raced).estimate.seconds - told.median)
         return replace(told, low=told.low + min(0.0, *ends_s), high=told.high + max(0.0, *ends_s))
 
     def engine(self, settings: Settings) -> Calibration[Costs]:
@@ -335,7 +333,7 @@ class Eliminating(TableExperiment):
             ],
             read_off=_filter_costs,
             typical=Costs,
-            turns=5,
+            turns=8,
         )
 
     def _warm(self, settings: Settings, name: str) -> list[partial[Trial]]:
