@@ -17,8 +17,7 @@ from readahead.devices import Device
 from readahead.models.reads import Reads, even_reads, spans_of
 from readahead.models.schedule import (
     OWN_WAKE,
-    RULED_OUT,
-    TURN_S,
+    TIME_SLICE_S,
     Costs,
     Timeline,
     Window,
@@ -426,7 +425,7 @@ def probed(spans: list[list[tuple[int, int]]]) -> Reads:
     return replace(reads, probes=spans_of([(10**6 + n, 1) for n in range(len(spans))]))
 
 
-@pytest.mark.parametrize(("let_through", "filter_s"), [(0, RULED_OUT * 0.004), (1, 0.004)])
+@pytest.mark.parametrize(("let_through", "filter_s"), [(0, 0.72 * 0.004), (1, 0.004)])
 def test_a_filter_that_lets_nothing_through_takes_less(let_through: int, filter_s: float) -> None:
     """Ten filters of 10 ms each, and behind the last one its read, if there is one."""
     device = Device(name="d", latency_s=0.01, bandwidth_bytes_per_s=1e12, channels=64)
@@ -494,7 +493,7 @@ def test_no_core_sleeps_from_one_read_to_the_bloom_filter_that_came_right_after_
     size = 600_000 // reads_each
     reads = probed([[(n * 10**7 + at * size, size) for at in range(reads_each)] for n in range(40)])
     window = Window(slots=80, depth=8, threads=1)
-    known = replace(FREE, read_first_share=1, read_first_alone_share=1, group_s=TURN_S, asleep_s=0.03)
+    known = replace(FREE, read_first_share=1, read_first_alone_share=1, group_s=TIME_SLICE_S, asleep_s=0.03)
     awake, asleep = (
         simulate(device, reads, window=window, costs=replace(known, wake_s=wake_s)).arrived_s
         for wake_s in (0.0, 1e-4)
@@ -529,7 +528,7 @@ def test_an_only_read_is_asked_for_before_the_next_filter_the_more_often_the_lon
     known = replace(FREE, read_first_share=together)
     ahead = [
         sum(np.diff(simulate(device, reads, window=window, costs=costs).reads_s[:, 0]) > 0.018)
-        for costs in (replace(known, group_s=turns * TURN_S) for turns in (0.25, 0.5, 0.75, 1, 2))
+        for costs in (replace(known, group_s=turns * TIME_SLICE_S) for turns in (0.25, 0.5, 0.75, 1, 2))
     ]
     assert ahead == [before + more for more in (8, 16, 24, 32, 32)]
 

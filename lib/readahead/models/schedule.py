@@ -151,7 +151,7 @@ mostly after 45; after one that did, 62 us were calibrated."""
 TOGETHER_S = 60e-6
 """What arrives within so long of each other wakes its threads together, as a Bloom filter that waited on the link for a
 read to be transferred."""
-TURN_S = 1.5e-3
+TIME_SLICE_S = 1.5e-3
 """A worker that decodes for so long lets the thread that it has woken have the core, at the latest: a thread is woken
 on the core of whoever wakes it, and asks for its read when that one waits. Of races of an only read with the next Bloom
 filter it won 5 to 20 in a hundred where nothing was decoded and no thread was awake, 1 to 6, 10 to 16 and 20 to 45
@@ -499,18 +499,19 @@ def _before_filter(
     Those of the row groups before it are, but for the last one's: they are in a race with the filter, for threads have
     to be woken one by one. Of several reads none or the first alone wins as often as `NONE_FIRST` says, or evenly up to
     all of them; an only read as often as was counted, and all of them more often where the worker decodes in between,
-    see `TURN_S`. `luck` is what has added up for it so far, where a thread is awake and where not.
+    see `TIME_SLICE_S`. `luck` is what has added up for it so far, where a thread is awake and where not.
     """
     if step == 0:
         return 0
     first, end = begins[step - 1], early[step - 1]
-    let = _between(decoding_s, 0.0, TURN_S)
+    gives_way = _between(decoding_s, 0.0, TIME_SLICE_S)
     if end - first > 1:
-        return int(first + _first_reads(let + (1 - let) * (STRIDE * step % 1.0), end - first))
+        return int(first + _first_reads(gives_way + (1 - gives_way) * (STRIDE * step % 1.0), end - first))
     if end == first:
         return int(end)
     awake = together * (decoding_s <= 0)
-    luck[awake] += let + (1 - let) * (costs.read_first_share if awake else costs.read_first_alone_share)
+    share = costs.read_first_share if awake else costs.read_first_alone_share
+    luck[awake] += gives_way + (1 - gives_way) * share
     wins = luck[awake] >= 1
     luck[awake] -= wins
     return int(end if wins else first)

@@ -454,8 +454,8 @@ class CachedCase(Case):
 
         The memory limit is the room for the cache and DuckDB's workspace. A scan cannot run with less than what its
         read-ahead holds, so it always gets that, and of a remote file two blocks more: the threads that fetch them hold
-        more at once now and then. Without validation: DuckDB caches nothing of a file that changed in
-        the last seconds, such as a table just built.
+        more at once now and then. Without validation: DuckDB caches nothing of a file that changed in the last
+        seconds, such as a table just built.
 
         Where a row group is one block, read-ahead gets two threads for each read: one that wants a block which another
         is reading waits for that, and with a thread each fewer reads would be in flight than the queue depth says. Seen
