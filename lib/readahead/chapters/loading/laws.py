@@ -5,7 +5,7 @@ another.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from statistics import NormalDist
 
@@ -24,10 +24,14 @@ class LoadCosts:
     """Making a batch, whatever its size, while no other writer does."""
     row_s: float
     """The same, for each row."""
-    together: float = 1.0
-    """How much of that a batch takes when `SEVERAL` are made at once, as a share: with two cores half of it at best."""
-    doubling: float = 0.0
-    """By how much this share is larger when twice as many are made at once."""
+    share_2: float = 1.0
+    """While two are made at once one is ready after each such share of that time: with two cores half of it at best."""
+    share_4: float = 1.0
+    """The same while four are made."""
+    share_8: float = 1.0
+    """The same while eight are made."""
+    share_64: float = 1.0
+    """The same while 64 are made."""
     start_s: float = 0.0
     """Starting and ending, and what the first batch takes more, whatever the writers are."""
     writer_s: float = 0.0
@@ -37,27 +41,18 @@ class LoadCosts:
     wake_s: float = 0.0
     """What a batch takes longer when its writer has waited for ever, see `cooled`."""
 
-    def share(self, batches: float) -> float:
-        """Return how much of a batch's time alone is taken by each when so many are made at once, see `at_once`.
+    def times(self, batches: float) -> float:
+        """Return how many times as long as alone a batch takes while so many are made at once, 64 at most.
 
-        Each doubling adds as much: where none waits long, 3.9, 7.5, 14, 24 and 32 at once take 0.62, 0.67, 0.81,
-        0.89 and 0.96 of a lone one's time, in the median of 14 runs each.
+        On straight lines between 1, 2, 4, 8 and 64. On two cores each further batch adds 0.6 of a lone one's time up to
+        four, and 0.95 above eight, where more threads take turns and each finds the caches full of the others' data.
         """
-        return max(0.1, self.together + self.doubling * math.log2(batches / SEVERAL))
+        shares = (1.0, self.share_2, self.share_4, self.share_8, self.share_64)
+        return float(np.interp(batches, MADE_AT_ONCE, np.multiply(MADE_AT_ONCE, shares)))
 
 
-SEVERAL = 8
-"""For so many batches at once `LoadCosts.together` holds."""
-
-
-def at_once(writers: int, batches: int) -> float:
-    """Return how many batches are made at once on average: in the last round fewer and fewer, half of them on average.
-
-    As many as there are writers, but for the share of that round: N (1 - N / 2 B).
-    """
-    return writers * (1 - writers / (2 * batches))
-
-
+MADE_AT_ONCE = (1, 2, 4, 8, 64)
+"""For so many batches made at once `LoadCosts` has a share."""
 COOLING_S = 9e-3
 """In so long a wait two thirds are lost of what a writer loses by waiting."""
 
@@ -93,38 +88,41 @@ def load_s(device: Device, costs: LoadCosts, *, writers: int, commit_rows: int, 
     """
     size_bytes, writers = commit_rows * costs.bytes_per_row, min(writers, batches)
     alone_s, wait_s = costs.batch_s + commit_rows * costs.row_s, batch_service_s(device, size_bytes)
-    make_s = alone_s * costs.share(at_once(writers, batches))
-    link_s = size_bytes / device.bandwidth_bytes_per_s
+    make_s, woken_s = alone_s * costs.times(writers) / writers, costs.wake_s * cooled(wait_s)
+    link_s = size_bytes / device.bandwidth_bytes_per_s  # in the wait already
     waits = ((wait_s, device.channels), (link_s, 1))
-    each_s = alone_s + wait_s + costs.wake_s * cooled(wait_s)  # the link's part is in the wait already
     last_s = (writers - 1) * make_s
     for serves_s, abreast in waits:
         busy_s = max(0.0, min(writers, abreast + 1) * make_s - alone_s)
         last_s = max(last_s, busy_s + max(0, writers - abreast) * serves_s / abreast)
-    first_s = last_s + each_s + costs.start_s + writers * costs.writer_s
-    rest_s = each_s - make_s - wait_s - link_s
-    return (batches - writers) / writers * cycle_s(writers, ((make_s, 1), *waits), rest_s) + first_s
+    first_s = last_s + alone_s + wait_s + woken_s + costs.start_s + writers * costs.writer_s
+    round_s = cycle_s(writers, lambda many: alone_s * costs.times(many), waits, woken_s - link_s)
+    return (batches - writers) / writers * round_s + first_s
 
 
-def cycle_s(writers: int, stations: Sequence[tuple[float, int]], rest_s: float) -> float:
+def cycle_s(
+    writers: int, made_s: Callable[[float], float], waits: Sequence[tuple[float, int]], rest_s: float
+) -> float:
     r"""Return the seconds after which each of so many writers comes round.
 
-    Each of the `stations` serves a batch in s, and C of them at a time; one that finds fewer there need not wait, and
-    another one waits for a C-th of s behind each of the others. The rest of a round (`rest_s`) waits for nobody. The
-    n-th writer finds each station as n - 1 have it among themselves:
+    While m batches are made at once each takes a(m) (`made_s`). Each station that a batch `waits` for serves it in s,
+    and C of them at a time; one that finds fewer there need not wait, and another one waits for a C-th of s behind each
+    of the others. The rest of a round (`rest_s`) waits for nobody. The n-th writer finds each station as n - 1 have it
+    among themselves, and q_0 of them making batches:
 
-    .. math:: t_n = r + \sum_k s_k \left(1 + \frac{\max(0, q_k - C_k + 1)}{C_k}\right), \quad
+    .. math:: t_n = r + a(1 + q_0) + \sum_k s_k \left(1 + \frac{\max(0, q_k - C_k + 1)}{C_k}\right), \quad
               q_k = (n - 1) \, \frac{s_k \, (1 + \ldots)}{t_{n-1}}
 
     Source: M. Reiser and S. S. Lavenberg, Mean-value analysis of closed multichain queueing networks, 1980; several
     served at a time as if each batch took as long as any other, which it does.
     """
-    serves_s, abreast = np.array(stations, float).T
-    there = np.zeros(len(stations))
+    serves_s, abreast = np.array(waits, float).T
+    making, there = 0.0, np.zeros(len(waits))
     for n in range(1, writers + 1):
+        making_s = made_s(1 + making)
         there_s = serves_s * (1 + np.maximum(0.0, there - abreast + 1) / abreast)
-        round_s = rest_s + float(there_s.sum())
-        there = n * there_s / round_s
+        round_s = rest_s + making_s + float(there_s.sum())
+        making, there = n * making_s / round_s, n * there_s / round_s
     return round_s
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import math
 import os
 import subprocess
 import sys
@@ -202,15 +201,19 @@ def _explained(error: BaseException, folder: Path) -> DataError:
 
 
 _FEW_ROWS, _MANY_ROWS, _ALL = 100, 10_000, 64
+_SEVERAL = laws.MADE_AT_ONCE[1:]
 TYPICAL = {
     EMULATED_FILES: LoadCosts(
-        batch_s=1.5e-3,
-        together=0.65,
-        doubling=0.09,
-        start_s=2e-3,
-        writer_s=4e-5,
-        row_s=1e-7,
-        bytes_per_row=14.0,
+        batch_s=1.4e-3,
+        share_2=0.75,
+        share_4=0.69,
+        share_8=0.75,
+        share_64=0.94,
+        start_s=1.2e-3,
+        writer_s=3.5e-5,
+        wake_s=3e-4,
+        row_s=6e-8,
+        bytes_per_row=14.2,
     ),
     FILES: LoadCosts(batch_s=1e-3, row_s=1e-7, bytes_per_row=16.0),
     DATABASE: LoadCosts(batch_s=1e-3, row_s=1e-7, bytes_per_row=0.0),
@@ -223,7 +226,7 @@ _QUICK_S, _SLOW_S = (2 * device.latency_s for device in (_QUICK, _SLOW))
 
 def load_calibration(target: str) -> Calibration[LoadCosts]:
     """Return what one writer takes for short and for long batches on a quick device, for short ones on a slow one, and
-    what several take together, and many: who never waits is quicker than who has waited.
+    what 2, 4, 8 and 64 of them take: who never waits is quicker than who has waited.
 
     On this disk one writer alone: its sync is in the batch.
     """
@@ -231,8 +234,7 @@ def load_calibration(target: str) -> Calibration[LoadCosts]:
     if target == EMULATED_FILES:
         asked += [
             (_SLOW, _FEW_ROWS, 1, 12),
-            (_QUICK, _FEW_ROWS, laws.SEVERAL, _ALL),
-            (_QUICK, _FEW_ROWS, _ALL, _ALL),
+            *((_QUICK, _FEW_ROWS, writers, _ALL) for writers in _SEVERAL),
         ]
     return Calibration(
         name=f"load {target}",
@@ -261,18 +263,20 @@ def _load_costs(batches: Sequence[int], samples: Sequence[Sample]) -> LoadCosts:
     besides_s = ended_s[0] + float(np.median([one.reads[0].submitted_s for one in runs[0]]))  # and one batch
     alone_s = (took_s[0] - besides_s - batches[0] * _QUICK_S) / (batches[0] - 1)
     start_s, writer_s = besides_s - alone_s, max(0.0, (ended_s[-1] - ended_s[0]) / (_ALL - 1))
-    some, many = (
-        (seconds - start_s - writers * writer_s - alone_s - _QUICK_S) / (_ALL - 1) / alone_s
-        for seconds, writers in zip(took_s[3:], (laws.SEVERAL, _ALL), strict=True)
-    )
-    few, all_ = (laws.at_once(writers, _ALL) for writers in (laws.SEVERAL, _ALL))
-    doubling = (many - some) / math.log2(all_ / few)
+    shares = {}
+    for writers, seconds in zip(_SEVERAL, took_s[3:], strict=True):
+        first_s = start_s + writers * writer_s + alone_s + _QUICK_S
+        others_s = (
+            seconds - first_s - (_ALL - writers) / writers * _QUICK_S
+        )  # those behind the first, without waits
+        made_s = others_s * writers / (_ALL - 1)
+        made = max(1.5, writers * made_s / (made_s + _QUICK_S))  # at once, as the others wait
+        shares[f"share_{writers}"] = (1 + (made_s / alone_s - 1) * (writers - 1) / (made - 1)) / writers
     slow_s = (took_s[2] - start_s) / batches[2] - _SLOW_S - alone_s
     return LoadCosts(
         batch_s=max(1e-6, alone_s - _FEW_ROWS * row_s),
         row_s=row_s,
-        together=some + doubling * math.log2(laws.SEVERAL / few),
-        doubling=doubling,
+        **shares,
         start_s=start_s,
         writer_s=writer_s,
         bytes_per_row=sum(read.size_bytes for read in samples[1].reads) / (_MANY_ROWS * batches[1]),
@@ -365,7 +369,7 @@ class Loading(Experiment):
             return Estimate(terms_s={"commit": batch_s, "rows": row_s})
         device, writers = self.device(settings), settings["writers"]
         seconds = laws.load_s(device, costs, writers=writers, commit_rows=commit_rows, batches=batches)
-        cpu_s = (batch_s + row_s) * (costs.share(laws.at_once(writers, batches)) if writers > 1 else 1.0)
+        cpu_s = (batch_s + row_s) * costs.times(writers) / writers
         device_s = batches * laws.batch_service_s(device, commit_rows * costs.bytes_per_row)
         shown_s = seconds * cpu_s / (cpu_s + device_s) if seconds > cpu_s * (1 + 1e-9) else seconds
         return Estimate(terms_s={"device": seconds - shown_s, "cpu": shown_s})
