@@ -16,6 +16,7 @@ import pytest
 from readahead import paths
 from readahead.chapters.cache_tiers.cached_case import (
     FILE_BLOCK,
+    Access,
     AccessTrace,
     CachedCase,
     QueryCosts,
@@ -139,10 +140,26 @@ def test_a_block_from_the_spill_folder_takes_as_long_whatever_its_length(case: C
     spilled = small(case)
     short = replace(spilled, trace=replace(spilled.trace, sizes=tuple(n // 2 for n in spilled.trace.sizes)))
     halves = replace(spilled, block_bytes=-(-max(spilled.trace.sizes) // 2))
-    took_s = [found.access_s() for found in (spilled, short, halves)]
+    took_s = [found.access_s(Costs()) for found in (spilled, short, halves)]
     once, less, twice = (one.disk_s - one.memory_s for one in took_s)
     assert once == pytest.approx(less) == pytest.approx(QueryCosts().spill_s)
     assert twice == pytest.approx(2 * once, rel=0.02)
+
+
+def test_a_query_that_has_waited_long_takes_longer_by_its_share_and_one_from_memory_does_not(
+    case: CachedCase,
+) -> None:
+    costs = replace(QueryCosts(), cold_share=0.5, group_s=0.0, read_byte_s=0.0, fault_s=0.0)
+
+    def took_s(latency_s: float) -> Access:
+        far = replace(case, run=1, query_costs=costs, device=case.device.but(latency_s=latency_s))
+        return far.access_s(replace(Costs(), asleep_s=10e-3))
+
+    near, far, further = (took_s(latency_s) for latency_s in (1e-3, 10e-3, 40e-3))
+    more_s = far.device_s["cpu"] - near.device_s["cpu"]
+    assert more_s == pytest.approx(0.5 * (near.own_s + near.device_s["cpu"]))
+    assert further.device_s["cpu"] == far.device_s["cpu"]  # no core sleeps deeper
+    assert (far.own_s, far.memory_s, far.disk_s) == (near.own_s, near.memory_s, near.disk_s)
 
 
 def test_a_long_footer_takes_no_room_from_the_cache(case: CachedCase) -> None:

@@ -19,7 +19,7 @@ from readahead.measure.run import Query, Setting, run_emulated
 from readahead.measure.sample import Sample
 from readahead.models.estimate import Estimate
 from readahead.models.reads import Reads
-from readahead.models.schedule import Costs, Timeline, simulate
+from readahead.models.schedule import Costs, Timeline, simulate, waking
 from readahead.units import KiB
 
 
@@ -132,6 +132,9 @@ class QueryCosts:
     read_s: float = 400e-6
     read_byte_s: float = 0.6e-9
     """What a read adds to the device's own time: threads sleep and are woken, and each byte is copied twice."""
+    cold_share: float = 0.35
+    """By how much longer a query takes that has waited long for the device, ruling out row groups left out: a core that
+    slept finds its caches empty. The processor's time grows so; page faults do not. See `schedule.waking`."""
     spill_s: float = 0.65e-3
     """Fetching a block from the spill folder, and making room for it by writing another. Each block has a file of its
     own there, and to make and remove that takes longer than to copy its bytes."""
@@ -328,7 +331,7 @@ class CachedCase(Case):
 
     def estimate(self, costs: Costs) -> Estimate:
         """Return the predicted time of the run; `costs` are those of the engine without a cache."""
-        return Estimate(terms_s=self._queries() if self.trace.skew is not None else self._scan(costs))
+        return Estimate(terms_s=self._queries(costs) if self.trace.skew is not None else self._scan(costs))
 
     @property
     def evicting(self) -> float:
@@ -337,25 +340,30 @@ class CachedCase(Case):
             return 1.0
         return max(0.0, 1.0 - self.trace.capacity_bytes / self.shares()[2] / float(self.trace.wanted.sum()))
 
-    def access_s(self) -> Access:
-        """Return what a query of one row group takes."""
+    def access_s(self, engine: Costs) -> Access:
+        """Return what a query of one row group takes; `engine` are the costs without a cache."""
         trace, costs = self.trace, self.query_costs
         size, rows = float(np.mean(trace.wanted)), float(np.mean(trace.rows))
         groups, blocks = len(expected.shape(self.recipe).row_groups), max(1.0, size / self.block_bytes)
         latency_s, transfer_s = laws.fetch_s(self.device, size, self.block_bytes, self.window.slots)
         memory_s = self.page_faults * costs.fault_s
-        read_s = memory_s + blocks * costs.read_s + size * costs.read_byte_s
+        answer_s, read_s = (
+            costs.query_s + rows * costs.row_s,
+            blocks * costs.read_s + size * costs.read_byte_s,
+        )
+        cold_share = costs.cold_share * waking(self.device.latency_s, engine.asleep_s)
+        read_s += memory_s + cold_share * (answer_s + read_s)
         write_s = self.spills * self.evicting * blocks * costs.write_s
         return Access(
-            own_s=costs.query_s + groups * costs.group_s + rows * costs.row_s,
+            own_s=answer_s + groups * costs.group_s,
             memory_s=memory_s,
             disk_s=memory_s + blocks * costs.spill_s,
             device_s={"cpu": read_s, "disk": write_s, "latency": latency_s, "transfer": transfer_s},
         )
 
-    def _queries(self) -> Mapping[str, float]:
+    def _queries(self, costs: Costs) -> Mapping[str, float]:
         """Return the terms of queries, each of which asks for one row group and waits for all of it."""
-        access = self.access_s()
+        access = self.access_s(costs)
         (memory, spilled, missed), count = self.shares(), len(self.trace.asked)
         terms_s = {name: count * missed * took_s for name, took_s in access.device_s.items()}
         terms_s["cpu"] += count * (access.own_s + (memory + spilled) * access.memory_s)

@@ -19,12 +19,14 @@ from readahead.measure.run import EngineSettings
 from readahead.measure.sample import Sample
 from readahead.units import MiB
 
-PROBE = Device(name="probe", latency_s=0.002, bandwidth_bytes_per_s=1e12, channels=64)
-"""A device that makes the engine wait: what has waited runs slower than what never did."""
+PROBE = Device(name="probe", latency_s=0.001, bandwidth_bytes_per_s=1e12, channels=64)
+"""A device that makes the engine wait, for what has waited runs slower than what never did; but no core sleeps."""
 SCANNED = PROBE.but(latency_s=300e-6)
 """A device that a scan waits for hardly longer than it decodes, so that what it copies besides is seen."""
 SLOW = SCANNED.but(latency_s=6e-3)
 """A device that a scan waits for so long that its threads sleep."""
+FAR = PROBE.but(latency_s=10e-3)
+"""A device that a query waits for so long that its core sleeps."""
 AMPLE, FULL = 20.0, 1.02
 """Memory for all that is asked for, as a share of its bytes: much more than is wanted, or nearly all of it in use."""
 FIRST: dict[str, Any] = {"memory": AMPLE, "run": 1}
@@ -35,11 +37,11 @@ QUERY_CELLS: tuple[dict[str, Any], ...] = (
     *({"rows": rows, "memory": AMPLE, "groups": 8} for rows in (2_048, 4_096, 8_192)),
     {"rows": 8_192, "memory": FULL, "groups": 8},
     *({"rows": rows, **FIRST, "groups": 6} for rows in (2_048, 8_192)),
-    {"rows": 4_096, "memory": 0.5, "groups": 8},
+    {"rows": 8_192, **FIRST, "groups": 4, "device": FAR}, {"rows": 4_096, "memory": 0.5, "groups": 8},
     {"rows": 8_192, **SPILLS, "groups": 6}, {"rows": 8_192, **SPILLS, "groups": 6, "run": 1},
 )  # fmt: skip
 """Queries of one row group each: from memory, of three sizes; from full memory; first fetched, of two sizes, and
-fetched again in place of others; from a spill folder; and first fetched while that is written to."""
+after long waits; fetched again in place of others; from a spill folder; and first fetched while that is written to."""
 SCAN_CELLS: tuple[dict[str, Any], ...] = (
     {"rows": 2_048, "memory": AMPLE}, {"rows": 8_192, "memory": AMPLE}, {"rows": 2_048, "memory": AMPLE, "depth": 4},
     {"rows": 8_192, "memory": AMPLE, "groups": 1, "run": 3}, {"rows": 8_192, "memory": FULL, "groups": 12},
