@@ -54,6 +54,7 @@ def test_a_claim_is_turned_that_agrees_alone_and_differs_beside_a_busy_core() ->
         "claims: differs, beside a busy core": 2,
         f"claims: {NOISY}, beside a busy core": 1,
     }
+    assert [figure.note for figure in told] == ["", "three", "", "two, three", "one"]
 
 
 def test_a_core_is_busy_until_the_claims_are_tested() -> None:

@@ -27,10 +27,10 @@ def beside_a_busy_core() -> list[Figure]:
 
 
 def turned(alone: Mapping[str, str], beside: Mapping[str, str]) -> list[Figure]:
-    """Return how many claims agree alone and differ beside a busy core, and what there is of each verdict."""
+    """Return how many agree alone and differ beside a busy core, what there is of each verdict, and their names."""
     names = [name for name, verdict in alone.items() if verdict == AGREES and beside[name] == DIFFERS]
     told = [
-        Figure(name=f"claims: {verdict}, {where}", value=count, unit="")
+        Figure(name=f"claims: {verdict}, {where}", value=count, unit="", note=_named(verdicts, verdict))
         for where, verdicts in (("alone", alone), ("beside a busy core", beside))
         for verdict, count in sorted(Counter(verdicts.values()).items())
     ]
@@ -39,6 +39,11 @@ def turned(alone: Mapping[str, str], beside: Mapping[str, str]) -> list[Figure]:
         value=len(names), unit="", aim=0, note=", ".join(names),
     )  # fmt: skip
     return [*told, wrong]
+
+
+def _named(verdicts: Mapping[str, str], verdict: str) -> str:
+    """Return the claims of this verdict; nothing of those that agree, which are most."""
+    return ", ".join(name for name, said in verdicts.items() if said == verdict != AGREES)
 
 
 def _verdicts(topics: Sequence[str]) -> dict[str, str]:

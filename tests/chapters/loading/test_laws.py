@@ -70,7 +70,7 @@ def test_a_round_of_two_writers_is_what_mean_value_analysis_says() -> None:
 
 
 def test_each_writer_that_makes_one_batch_passes_the_slowest_station_after_the_others() -> None:
-    costs = replace(COSTS, share_8=0.5, start_s=3e-3, writer_s=1e-4)
+    costs = replace(COSTS, row_share=0.5, share_8=0.5, start_s=3e-3, writer_s=1e-4)
     seconds = laws.load_s(SLOW, costs, writers=8, commit_rows=500, batches=8)
     alone_s = 1e-3 + 500 * 3e-7
     assert seconds == pytest.approx(
@@ -79,11 +79,17 @@ def test_each_writer_that_makes_one_batch_passes_the_slowest_station_after_the_o
 
 
 def test_a_batch_takes_longer_the_more_are_made_at_once_on_straight_lines() -> None:
-    costs = replace(COSTS, share_2=0.8, share_4=0.7, share_8=0.75, share_64=0.9)
+    costs = replace(COSTS, row_s=0.0, share_2=0.8, share_4=0.7, share_8=0.75, share_64=0.9)
     batches = (1, 1.5, 3, 4, 8, 36, 64)
-    assert [costs.times(many) for many in batches] == pytest.approx([1, 1.3, 2.2, 2.8, 6, 31.8, 57.6])
+    made_ms = [1e3 * costs.made_s(500, many) for many in batches]
+    assert made_ms == pytest.approx([1, 1.3, 2.2, 2.8, 6, 31.8, 57.6])
     rates = [rate(writers, costs=costs, device=SLOW.but(latency_s=1e-6)) for writers in (4, 8, 64)]
     assert np.divide(rates[0], rates) == pytest.approx([1, 0.75 / 0.7, 0.9 / 0.7], rel=0.02)
+
+
+def test_rows_are_made_at_once_on_as_many_cores_as_there_are_and_take_as_long_as_alone_until_then() -> None:
+    costs = replace(COSTS, batch_s=0.0, row_s=1e-6, row_share=0.5)
+    assert [costs.made_s(1_000, many) for many in (1, 2, 3, 64)] == pytest.approx([1e-3, 1e-3, 1.5e-3, 32e-3])
 
 
 def test_those_who_wait_for_the_device_do_not_keep_the_others_from_making_batches() -> None:
@@ -115,7 +121,8 @@ def test_nobody_waits_for_a_channel_while_there_is_one_for_each_writer() -> None
 
 
 def test_the_device_is_not_busy_before_as_many_batches_are_made_as_it_has_channels_and_one_more() -> None:
-    far, costs = SLOW.but(latency_s=0.02, channels=4), replace(COSTS, share_4=0.8, share_8=0.8, share_64=0.8)
+    far = SLOW.but(latency_s=0.02, channels=4)
+    costs = replace(COSTS, row_share=0.8, share_4=0.8, share_8=0.8, share_64=0.8)
     make_s, safe_s = 0.8 * (1e-3 + 100 * 3e-7), laws.batch_service_s(far, 1_300)
     for writers in (5, 16):
         seconds = laws.load_s(far, costs, writers=writers, commit_rows=100, batches=writers)

@@ -347,10 +347,8 @@ class CachedCase(Case):
         groups, blocks = len(expected.shape(self.recipe).row_groups), max(1.0, size / self.block_bytes)
         latency_s, transfer_s = laws.fetch_s(self.device, size, self.block_bytes, self.window.slots)
         memory_s = self.page_faults * costs.fault_s
-        answer_s, read_s = (
-            costs.query_s + rows * costs.row_s,
-            blocks * costs.read_s + size * costs.read_byte_s,
-        )
+        answer_s = costs.query_s + rows * costs.row_s
+        read_s = blocks * costs.read_s + size * costs.read_byte_s
         cold_share = costs.cold_share * waking(self.device.latency_s, engine.asleep_s)
         read_s += memory_s + cold_share * (answer_s + read_s)
         write_s = self.spills * self.evicting * blocks * costs.write_s

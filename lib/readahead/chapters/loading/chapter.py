@@ -66,10 +66,7 @@ def per_row(see: Any, commit_rows: int) -> Value:
 def _files_law(study: Study, *_: Settings) -> Applied:
     device, rows = EXPERIMENT.device(study.base), study.base["commit_rows"]
     costs = replace(EXPERIMENT.costs(study.base), start_s=0.0, writer_s=0.0)
-    size_bytes, make_s = (
-        rows * costs.bytes_per_row,
-        costs.times(16) / 16 * (costs.batch_s + rows * costs.row_s),
-    )
+    size_bytes, make_s = rows * costs.bytes_per_row, costs.made_s(rows, 16) / 16
     return Applied(
         laws.writers_gain,
         writers=16,

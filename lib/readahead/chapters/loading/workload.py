@@ -201,10 +201,11 @@ def _explained(error: BaseException, folder: Path) -> DataError:
 
 
 _FEW_ROWS, _MANY_ROWS, _ALL = 100, 10_000, 64
-_SEVERAL = laws.MADE_AT_ONCE[1:]
+_SEVERAL, _BESIDE = laws.MADE_AT_ONCE[1:], 8
 TYPICAL = {
     EMULATED_FILES: LoadCosts(
         batch_s=1.4e-3,
+        row_share=0.55,
         share_2=0.75,
         share_4=0.69,
         share_8=0.75,
@@ -225,8 +226,8 @@ _QUICK_S, _SLOW_S = (2 * device.latency_s for device in (_QUICK, _SLOW))
 
 
 def load_calibration(target: str) -> Calibration[LoadCosts]:
-    """Return what one writer takes for short and for long batches on a quick device, for short ones on a slow one, and
-    what 2, 4, 8 and 64 of them take: who never waits is quicker than who has waited.
+    """Return what one writer takes for short and for long batches on a quick device, for short ones on a slow one, what
+    eight take for long ones, and 2, 4, 8 and 64 for short ones: who never waits is quicker than who has waited.
 
     On this disk one writer alone: its sync is in the batch.
     """
@@ -234,6 +235,7 @@ def load_calibration(target: str) -> Calibration[LoadCosts]:
     if target == EMULATED_FILES:
         asked += [
             (_SLOW, _FEW_ROWS, 1, 12),
+            (_QUICK, _MANY_ROWS, _BESIDE, _ALL),
             *((_QUICK, _FEW_ROWS, writers, _ALL) for writers in _SEVERAL),
         ]
     return Calibration(
@@ -263,19 +265,29 @@ def _load_costs(batches: Sequence[int], samples: Sequence[Sample]) -> LoadCosts:
     besides_s = ended_s[0] + float(np.median([one.reads[0].submitted_s for one in runs[0]]))  # and one batch
     alone_s = (took_s[0] - besides_s - batches[0] * _QUICK_S) / (batches[0] - 1)
     start_s, writer_s = besides_s - alone_s, max(0.0, (ended_s[-1] - ended_s[0]) / (_ALL - 1))
-    shares = {}
-    for writers, seconds in zip(_SEVERAL, took_s[3:], strict=True):
-        first_s = start_s + writers * writer_s + alone_s + _QUICK_S
-        others_s = (
-            seconds - first_s - (_ALL - writers) / writers * _QUICK_S
-        )  # those behind the first, without waits
-        made_s = others_s * writers / (_ALL - 1)
-        made = max(1.5, writers * made_s / (made_s + _QUICK_S))  # at once, as the others wait
-        shares[f"share_{writers}"] = (1 + (made_s / alone_s - 1) * (writers - 1) / (made - 1)) / writers
+
+    def made(seconds: float, writers: int, lone_s: float) -> tuple[float, float]:
+        """Return how long each of the batches behind the first ones took, and how many were made at once."""
+        first_s = start_s + writers * writer_s + lone_s + _QUICK_S
+        made_s = (seconds - first_s) * writers / (_ALL - 1) - (_ALL - writers) / (_ALL - 1) * _QUICK_S
+        return made_s, max(1.5, writers * made_s / (made_s + _QUICK_S))
+
+    beside_s, *together_s = took_s[3:]
+    together = [
+        made(seconds, writers, alone_s) for seconds, writers in zip(together_s, _SEVERAL, strict=True)
+    ]
+    rows_s = (_MANY_ROWS - _FEW_ROWS) * row_s
+    many_made_s, at_once = made(beside_s, _BESIDE, alone_s + rows_s)
+    row_share = (many_made_s - together[_SEVERAL.index(_BESIDE)][0]) / rows_s / at_once
+    shares = {
+        f"share_{writers}": (1 + (made_s / alone_s - 1) * (writers - 1) / (at_once - 1)) / writers
+        for writers, (made_s, at_once) in zip(_SEVERAL, together, strict=True)
+    }
     slow_s = (took_s[2] - start_s) / batches[2] - _SLOW_S - alone_s
     return LoadCosts(
         batch_s=max(1e-6, alone_s - _FEW_ROWS * row_s),
         row_s=row_s,
+        row_share=max(0.0, row_share),
         **shares,
         start_s=start_s,
         writer_s=writer_s,
@@ -369,7 +381,7 @@ class Loading(Experiment):
             return Estimate(terms_s={"commit": batch_s, "rows": row_s})
         device, writers = self.device(settings), settings["writers"]
         seconds = laws.load_s(device, costs, writers=writers, commit_rows=commit_rows, batches=batches)
-        cpu_s = (batch_s + row_s) * costs.times(writers) / writers
+        cpu_s = batches * costs.made_s(commit_rows, writers) / writers
         device_s = batches * laws.batch_service_s(device, commit_rows * costs.bytes_per_row)
         shown_s = seconds * cpu_s / (cpu_s + device_s) if seconds > cpu_s * (1 + 1e-9) else seconds
         return Estimate(terms_s={"device": seconds - shown_s, "cpu": shown_s})
