@@ -29,6 +29,7 @@ from readahead.chapters.cache_tiers.calibration import (
     READING,
     SCAN_CELLS,
     SCANS,
+    cell,
     query_cells,
     scan_cells,
 )
@@ -134,6 +135,16 @@ def test_the_cache_is_as_large_as_it_was_asked_to_be(case: CachedCase, rows: int
     assert files == pytest.approx(spilled / np.mean(trace.sizes), abs=1)  # each block has one of its own
     assert abs(in_memory - trace.capacity_bytes) <= 1.5 * max(trace.sizes)
     assert (spilled > 0) == (remote and rows > 2_048)  # shorter blocks are dropped
+
+
+@pytest.mark.parametrize(("rows", "depth"), [(2_048, 1), (2_048, 8), (8_192, 1), (8_192, 8)])
+def test_a_scan_finds_what_the_law_says_as_soon_as_memory_has_room_for_all_and_nothing_before(
+    rows: int, depth: int
+) -> None:
+    for share in (0.95, 1.0):
+        scan = cell(rows=rows, memory=share, scan=True, depth=depth, run=3)
+        missed = len(scan.trace.sizes) * scan.shares()[2]
+        assert len(scan.measure(repeats=1).reads) == pytest.approx(missed, abs=2), (share, missed)
 
 
 def test_a_block_from_the_spill_folder_takes_as_long_whatever_its_length(case: CachedCase) -> None:
