@@ -283,6 +283,11 @@ class CachedCase(Case):
         return int(np.sum(last & any_room & ~memory))
 
     @property
+    def blocks(self) -> int:
+        """Return in how many blocks the cache keeps all row groups that may be asked for."""
+        return sum(len(_parts(size, self.block_bytes)) for size in self.trace.sizes)
+
+    @property
     def workspace_bytes(self) -> int:
         """Return what DuckDB takes besides the cached bytes: for the query, each row of a row group, the metadata
         of the file and each block of the cache.
@@ -290,8 +295,7 @@ class CachedCase(Case):
         By `duckdb_memory()` of DuckDB 2.0; a test holds the size of the cache to it.
         """
         query_bytes = int(freed_bytes(max(self.trace.rows), remote=self.remote))
-        blocks = sum(-(-size // self.block_bytes) for size in self.trace.sizes)
-        blocks_bytes = int(BLOCK_ROOM_BYTES * blocks * min(1.0, self.trace.memory_share))
+        blocks_bytes = int(BLOCK_ROOM_BYTES * self.blocks * min(1.0, self.trace.memory_share))
         return query_bytes + blocks_bytes + 9_300 + int(1.09 * expected.shape(self.recipe).footer_bytes)
 
     @property

@@ -114,9 +114,7 @@ def _gain(study: Study, before: Settings, after: Settings) -> Applied:
 
 def _scan_gain(study: Study, before: Settings, after: Settings) -> Applied:
     few, many = case(study, **after), case(study, **before)
-    reads = [
-        sum(-(-size // one.block_bytes) for size in one.trace.sizes) * one.shares()[2] for one in (many, few)
-    ]
+    reads = [one.blocks * one.shares()[2] for one in (many, few)]
     waits = {"in_flight": few.window.slots, "latency_s": few.device.latency_s}
     own_s = study.model.estimate(**after).terms_s["cpu"]
     return Applied(laws.scan_gain, before=reads[0], after=reads[1], **waits, own_s=own_s)

@@ -28,7 +28,7 @@ class LoadCosts:
     row_share: float = 1.0
     """The share of that a row takes while several batches are made at once: with two cores half of it at best."""
     share_2: float = 1.0
-    """While two batches are made at once one is ready after each such share of `batch_s`, and what its rows take."""
+    """While two batches are made at once one is ready after each such share of `batch_s`, its rows left out."""
     share_4: float = 1.0
     """The same while four are made."""
     share_8: float = 1.0
