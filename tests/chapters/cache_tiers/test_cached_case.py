@@ -45,7 +45,7 @@ from readahead.models.reads import RowGroup
 from readahead.models.schedule import Costs
 from readahead.running import Event, listening
 from readahead.storage.emulated import EmulatedFileSystem, RemoteFileSystem
-from readahead.units import MiB
+from readahead.units import KiB, MiB
 
 only_linux_tells = pytest.mark.skipif(
     not Path("/proc/self/io").exists(), reason="only Linux tells what a process reads"
@@ -219,9 +219,9 @@ def test_the_end_of_the_last_row_group_is_read_anew_where_all_else_is_in_the_fol
     assert waited_s == pytest.approx(FAR.latency_s * (asked if run == 1 else reads))
 
 
-def scanned(rows: int, ahead: int, share: float, *, size: str = "tiny", spill: str = "none") -> CachedCase:
+def scanned(rows: int, ahead: int, share: float, *, size: str = "tiny", **more: Any) -> CachedCase:
     """Return a scan that comes again, as the chapter's knobs ask for it."""
-    knobs: dict[str, Any] = {"access": SCAN, "latency_s": 0.0001, "run": 2, "size": size, "spill": spill}
+    knobs: dict[str, Any] = {"access": SCAN, "latency_s": 0.0001, "run": 2, "size": size, **more}
     asked = EXPERIMENT.settings(row_group_rows=rows, queue_depth=ahead, memory_share=share, **knobs)
     EXPERIMENT.case(asked).build()
     return EXPERIMENT.case(asked)
@@ -318,21 +318,57 @@ def test_what_goes_out_beside_decoding_takes_half_of_what_comes_back_and_that_le
         assert asked.estimate(Costs()).terms_s["disk"] == pytest.approx(sum(scan.sizes) * took_s)
 
 
+@pytest.mark.parametrize("rows", [4_096, 8_192])
+@pytest.mark.parametrize(
+    ("ahead", "spill", "room", "all_of_it"),
+    [
+        (1, "none", -1, True),
+        (1, "none", 1, False),
+        (1, "disk", 0, False),
+        (4, "none", 1, True),
+        (4, "none", 4, False),
+        (4, "disk", 0, True),
+        (4, "disk", 3, False),
+        (8, "disk", 3, True),
+        (8, "disk", 7, False),
+    ],
+)
+def test_a_scan_of_row_groups_in_several_blocks_finds_none_until_memory_has_room_for_their_copies(
+    rows: int, ahead: int, spill: str, room: int, *, all_of_it: bool
+) -> None:
+    """`room` is in whole row groups more than the table."""
+    groups = len(scanned(rows, ahead, 1.0).trace.sizes)
+    case = scanned(rows, ahead, 1 + room / groups, spill=spill, block_bytes=128 * KiB)
+    assert case.split and (case.shares()[2] == 1) == all_of_it
+    read = case.measure(repeats=1).bytes_read
+    assert read / sum(case.trace.sizes) == pytest.approx(case.shares()[2], abs=0.2)
+
+
+@pytest.mark.parametrize(("share", "found"), [(0.9999, False), (1.0, True), (1.004, True)])
+def test_a_share_of_the_memory_is_one_of_whole_row_groups(share: float, *, found: bool) -> None:
+    """All of a table or one row group less: no scan lies between finding all and finding nothing."""
+    case = scanned(4_096, 1, share)
+    items, mean = len(case.trace.sizes), sum(case.trace.sizes) / len(case.trace.sizes)
+    assert case.trace.kept_bytes == pytest.approx((items - (not found)) * mean)
+    assert case.shares()[2] == (not found)
+
+
 @only_linux_tells
 @pytest.mark.parametrize(
     ("rows", "ahead", "room", "all_of_it"),
     [
-        (4_096, 4, 1.5, True),
-        (4_096, 4, 5.0, False),
-        (4_096, 8, 5.5, True),
-        (8_192, 4, 1.5, True),
-        (8_192, 4, 4.5, False),
+        (4_096, 4, 0.2, True),
+        (4_096, 4, 4.0, False),
+        (4_096, 8, 4.5, True),
+        (4_096, 8, 10.0, False),
+        (8_192, 4, 1.0, True),
+        (8_192, 4, 4.0, False),
     ],
 )
 def test_a_scan_fetches_all_from_the_folder_until_memory_has_room_for_what_it_fetches_ahead(
     rows: int, ahead: int, room: float, all_of_it: bool
 ) -> None:
-    """`room` is in row groups more than the table."""
+    """`room` is in row groups more than the table, and not where other work beside it turns the one into the other."""
     sizes = scanned(rows, ahead, 1.0, spill="disk").trace.sizes
     case = scanned(rows, ahead, 1 + room * max(sizes) / sum(sizes), spill="disk")
     assert case.shares()[1] == (1.0 if all_of_it else pytest.approx(0.0, abs=0.2))
