@@ -286,6 +286,7 @@ def test_a_page_fault_takes_the_same_whatever_answers(case: CachedCase, *, scan:
             replace(
                 case,
                 trace=trace,
+                engine=replace(case.engine, queue_depth=1),
                 query_costs=QueryCosts(fault_s=fault_s),
                 scan_costs=ScanCosts(fault_s=fault_s),
             )
@@ -295,6 +296,39 @@ def test_a_page_fault_takes_the_same_whatever_answers(case: CachedCase, *, scan:
         count = len(trace.asked) * seen[0].page_faults
         assert more - less == pytest.approx(count * 1e-3, rel=1e-3)  # a first read comes before any of them
         assert (count > 0) == (share < AMPLE)
+
+
+@pytest.mark.parametrize(("latency_s", "reads"), [(0.2, 4), (0.0, 1)], ids=["it waits", "it decodes"])
+@pytest.mark.parametrize("remote", [False, True])
+def test_what_a_reader_takes_for_the_block_keeps_a_scan_waiting_that_waits_for_the_device(
+    case: CachedCase, latency_s: float, reads: int, *, remote: bool
+) -> None:
+    """New pages for the block, and room for it in the spill folder: of each round of reads, or of the first alone."""
+    groups = 8
+    alike = {"rows": (8_192,) * groups, "sizes": (600_000,) * groups}
+    scan = replace(case.trace, skew=None, queries=0, memory_share=0.01, **alike)
+    asked = replace(
+        case,
+        trace=scan,
+        remote=remote,
+        run=1,
+        device=case.device.but(latency_s=latency_s, bandwidth_bytes_per_s=1e12),
+        engine=replace(case.engine, queue_depth=2),
+    )
+    free = ScanCosts(
+        group_s=0.01, lost_read_s=0.0, copy_byte_s=0.0, dump_byte_s=0.0, recall_byte_s=0.0, fault_s=0.0
+    )
+    before_s, pages_s, dumped_s = (
+        replace(asked, scan_costs=costs).missed_scan(Costs()).finished_s
+        for costs in (free, replace(free, fault_s=1e-6), replace(free, dump_byte_s=1e-9))
+    )
+    decoded = (
+        groups if reads == 1 else reads + 1
+    )  # of two at a time that come together, one is decoded meanwhile
+    faults = reads * asked.readers_page_faults + decoded * asked.page_faults
+    assert asked.readers_page_faults > 100
+    assert pages_s - before_s == pytest.approx(faults * 1e-6, rel=0.05)
+    assert dumped_s - before_s == pytest.approx(reads * remote * 600_000e-9, rel=0.1)
 
 
 @pytest.mark.parametrize(
@@ -322,7 +356,7 @@ def test_what_goes_out_beside_decoding_takes_half_of_what_comes_back_and_that_le
 @pytest.mark.parametrize(
     ("ahead", "spill", "room", "all_of_it"),
     [
-        (1, "none", -1, True),
+        (1, "none", -8, True),
         (1, "none", 1, False),
         (1, "disk", 0, False),
         (4, "none", 1, True),

@@ -332,12 +332,26 @@ class CachedCase(Case):
     def page_faults(self) -> float:
         """Return how many pages of freed memory an access, of all on average, takes again from the system.
 
-        Where a scan reads ahead, those of the cache's blocks and of copies are left out: other threads take them.
+        Where a scan reads ahead, those of the cache's blocks and of copies are left out: see `readers_page_faults`.
         """
+        return self._page_faults(alone=not self.reads_ahead)
+
+    @property
+    def readers_page_faults(self) -> float:
+        """Return how many those are that other threads take where a scan reads ahead."""
+        return self._page_faults(alone=True) - self._page_faults(alone=False) if self.reads_ahead else 0.0
+
+    @property
+    def reads_ahead(self) -> bool:
+        """Return whether other threads read while a scan decodes."""
+        return self.trace.skew is None and self.window.slots > 1
+
+    def _page_faults(self, *, alone: bool) -> float:
+        """Return the page faults of an access; where it is not `alone`, without those of the cache and of copies."""
         trace, first = self.trace, self.run == 1
         _, spilled, missed = self.shares()
         scan, size, rows = trace.skew is None, float(np.mean(trace.wanted)), float(np.mean(trace.rows))
-        count, alone = len(trace.asked), not scan or self.window.slots == 1
+        count = len(trace.asked)
         kinds = tuple(freed_memory.buffers(rows, copied, scan=scan, alone=alone) for copied in (0.0, size))
         other = freed_memory.METADATA[self.remote] * expected.shape(self.recipe).footer_bytes
         other += freed_memory.BLOCK_BYTES * min(len(set(trace.asked)), trace.capacity_bytes / size)
@@ -432,21 +446,28 @@ class CachedCase(Case):
         """
         trace, kept = self.trace, self.scan_costs
         memory, spilled, missed = self.shares()
-        dumped = missed * self.evicting * self.spills
-        total = sum(trace.sizes)
-        back_s, dump_s = total * kept.recall_byte_s, total * kept.dump_byte_s
-        if self.window.slots > 1:
-            dump_s = min(dump_s, back_s / 2)
-            back_s *= LOST_RECALLING
+        back_byte_s = kept.recall_byte_s * (LOST_RECALLING if self.window.slots > 1 else 1.0)
+        byte_s = spilled * back_byte_s + missed * self._dumped * self._dump_byte_s
         terms_s = {
             "cpu": kept.scan_s + (memory + spilled) * self._decoding_s(),
-            "disk": spilled * back_s + dumped * dump_s,
+            "disk": sum(trace.sizes) * byte_s,
             **dict.fromkeys(("latency", "transfer"), 0.0),
         }
         if missed > 0:
             for name, took_s in self.missed_scan(costs).path_s.items():
                 terms_s[name] = terms_s.get(name, 0.0) + missed * took_s
         return self._with_shared(terms_s)
+
+    @property
+    def _dumped(self) -> float:
+        """Return the share of what comes from the device that drives out others to the spill folder."""
+        return self.evicting * self.spills
+
+    @property
+    def _dump_byte_s(self) -> float:
+        """Return what decoding loses to each byte that goes to the spill folder."""
+        costs = self.scan_costs
+        return min(costs.dump_byte_s, costs.recall_byte_s / 2) if self.window.slots > 1 else costs.dump_byte_s
 
     def _decoding_s(self) -> float:
         """Return the seconds in which a scan decodes all row groups; where it may fetch ahead, others take a part."""
@@ -460,17 +481,20 @@ class CachedCase(Case):
         """Return when a scan that finds nothing has read and decoded everything, `scan_s` left out.
 
         What goes into the cache is copied there by the thread that reads it. Where that is not the one that decodes,
-        decoding loses a share of the time still, for both use one memory.
+        decoding loses a share of the time still, for both use one memory; and it waits the longer for the row group
+        as that thread takes new pages for the block and makes room for it in the spill folder.
         """
         trace, kept, spans = self.trace, self.scan_costs, []
         for end, size in zip(accumulate(trace.sizes), trace.sizes, strict=True):
             starts = range(end - size, end, self.block_bytes)
             spans.append(list(zip(starts, _parts(size, self.block_bytes), strict=True)))
+        readers_byte_s = self.readers_page_faults * kept.fault_s / float(np.mean(trace.sizes))
+        readers_byte_s += self._dumped * (kept.dump_byte_s - self._dump_byte_s)
         lost_copying_s = LOST_COPYING * kept.copy_byte_s * sum(trace.sizes) / sum(map(len, spans))
         per_read = replace(
             costs,
             **dict.fromkeys(_OF_A_SCAN, 0.0),
-            copy_byte_s=costs.copy_byte_s + kept.copy_byte_s,
+            copy_byte_s=costs.copy_byte_s + kept.copy_byte_s + readers_byte_s,
             dispatch_s=costs.dispatch_s / max(map(len, spans)),
             row_s=self._decoding_s() / sum(trace.rows),
             lost_read_s=kept.lost_read_s + lost_copying_s,
