@@ -249,7 +249,7 @@ def _row(source: Experiment, settings: Settings, made: Sequence[_Try]) -> Row:
     """Return one setting, measured: the median of the runs that count."""
     runs = sorted(run for one in made for run in zip(one.sample.cpu_s, one.sample.seconds, strict=True))
     cpu_s, seconds = zip(*runs, strict=True)
-    count, sample = steady(cpu_s, quick=calibrate.often_quick()), made[-1].sample
+    count, sample = steady(cpu_s, quick=calibrate.quick_for_long()), made[-1].sample
     estimate = source.model(settings)  # the file is built now, so the model knows its exact reads
     predicted = source.predicted(settings)
     profile, reads = sample.profile, sample.reads

@@ -217,18 +217,23 @@ def test_what_was_kept_while_the_machine_stood_still_is_flagged_and_not_calibrat
 
 @pytest.mark.parametrize(
     ("took_s", "often"),
-    [([1.0] * 20 + [1.9] * 30, True), ([1.0] * 10 + [1.9] * 30, False), ([0.5] * 2 + [1.9] * 48, True)],
-    ids=["two of five", "one of four", "but for two flukes always alike"],
+    [
+        ([1.0] * 20 + [1.9] * 30, True),
+        ([1.0] * 10 + [1.9] * 30, False),
+        ([0.5] * 2 + [1.9] * 48, True),
+        ([1.0, 1.9] * 25, False),
+    ],
+    ids=["two of five", "one of four", "but for two flukes always alike", "every other one"],
 )
 @pytest.mark.usefixtures("_own_costs")
-def test_where_a_machine_is_seldom_quick_all_turns_of_a_calibration_count(
+def test_where_a_machine_is_seldom_quick_or_never_for_long_all_turns_of_a_calibration_count(
     took_s: list[float], often: bool
 ) -> None:
     toll().run(1)
     path = toll().path.with_name("controls.json")
     told = json.loads(path.read_text(encoding="utf-8"))
     path.write_text(json.dumps({**told, "took_s": took_s, "last_s": time.time()}), encoding="utf-8")
-    assert calibrate.often_quick() == often
+    assert calibrate.quick_for_long() == often
     heard: list[float] = []
     asked = replace(
         toll(controls=[took_s[-1]] * 8, seconds=[1.0, 1.0, 1.7, 1.7, 1.7, 1.7]),
@@ -240,7 +245,7 @@ def test_where_a_machine_is_seldom_quick_all_turns_of_a_calibration_count(
 
 @pytest.mark.usefixtures("_own_costs")
 def test_a_machine_without_a_control_run_counts_as_quick() -> None:
-    assert calibrate.often_quick()
+    assert calibrate.quick_for_long()
 
 
 @pytest.mark.parametrize(

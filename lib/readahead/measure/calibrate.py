@@ -130,15 +130,18 @@ def usual_s(seen_s: float) -> float:
     return sorted(took_s)[(len(took_s) - 1) // 4]
 
 
-def often_quick() -> bool:
-    """Return whether a third of the control runs of late were as quick as they can be: `DISTURBED` longer at most.
+def quick_for_long() -> bool:
+    """Return whether the machine is quick often, and for long: then the quickest runs compare, short and long ones.
 
-    Where fewer are, a short run meets a quick moment now and then, a long one does not, and the quickest of both do not
-    compare. Of the quickest control runs one in twenty is left out.
+    A control run is quick that took `DISTURBED` more than can be, at most; of the quickest one in twenty is left out.
+    Where fewer than a third of late are, or a slow one is followed by a quick one a second later more than once in
+    three times, a short run meets a quick moment now and then and a long one does not.
     """
-    took_s = sorted(_controls()[1])
-    limit_s = (1 + DISTURBED) * took_s[len(took_s) // 20] if took_s else 0.0
-    return sum(one_s <= limit_s for one_s in took_s) >= len(took_s) / 3
+    took_s = _controls()[1]
+    limit_s = (1 + DISTURBED) * sorted(took_s)[len(took_s) // 20] if took_s else 0.0
+    slow = [one_s > limit_s for one_s in took_s]
+    after_slow = [later for before, later in pairwise(slow) if before]
+    return sum(slow) <= len(slow) * 2 / 3 and sum(after_slow) >= len(after_slow) * 2 / 3
 
 
 def _controls_path() -> Path:
@@ -331,7 +334,7 @@ def _steadiest_turns(seen: Sequence[Sequence[Any]]) -> list[Any]:
     Of a case of which fewer are left than of another, some come again, evenly from the steadiest to the least steady:
     every turn is whole then, and what is usual for a case stays as it is.
     """
-    by_case, quick = [], often_quick()
+    by_case, quick = [], quick_for_long()
     for found in seen:
         runs = sorted(found, key=lambda one: _sample(one).cpu_s[0])
         by_case.append(runs[: steady([_sample(one).cpu_s[0] for one in runs], quick=quick)])

@@ -90,8 +90,8 @@ def steady(cpu_s: Sequence[float], *, quick: bool) -> int:
 
     The same work takes the same, but for a core that others slow down meanwhile, as the other half of a core does that
     a virtual machine shares: a control run beside the repeat does not see that, its own seconds do. Those count that
-    took at most `DISTURBED` more than the least; a third of them at least. Where the machine is seldom `quick` (see
-    `calibrate.often_quick`), all count.
+    took at most `DISTURBED` more than the least; a third of them at least. Where the machine is not `quick` for long,
+    see `calibrate.quick_for_long`, all count.
     """
     if not quick:
         return len(cpu_s)
