@@ -359,11 +359,11 @@ def test_what_goes_out_beside_decoding_takes_half_of_what_comes_back_and_that_le
     [
         (1, "none", 1, False),
         (1, "disk", 0, False),
-        (4, "none", 1, True),
+        (4, "none", 0, True),
         (4, "none", 4, False),
         (4, "disk", 0, True),
         (4, "disk", 3, False),
-        (8, "disk", 3, True),
+        (8, "disk", 2, True),
         (8, "disk", 7, False),
     ],
 )
@@ -374,7 +374,9 @@ def test_a_scan_of_row_groups_in_several_blocks_finds_none_until_memory_has_room
     groups = len(scanned(rows, ahead, 1.0).trace.sizes)
     case = scanned(rows, ahead, 1 + room / groups, spill=spill, block_bytes=128 * KiB)
     assert case.split and (case.shares()[2] == 1) == all_of_it
-    read = case.measure(repeats=1).bytes_read
+    read = sorted(case.measure(repeats=1).bytes_read for _ in range(3))[
+        1
+    ]  # one whose thread waits may differ
     assert read / sum(case.trace.sizes) == pytest.approx(case.shares()[2], abs=0.2)
 
 
