@@ -456,7 +456,7 @@ class CachedCase(Case):
         """
         trace, kept = self.trace, self.scan_costs
         memory, spilled, missed = self.shares()
-        back_byte_s = kept.recall_byte_s * (LOST_RECALLING if self.window.slots > 1 else 1.0)
+        back_byte_s = kept.recall_byte_s * (LOST_RECALLING if self.reads_ahead else 1.0)
         byte_s = spilled * back_byte_s + missed * self._dumped * self._dump_byte_s
         terms_s = {
             "cpu": kept.scan_s + (memory + spilled) * self._decoding_s(),
@@ -477,12 +477,12 @@ class CachedCase(Case):
     def _dump_byte_s(self) -> float:
         """Return what decoding loses to each byte that goes to the spill folder."""
         costs = self.scan_costs
-        return min(costs.dump_byte_s, costs.recall_byte_s / 2) if self.window.slots > 1 else costs.dump_byte_s
+        return min(costs.dump_byte_s, costs.recall_byte_s / 2) if self.reads_ahead else costs.dump_byte_s
 
     def _decoding_s(self) -> float:
         """Return the seconds in which a scan decodes all row groups; where it may fetch ahead, others take a part."""
         costs = self.scan_costs
-        hidden_s = costs.fetch_s if self.window.slots > 1 else 0.0
+        hidden_s = costs.fetch_s if self.reads_ahead else 0.0
         group_s = costs.group_s + self.page_faults * costs.fault_s
         groups_s = (group_s + rows * costs.row_s for rows in self.trace.rows)
         return sum(max(took_s / 2, took_s - hidden_s) for took_s in groups_s)
@@ -561,7 +561,7 @@ class CachedCase(Case):
             "external_file_cache_remote_max_block_size": self.block_bytes,
             "validate_external_file_cache": "NO_VALIDATION",
             "parquet_metadata_cache": True,
-            **({"async_threads": threads} if depth > 1 and max(trace.sizes) <= self.block_bytes else {}),
+            **({"async_threads": threads} if depth > 1 and not self.split else {}),
         }
 
     def measure(self, *, repeats: int = 3) -> Sample:
