@@ -51,6 +51,22 @@ def scan(
     return run(device, groups, [100] * len(sizes), window=window, costs=costs).finished_s
 
 
+@pytest.mark.parametrize(
+    ("latency_us", "slots", "asked_us"),
+    [(1000, 4, [0, 60, 120, 180, 1000]), (100, 8, [0, 60, 120, 220, 320]), (100, 2, [0, 60, 160, 260, 360])],
+    ids=["none is back", "some are back", "slots come again"],
+)
+def test_reads_are_passed_out_quicker_as_long_as_none_comes_back(
+    latency_us: int, slots: int, asked_us: list[int]
+) -> None:
+    """Passing out takes 100 us, of which 40 go to a read that has come back; each comes back after the latency."""
+    device = FLASH.but(latency_s=1e-6 * latency_us, channels=8)
+    costs = replace(FREE, dispatch_s=100e-6, returned_share=0.4)
+    window = Window(slots=slots, depth=5, threads=1)
+    told = run(device, [[(at, 1)] for at in range(5)], [1] * 5, window=window, costs=costs)
+    assert np.sort(told.reads_s[:, 0]) == pytest.approx([1e-6 * at for at in asked_us])
+
+
 def test_a_file_without_row_groups_is_opened_and_closed() -> None:
     """Without compiled code, where an index beside an array is an error."""
     code = """

@@ -498,6 +498,13 @@ class Trial:
         asked = sorted(read.submitted_s for read in data)[round(filled * self.reads_a_group) :]
         return (asked[-1] - asked[0]) / (len(asked) - 1)
 
+    def asking_s(self) -> float:
+        """Return, for many in flight, the time from one read to the next until any is back; 0 of fewer than two."""
+        data = self.sample.reads[len(self.case.plan().footer) :]
+        first_s = min(read.due_s for read in data)
+        asked = [read.submitted_s for read in data if read.submitted_s < first_s]
+        return (max(asked) - min(asked)) / max(1, len(asked) - 1)
+
     def per_group_s(self) -> float:
         """Return the same from one row group to the next."""
         return self.per_read_s() * self.reads_a_group
@@ -727,13 +734,23 @@ def _scan_costs(trials: Sequence[Trial]) -> dict[str, float]:
         "open_group_s": open_group_s,
         "read_s": read_s,
         "clear_s": clearing_s(read_s, prices["group_s"]),
-        "dispatch_s": in_flight[small] / next(t.reads_a_group for t in crowded if t.group_rows == small),
+        **_passing_out(in_flight[small], [t for t in crowded if t.group_rows == small]),
         **prices,
         "copy_byte_s": copy_byte_s,
         "close_s": max(1e-6, float(np.median(close_s))),
         "fresh_byte_s": _fresh_byte_s(at_once, few, large_byte_s),
         "large_byte_s": large_byte_s,
     }
+
+
+def _passing_out(group_s: float, short: Sequence[Trial]) -> dict[str, float]:
+    """Return, by name, what passing out a read takes, and the share of that which goes to one that comes back.
+
+    From one row group to the next it is `group_s`, in scans of `short` ones; before any is back it is less.
+    """
+    dispatch_s = group_s / short[0].reads_a_group
+    asking_s = float(np.median([trial.asking_s() for trial in short]))
+    return {"dispatch_s": dispatch_s, "returned_share": max(0.0, 1 - asking_s / dispatch_s)}
 
 
 CLEARING = 0.16
@@ -847,8 +864,10 @@ def _reading_alike(costs: dict[str, float]) -> dict[str, float]:
         return costs
     pause_s = costs["read_s"] + costs["group_s"]
     read_s = max(costs["read_s"], min(light.read_s, pause_s - 1e-6))
-    dispatch_s = min(costs["dispatch_s"], light.dispatch_s)
-    return {**costs, "dispatch_s": dispatch_s, "read_s": read_s, "group_s": pause_s - read_s}
+    told = {**costs, "read_s": read_s, "group_s": pause_s - read_s}
+    if light.dispatch_s < costs["dispatch_s"]:
+        told |= {"dispatch_s": light.dispatch_s, "returned_share": light.returned_share}
+    return told
 
 
 def _waiting_costs(

@@ -80,6 +80,9 @@ class Costs:
     """From a free slot to the next read in it: threads are woken and a task is handed over."""
     dispatch_s: float = 25e-6
     """Between two reads, whatever their slots: the hand that passes them out has to be free."""
+    returned_share: float = 0.0
+    """The share of that which goes to a read that comes back, from 0 to 1: Python's interpreter takes it in before the
+    next one is passed out. As long as slots were never used, reads are passed out so much quicker."""
     skip_group_s: float = 5e-6
     """Passing over a row group that a filter rules out."""
     prune_key_s: float = 12e-9
@@ -399,7 +402,7 @@ def _scan(
     fresh, there, begins = fresh_bytes(sizes, depth), _rows(len(rows), issue), ends - counts
     workers, worker_order = _rows(threads, issue), queue_of(threads)
     places, order = _rows(depth, issue), queue_of(depth)
-    gate = _rows(1, spend(issue, engine_s=-costs.dispatch_s))
+    gate = _rows(1, spend(issue, engine_s=-costs.dispatch_s)), np.zeros(1, np.int64)
     seeks, group, passed, together, luck = 0, 0, 0, 0, np.full(2, 0.5)
     full, whose = _at_once(ends, min(depth, last), 0 if turns else slot_count)
     slots, asked = (_rows(slot_count, issue), queue_of(slot_count)), _rows(last, issue)
@@ -433,7 +436,7 @@ def _scan(
             first = _before_filter(early, begins, step, decoding_s, together, luck, costs)
             passed, seeks = _pass_out(hands, passed, first, issue.time_s, seeks)
             if passed > before:  # it hands them out itself
-                issue = later(issue, load(gate, 0))
+                issue = later(issue, load(gate[0], 0))
             issue, together, seeks = _ask_filter(
                 device, issue, costs, early[step] - begins[step], probes[step], reads_s[:passed], seeks
             )
@@ -458,7 +461,7 @@ def _pass_out(hands: Any, at: int, end: int, until_s: float, seeks: int) -> tupl
     They are passed out in order, each to a free slot; what filters have to show to be needed is left out. What a worker
     who asks Bloom filters has passed out is asked for at once, where a slot has been free.
     """
-    device, costs, which, (free, order), gate, asked, filtered, there, reads_s = hands
+    device, costs, which, (free, order), (gate, back), asked, filtered, there, reads_s = hands
     spans, of, ends, early, whose = which
     while at < end:
         group = of[at]
@@ -473,7 +476,7 @@ def _pass_out(hands: Any, at: int, end: int, until_s: float, seeks: int) -> tupl
         else:
             hand_s = costs.read_s + _wake_s(costs, asked[group, 0] - free[slot, 0])
             handed = spend(later(load(asked, group), load(free, slot)), engine_s=hand_s)
-        start = later(handed, spend(load(gate, 0), engine_s=costs.dispatch_s))
+        start = later(handed, spend(load(gate, 0), engine_s=_dispatch_s(costs, at, free, gate, back)))
         put(gate, 0, start)
         read = whose[at] if at < len(whose) else at
         if len(free) > IN_TURN and IN_ORDER <= at < len(free) and at % SWAPPED > 0:
@@ -488,6 +491,19 @@ def _pass_out(hands: Any, at: int, end: int, until_s: float, seeks: int) -> tupl
         reads_s[read, 0], reads_s[read, 1] = start.time_s, due.time_s
         at, seeks = at + 1, seeks + moves
     return at, seeks
+
+
+@compiled
+def _dispatch_s(costs: Any, at: int, free: Floats, gate: Floats, back: Ints) -> float:
+    """Return what passing out a read takes; `back` is how many that came back have been taken in so far.
+
+    Once all slots have been used, each read takes the slot of one that has just come back.
+    """
+    if costs.returned_share == 0 or at >= len(free):
+        return float(costs.dispatch_s)
+    new = min(1, (free[:at, 0] <= gate[0, 0]).sum() - back[0])
+    back[0] += new
+    return float(costs.dispatch_s * (1 - costs.returned_share * (1 - new)))
 
 
 @compiled

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Sequence
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -22,7 +23,19 @@ from readahead.chapters.read_ahead.chapter import (
     sheas_device,
     switched,
 )
-from readahead.chapters.read_ahead.workload import ALONE, LIMIT, NATIVE, OFF, ON, PARQUET, native_costs
+from readahead.chapters.read_ahead.workload import (
+    ALONE,
+    LIMIT,
+    NATIVE,
+    OFF,
+    ON,
+    PARQUET,
+    OwnReads,
+    ReadAhead,
+    limit_costs,
+    native_costs,
+    own_reads,
+)
 from readahead.experiments.round import Study
 from readahead.experiments.run import Run
 from readahead.experiments.table_experiment import TableExperiment
@@ -31,6 +44,7 @@ from readahead.measure.run import spare_threads
 from readahead.measure.sample import Sample
 from readahead.models.reads import Reads
 from readahead.models.schedule import Costs
+from readahead.models.table_layout import VECTOR_ROWS
 from readahead.panels.predictions import accounts
 from readahead.storage.trace import Read
 from readahead.units import KiB, MiB
@@ -80,20 +94,58 @@ def test_what_its_own_format_takes_is_seen_in_whole_few_and_many_row_groups(
 
     parquet = Costs(row_s=2e-8, fresh_byte_s=1e-8, dispatch_s=90e-6)
     whole = tried(1_048_576, end_s=0.0, asked_s=[0.0])
-    end_s = 0.01 + parquet.close_s + share * whole.case.predict(parquet).decode_s
+    vector_s = 0.5 * parquet.decode_s(VECTOR_ROWS)  # as a row of DuckDB's own format usually takes
+    end_s = 0.01 + 0.1e-3 + share * whole.case.predict(parquet).decode_s
     whole = tried(1_048_576, end_s=end_s, asked_s=[0.0])
+    firsts_s = {rows: 4e-4 + 1e-5 * whole.case.recipe.rows / rows for rows in (65_536, 4_096)}
     few, many = (
-        tried(rows, end_s=0.0, asked_s=[4e-4 + 1e-5 * whole.case.recipe.rows / rows])
-        for rows in (65_536, 4_096)
+        tried(rows, end_s=0.0, asked_s=[first_s + 40e-6 * read for read in range(3)])
+        for rows, first_s in firsts_s.items()
     )
+    alone = tried(65_536, end_s=0.01 + 0.1e-3 + vector_s, asked_s=[0.0])
     streamed = tried(4_096, end_s=0.0, asked_s=[70e-6 * read for read in range(80)])
-    costs = native_costs(parquet, *([one] * 3 for one in (whole, few, many, streamed)))
+    costs = native_costs(parquet, *([one] * 3 for one in (few, many, alone, whole, streamed)))
     assert costs.row_s == pytest.approx(share * parquet.row_s)
     assert (costs.plan_s, costs.open_group_s) == pytest.approx((4e-4, 1e-5))
-    assert costs.dispatch_s == pytest.approx(70e-6)
-    assert costs.close_s == parquet.close_s
+    assert (costs.dispatch_s, costs.close_s) == pytest.approx((70e-6, 0.1e-3))
+    assert costs.dispatch_s * (1 - costs.returned_share) == pytest.approx(40e-6)
     slower = [tried(4_096, end_s=0.0, asked_s=[1e-3 * read for read in range(80)])]
-    assert native_costs(parquet, [whole], [few], [many], slower).dispatch_s == parquet.dispatch_s
+    assert native_costs(parquet, [few], [many], [alone], [whole], slower).dispatch_s == parquet.dispatch_s
+
+
+def test_ten_rows_of_a_parquet_file_are_planned_found_and_told_in_their_own_time(study: Study) -> None:
+    """Runs of a clock of ours: the footer is asked for, comes back 1 ms later, and the file is open after a while."""
+
+    def tried(rows: int, *, open_s: float, last_s: float = 0.0) -> Trial:
+        case = EXPERIMENT.case(study.settings(query=LIMIT, read_ahead=ON, row_group_rows=rows))
+        case.build()
+        footer = Read(offset=0, size_bytes=1, thread=0, submitted_s=0.2e-3, due_s=1.2e-3, done_s=1.2e-3)
+        first = replace(footer, submitted_s=1.2e-3 + open_s, due_s=5e-3)
+        reads = *[footer] * len(case.plan().footer), first
+        sample = Sample(seconds=(5e-3 + last_s,), cpu_s=(0.0,), reads=reads, bytes_read=1, where="nowhere")
+        return Trial(case=case, sample=sample)
+
+    usual = Costs(row_s=2e-8, first_row_s=0.0)
+    few, many = (tried(rows, open_s=0.3e-3) for rows in (65_536, 4_096))
+    more = many.case.recipe.row_groups - few.case.recipe.row_groups
+    many = tried(4_096, open_s=0.3e-3 + 2e-6 * more)
+    alone = tried(65_536, open_s=0.0, last_s=0.1e-3 + usual.group_s + 2_048 * 2e-8)
+    costs = limit_costs(usual, [few], [many], [alone])
+    told = costs.plan_s, costs.open_s + few.case.recipe.row_groups * costs.open_group_s, costs.close_s
+    assert told == pytest.approx((0.2e-3, 0.3e-3, 0.1e-3))
+    assert costs.open_group_s == pytest.approx(2e-6)
+    own = "plan_s", "open_s", "open_group_s", "close_s"
+    assert replace(costs, **{name: getattr(usual, name) for name in own}) == usual
+
+
+def test_a_worker_that_reads_for_itself_goes_on_at_once(study: Study) -> None:
+    reads = [
+        Read(offset=0, size_bytes=1, thread=0, submitted_s=at_s, due_s=at_s + 1e-3, done_s=at_s + 1e-3)
+        for at_s in (0.0, 1.01e-3, 2.03e-3, 3.05e-3)
+    ]
+    sample = Sample(seconds=(1.0,), cpu_s=(1.0,), reads=tuple(reads), bytes_read=1, where="nowhere")
+    told = own_reads([Trial(case=EXPERIMENT.case(study.settings()), sample=sample)])
+    assert told.read_s == pytest.approx(20e-6)
 
 
 @pytest.mark.parametrize(("depth", "more"), [(1, 1), (2, 2)])
@@ -294,15 +346,21 @@ def test_without_read_ahead_nothing_is_handed_over_and_two_columns_cost_their_sh
     free = Costs(**dict.fromkeys(Costs.__slots__, 0.0))
     here = Study(EXPERIMENT, size="tiny", latency_s=0.01, threads=1, read_ahead=OFF)
 
-    def seconds(costs: Costs, **changes: object) -> float:
+    def seconds(costs: Costs, own_s: float = 0.0, **changes: object) -> float:
         monkeypatch.setattr(TableExperiment, "costs", lambda *_: costs)
+        own = SimpleNamespace(costs=lambda: OwnReads(read_s=own_s))
+        monkeypatch.setattr(ReadAhead, "own_reads", lambda *_: own)
         return here.model.estimate(**changes).seconds
 
     device_s = seconds(free)
     plan = EXPERIMENT.case(here.settings()).scan()
     reads = len(plan.spans)
-    assert seconds(replace(free, dispatch_s=1.0)) == device_s
-    assert seconds(replace(free, read_s=1e-4)) - device_s == pytest.approx(0.5e-4 * plan.count, rel=0.01)
+    assert seconds(replace(free, dispatch_s=1.0)) == seconds(replace(free, read_s=1.0)) == device_s
+    assert seconds(free, 1e-4) - device_s == pytest.approx(1e-4 * plan.count, rel=0.01)
+    for stored, begins in ((PARQUET, "open_s"), (NATIVE, "plan_s")):  # the first read is passed out no more
+        begun = replace(free, **{begins: 1e-3}, dispatch_s=1e-4, returned_share=0.4)
+        sooner_s = seconds(begun, stored=stored) - seconds(free, stored=stored)
+        assert sooner_s == pytest.approx(0.94e-3)
     woken_s = seconds(replace(free, wake_s=1e-3)) - device_s
     assert woken_s == pytest.approx(0.5 * 1e-3 * reads, rel=0.05)  # 10 ms and a page: one tenfold each
     rows = EXPERIMENT.case(here.settings()).recipe.rows

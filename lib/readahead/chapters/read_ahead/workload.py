@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
@@ -12,7 +14,7 @@ from readahead.datasets import expected, store
 from readahead.experiments.experiment import EMULATED, Settings
 from readahead.experiments.knobs import experiment
 from readahead.experiments.table_experiment import TableExperiment, once
-from readahead.measure.calibrate import MEMORY, PROBE, Calibration, Trial, line, query, trial
+from readahead.measure.calibrate import PROBE, Calibration, Trial, line, query, trial
 from readahead.measure.case import Case
 from readahead.measure.run import Query, Setting
 from readahead.measure.sample import Value
@@ -32,10 +34,6 @@ PAGE_HEADER_BYTES, HEADER_OFF_BYTES = 22, 10
 """What of it is the page's header, and by how much a header is longer or shorter than that; the rest is read again."""
 GROUPS_A_WORKER = 4
 """Row groups under way for each worker when DuckDB chooses the depth: 64 MiB a worker, 16 MiB a group at least."""
-OWN_READ = {NATIVE: 1.0, PARQUET: 0.5}
-"""The share of `Costs.read_s` after which a worker that reads for itself goes on, on an emulated device: of Parquet
-every other read is but a page's header. Where 55 µs were calibrated, scans of DuckDB's own format took 58 µs more for
-each read, and where it were 42, one of Parquet 24 µs."""
 _TWO_COLUMNS = ("id", "user_id")
 
 
@@ -153,6 +151,22 @@ def page_reads(group: RowGroup, columns: Collection[str], pages: Mapping[str, in
     return reads
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OwnReads:
+    """What a worker takes that reads for itself, in seconds."""
+
+    read_s: float = 13e-6
+    """From a read's arrival to the next one: nothing is handed over, and nobody woken."""
+
+
+def own_reads(trials: Sequence[Trial]) -> OwnReads:
+    """Return the costs that queries without read-ahead show, which ask for a read as soon as one is there."""
+    pauses_s = [
+        after.submitted_s - before.due_s for one in trials for before, after in pairwise(one.sample.reads)
+    ]
+    return OwnReads(read_s=float(np.median(pauses_s)))
+
+
 class ReadAhead(TableExperiment):
     """A scan with the engine's read-ahead switches."""
 
@@ -187,31 +201,59 @@ class ReadAhead(TableExperiment):
         more_s = case.whole_window(self.costs(settings)).finished_s - told.median
         return replace(told, high=told.high + max(0.0, more_s))
 
+    def calibrations(self, settings: Settings) -> Sequence[Calibration[Any]]:
+        """Return those of the engine and of the query, and of a worker that reads for itself."""
+        own = (self.own_reads(settings),) if settings["where"] == EMULATED else ()
+        return (*super().calibrations(settings), *own)
+
+    def own_reads(self, settings: Settings) -> Calibration[OwnReads]:
+        """Return the calibration of a worker that reads for itself, which is the same of any query."""
+        asked = {**settings, "stored": PARQUET, "query": LIMIT}
+        return Calibration(
+            name=f"{self.value(settings, 'dataset')}-own-reads",
+            kind=OwnReads,
+            cases=lambda: [partial(trial, self._short_cases(asked)[-1])],
+            read_off=own_reads,
+            typical=OwnReads,
+        )
+
     def own_costs(self, settings: Settings) -> Calibration[Costs] | None:
-        """Return the calibration of two columns; or of DuckDB's own format, where no page has to be unpacked."""
+        """Return the calibration of a query that differs from a scan of a Parquet file; None if it is that.
+
+        Of DuckDB's own format no page has to be unpacked; and ten rows are planned, found and told sooner.
+        """
         usual, gap = self.engine(settings), self.knob("column_gap_bytes").default
+        stored, asked = settings["stored"], settings["query"]
         if self._apart(settings):
             two = self.case({**settings, "read_ahead": ON, "column_gap_bytes": gap})
             return query(two, TWO, lambda: _decoding(usual.costs(), self._share(settings)))
-        if settings["stored"] == PARQUET:
+        if stored == PARQUET and (asked != LIMIT or settings["where"] != EMULATED):
             return None
+        cases, read_off = (
+            (self._short_cases, limit_costs) if stored == PARQUET else (self._native_cases, native_costs)
+        )
         return Calibration(
-            name=f"{self.value(settings, 'dataset')}-{NATIVE}-{settings['query']}",
+            name=f"{self.value(settings, 'dataset')}-{stored}-{asked}",
             kind=Costs,
-            cases=lambda: [partial(trial, one) for one in self._native_cases(settings)],
-            read_off=lambda trials: native_costs(usual.ensure(), *(trials[at::4] for at in range(4))),
-            typical=lambda: _decoding(usual.costs(), NATIVE_SHARE),
+            cases=lambda: [partial(trial, one) for one in cases(settings)],
+            read_off=lambda trials: read_off(usual.ensure(), *_by_case(trials, len(cases(settings)))),
+            typical=lambda: _decoding(usual.costs(), NATIVE_SHARE if stored == NATIVE else 1.0),
         )
 
+    def _short_cases(self, settings: Settings) -> list[AheadCase]:
+        """Return the query of few row groups and of many, and of few without read-ahead."""
+        few = {**settings, "size": "tiny", "row_group_rows": 65_536, "queue_depth": 32, "read_ahead": ON}
+        each = few, {**few, "row_group_rows": VECTOR_ROWS}, {**few, "read_ahead": OFF}
+        return [replace(self.case(one), device=PROBE) for one in each]
+
     def _native_cases(self, settings: Settings) -> list[AheadCase]:
-        """Return the four cases that `native_costs` reads off, in its order; all but the first are read from memory."""
-        asked = settings["query"]
-        whole = {**settings, "size": "tiny", "row_group_rows": 1_048_576, "read_ahead": ON, "query": SCAN}
-        few = {**whole, "row_group_rows": 65_536, "queue_depth": 32, "query": asked}
-        many = {**few, "row_group_rows": VECTOR_ROWS}
+        """Return the cases that `native_costs` reads off, in its order."""
+        short, asked = self._short_cases(settings), settings["query"]
+        scan = {**settings, "size": "tiny", "read_ahead": ON, "query": SCAN}
+        whole = {**scan, "row_group_rows": 1_048_576}
+        many = {**scan, "row_group_rows": VECTOR_ROWS, "queue_depth": 32}
         streamed = {**many, "query": SCAN if asked == LIMIT else asked}
-        of_memory = [replace(self.case(one), device=MEMORY) for one in (few, many, streamed)]
-        return [replace(self.case(whole), device=PROBE), *of_memory]
+        return [*short, *(replace(self.case(one), device=PROBE) for one in (whole, streamed))]
 
     def costs(self, settings: Settings) -> Costs:
         """Return what the engine takes: of two columns their share, where they were not calibrated by themselves.
@@ -219,13 +261,17 @@ class ReadAhead(TableExperiment):
         A native file is opened before the clock runs; its row groups are looked up when the query is planned. Without
         read-ahead a worker reads for itself: nothing is passed out, nor handed over.
         """
-        costs = super().costs(settings)
-        if settings["read_ahead"] == OFF:
-            own = OWN_READ[settings["stored"]] if settings["where"] == EMULATED else 0.0
-            costs = replace(costs, read_s=own * costs.read_s, dispatch_s=0.0)
+        costs, stored = super().costs(settings), settings["stored"]
         if settings["query"] == TWO and not self._apart(settings):
             costs = _decoding(costs, self._share(settings))
-        return costs if settings["stored"] == PARQUET else replace(costs, open_s=0.0)
+        if stored == NATIVE:
+            costs = replace(costs, open_s=0.0)
+        if settings["read_ahead"] != OFF:
+            return costs
+        begins = "open_s" if stored == PARQUET else "plan_s"
+        begun_s = max(0.0, getattr(costs, begins) - costs.dispatch_s * (1 - costs.returned_share))
+        read_s = self.own_reads(settings).costs().read_s if settings["where"] == EMULATED else 0.0
+        return replace(costs, **{begins: begun_s}, read_s=read_s, dispatch_s=0.0)
 
     def _apart(self, settings: Settings) -> bool:
         """Return whether two columns are asked for, and calibrated by themselves."""
@@ -250,25 +296,57 @@ def _decoding(costs: Costs, share: float) -> Costs:
     )
 
 
+def _by_case(trials: Sequence[Trial], count: int) -> list[Sequence[Trial]]:
+    """Return the trials of each of so many cases, which come turn after turn."""
+    return [trials[at::count] for at in range(count)]
+
+
+def _close_s(alone: Sequence[Trial], costs: Costs) -> float:
+    """Return what the end of a query takes that decodes a vector after its last read."""
+    return max(1e-6, float(np.median([one.closing_s() for one in alone])) - costs.decode_s(VECTOR_ROWS))
+
+
+def limit_costs(usual: Costs, few: Sequence[Trial], many: Sequence[Trial], alone: Sequence[Trial]) -> Costs:
+    """Return the costs that a query of ten rows of a Parquet file shows, where they are not those of a scan.
+
+    What planning takes, opening `few` row groups and `many`, and the end of a query without read-ahead, `alone`.
+    """
+    plan_s = float(np.median([one.sample.reads[0].submitted_s for one in (*few, *many, *alone)]))
+    open_s, open_group_s = line([(one.case.recipe.row_groups, one.opening_s()) for one in (*few, *many)])
+    found = replace(usual, plan_s=plan_s, open_s=open_s, open_group_s=open_group_s)
+    return replace(found, close_s=_close_s(alone, usual))
+
+
 def native_costs(
     parquet: Costs,
-    whole: Sequence[Trial],
     few: Sequence[Trial],
     many: Sequence[Trial],
+    alone: Sequence[Trial],
+    whole: Sequence[Trial],
     streamed: Sequence[Trial],
 ) -> Costs:
     """Return the costs that queries of DuckDB's own format show.
 
-    One row group as a `whole` shows what decoding takes, from its arrival to the answer; of `few` row groups and of
-    `many` the first read shows what planning takes; and a scan of many, `streamed`, what a read does.
+    Of `few` row groups and of `many` the first read shows what planning takes, and the next of few what passing one
+    out does before any comes back; the end of a query without read-ahead, `alone`, what closing takes; one row group
+    as a `whole` decoding, from its arrival to the answer; and a scan of many, `streamed`, what a read does.
     """
+    close_s = _close_s(alone, _decoding(parquet, NATIVE_SHARE))
     copying_s = parquet.copy_byte_s * whole[0].last_read_bytes
-    decode_s = np.median([one.closing_s() for one in whole]) - parquet.close_s - copying_s
+    decode_s = np.median([one.closing_s() for one in whole]) - close_s - copying_s
     modeled_s = whole[0].case.predict(parquet).decode_s
     firsts = [(one.case.recipe.row_groups, one.sample.reads[0].submitted_s) for one in (*few, *many)]
     plan_s, group_s = line(firsts)
-    read_s = float(np.median([one.per_read_s() for one in streamed]))
-    costs = replace(parquet, plan_s=plan_s, open_group_s=group_s, dispatch_s=min(parquet.dispatch_s, read_s))
+    dispatch_s = min(parquet.dispatch_s, float(np.median([one.per_read_s() for one in streamed])))
+    asking_s = float(np.median([one.asking_s() for one in few]))
+    costs = replace(
+        parquet,
+        plan_s=plan_s,
+        open_group_s=group_s,
+        dispatch_s=dispatch_s,
+        returned_share=max(0.0, 1 - asking_s / dispatch_s),
+        close_s=close_s,
+    )
     return _decoding(costs, max(0.01, float(decode_s) / modeled_s))
 
 
