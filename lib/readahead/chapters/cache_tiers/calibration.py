@@ -34,14 +34,15 @@ FIRST: dict[str, Any] = {"memory": AMPLE, "run": 1}
 SPILLS: dict[str, Any] = {"memory": 0.5, "spills": True}
 """What memory has no room for goes to a spill folder."""
 QUERY_CELLS: tuple[dict[str, Any], ...] = (
-    *({"rows": rows, "memory": AMPLE, "groups": 8} for rows in (2_048, 4_096, 8_192)),
+    *({"rows": rows, "memory": AMPLE, "groups": 32} for rows in (2_048, 4_096, 8_192)),
     {"rows": 8_192, "memory": FULL, "groups": 8},
     *({"rows": rows, **FIRST, "groups": 6} for rows in (2_048, 8_192)),
     {"rows": 8_192, **FIRST, "groups": 4, "device": FAR}, {"rows": 4_096, "memory": 0.5, "groups": 8},
     {"rows": 8_192, **SPILLS, "groups": 6}, {"rows": 8_192, **SPILLS, "groups": 6, "run": 1},
 )  # fmt: skip
-"""Queries of one row group each: from memory, of three sizes; from full memory; first fetched, of two sizes, and
-after long waits; fetched again in place of others; from a spill folder; and first fetched while that is written to."""
+"""Queries of one row group each: from memory, of three sizes and so many that a core's own caches hold none of them;
+from full memory; first fetched, of two sizes, and after long waits; fetched again in place of others; from a spill
+folder; and first fetched while that is written to."""
 SCAN_CELLS: tuple[dict[str, Any], ...] = (
     {"rows": 2_048, "memory": AMPLE}, {"rows": 8_192, "memory": AMPLE}, {"rows": 2_048, "memory": AMPLE, "depth": 4},
     {"rows": 8_192, "memory": AMPLE, "groups": 1, "run": 3}, {"rows": 8_192, "memory": FULL, "groups": 12},
