@@ -39,7 +39,7 @@ from readahead.chapters.read_ahead.workload import (
 from readahead.experiments.round import Study
 from readahead.experiments.run import Run
 from readahead.experiments.table_experiment import TableExperiment
-from readahead.measure.calibrate import Trial
+from readahead.measure.calibrate import Trial, typical_costs
 from readahead.measure.run import spare_threads
 from readahead.measure.sample import Sample
 from readahead.models.reads import Reads
@@ -367,8 +367,14 @@ def test_without_read_ahead_nothing_is_handed_over_and_two_columns_cost_their_sh
     for query in ("scan", "two"):
         idle_s = seconds(free, query=query)
         assert seconds(replace(free, row_s=1e-6), query=query) - idle_s == pytest.approx(rows * 1e-6)
-    native = [EXPERIMENT.costs(here.settings(stored=NATIVE, query=query)) for query in ("scan", "two")]
-    assert native[1].row_s == pytest.approx(0.4 * native[0].row_s)
+    monkeypatch.undo()
+    with typical_costs():
+        usual, *native, limit = (
+            EXPERIMENT.costs(here.settings(stored=stored, query=query)).row_s
+            for stored, query in ((PARQUET, "scan"), (NATIVE, "scan"), (NATIVE, "two"), (PARQUET, "limit"))
+        )
+    assert native == pytest.approx([0.5 * usual, 0.5 * 0.4 * usual])
+    assert limit == usual
 
 
 def test_two_columns_of_a_parquet_file_are_calibrated_by_themselves() -> None:

@@ -237,7 +237,7 @@ class ReadAhead(TableExperiment):
             kind=Costs,
             cases=lambda: [partial(trial, one) for one in cases(settings)],
             read_off=lambda trials: read_off(usual.ensure(), *_by_case(trials, len(cases(settings)))),
-            typical=lambda: _decoding(usual.costs(), NATIVE_SHARE if stored == NATIVE else 1.0),
+            typical=lambda: _decoding(usual.costs(), self._share(settings)),
         )
 
     def _short_cases(self, settings: Settings) -> list[AheadCase]:
@@ -249,10 +249,9 @@ class ReadAhead(TableExperiment):
     def _native_cases(self, settings: Settings) -> list[AheadCase]:
         """Return the cases that `native_costs` reads off, in its order."""
         short, asked = self._short_cases(settings), settings["query"]
-        scan = {**settings, "size": "tiny", "read_ahead": ON, "query": SCAN}
-        whole = {**scan, "row_group_rows": 1_048_576}
-        many = {**scan, "row_group_rows": VECTOR_ROWS, "queue_depth": 32}
-        streamed = {**many, "query": SCAN if asked == LIMIT else asked}
+        all_rows = {**settings, "size": "tiny", "read_ahead": ON, "query": SCAN if asked == LIMIT else asked}
+        whole = {**all_rows, "row_group_rows": 1_048_576}
+        streamed = {**all_rows, "row_group_rows": VECTOR_ROWS, "queue_depth": 32}
         return [*short, *(replace(self.case(one), device=PROBE) for one in (whole, streamed))]
 
     def costs(self, settings: Settings) -> Costs:
@@ -262,10 +261,10 @@ class ReadAhead(TableExperiment):
         read-ahead a worker reads for itself: nothing is passed out, nor handed over.
         """
         costs, stored = super().costs(settings), settings["stored"]
-        if settings["query"] == TWO and not self._apart(settings):
-            costs = _decoding(costs, self._share(settings))
         if stored == NATIVE:
             costs = replace(costs, open_s=0.0)
+        elif not self._apart(settings):
+            costs = _decoding(costs, self._share(settings))
         if settings["read_ahead"] != OFF:
             return costs
         begins = "open_s" if stored == PARQUET else "plan_s"
@@ -278,7 +277,11 @@ class ReadAhead(TableExperiment):
         return (settings["query"], settings["stored"], settings["where"]) == (TWO, PARQUET, EMULATED)
 
     def _share(self, settings: Settings) -> float:
-        return len(_TWO_COLUMNS) / len(self.case(settings).recipe.columns)
+        """Return what decoding usually takes, as a share of a scan's of a Parquet file."""
+        share = NATIVE_SHARE if settings["stored"] == NATIVE else 1.0
+        if settings["query"] == TWO:
+            share *= len(_TWO_COLUMNS) / len(self.case(settings).recipe.columns)
+        return share
 
 
 NATIVE_SHARE = 0.5
