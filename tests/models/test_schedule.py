@@ -665,7 +665,8 @@ from readahead.models.schedule import Costs, Window, simulate
 
 reads = even_reads([("a", 20.0)], 200_000, 8_192, {"a"}, gap_bytes=0, footer_bytes_per_group=80)
 for name in ("nvme", "textbook-disk", "sas-15k-x8"):
-    print(simulate(device(name), reads, window=Window(slots=3, depth=5, threads=2), costs=Costs()))
+    costs = Costs(returned_share=0.4)
+    print(simulate(device(name), reads, window=Window(slots=3, depth=5, threads=2), costs=costs))
 """
 
 
