@@ -499,11 +499,11 @@ class Trial:
         return (asked[-1] - asked[0]) / (len(asked) - 1)
 
     def asking_s(self) -> float:
-        """Return, for many in flight, the time from one read to the next until any is back; 0 of fewer than two."""
+        """Return, for many in flight, the time between two reads until one is back; infinite where there is one."""
         data = self.sample.reads[len(self.case.plan().footer) :]
         first_s = min(read.due_s for read in data)
         asked = [read.submitted_s for read in data if read.submitted_s < first_s]
-        return (max(asked) - min(asked)) / max(1, len(asked) - 1)
+        return (max(asked) - min(asked)) / (len(asked) - 1) if len(asked) > 1 else math.inf
 
     def per_group_s(self) -> float:
         """Return the same from one row group to the next."""
