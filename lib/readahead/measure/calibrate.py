@@ -749,8 +749,12 @@ def _passing_out(group_s: float, short: Sequence[Trial]) -> dict[str, float]:
     From one row group to the next it is `group_s`, in scans of `short` ones; before any is back it is less.
     """
     dispatch_s = group_s / short[0].reads_a_group
-    asking_s = float(np.median([trial.asking_s() for trial in short]))
-    return {"dispatch_s": dispatch_s, "returned_share": max(0.0, 1 - asking_s / dispatch_s)}
+    return {"dispatch_s": dispatch_s, "returned_share": returned_share(dispatch_s, short)}
+
+
+def returned_share(dispatch_s: float, trials: Sequence[Trial]) -> float:
+    """Return `Costs.returned_share`, where passing out a read takes `dispatch_s` once others come back."""
+    return max(0.0, 1 - float(np.median([trial.asking_s() for trial in trials])) / dispatch_s)
 
 
 CLEARING = 0.16

@@ -14,7 +14,7 @@ from readahead.datasets import expected, store
 from readahead.experiments.experiment import EMULATED, Settings
 from readahead.experiments.knobs import experiment
 from readahead.experiments.table_experiment import TableExperiment, once
-from readahead.measure.calibrate import PROBE, Calibration, Trial, line, query, trial
+from readahead.measure.calibrate import PROBE, Calibration, Trial, line, query, returned_share, trial
 from readahead.measure.case import Case
 from readahead.measure.run import Query, Setting
 from readahead.measure.sample import Value
@@ -316,8 +316,8 @@ def limit_costs(usual: Costs, few: Sequence[Trial], many: Sequence[Trial], alone
     """
     plan_s = float(np.median([one.sample.reads[0].submitted_s for one in (*few, *many, *alone)]))
     open_s, open_group_s = line([(one.case.recipe.row_groups, one.opening_s()) for one in (*few, *many)])
-    found = replace(usual, plan_s=plan_s, open_s=open_s, open_group_s=open_group_s)
-    return replace(found, close_s=_close_s(alone, usual))
+    close_s = _close_s(alone, usual)
+    return replace(usual, plan_s=plan_s, open_s=open_s, open_group_s=open_group_s, close_s=close_s)
 
 
 def native_costs(
@@ -341,13 +341,12 @@ def native_costs(
     firsts = [(one.case.recipe.row_groups, one.sample.reads[0].submitted_s) for one in (*few, *many)]
     plan_s, group_s = line(firsts)
     dispatch_s = min(parquet.dispatch_s, float(np.median([one.per_read_s() for one in streamed])))
-    asking_s = float(np.median([one.asking_s() for one in few]))
     costs = replace(
         parquet,
         plan_s=plan_s,
         open_group_s=group_s,
         dispatch_s=dispatch_s,
-        returned_share=max(0.0, 1 - asking_s / dispatch_s),
+        returned_share=returned_share(dispatch_s, few),
         close_s=close_s,
     )
     return _decoding(costs, max(0.01, float(decode_s) / modeled_s))
