@@ -19,13 +19,14 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from pathlib import Path
-from typing import Any, TypeVar, TypeVarTuple
+from typing import Any, ParamSpec, TypeVar, TypeVarTuple
 
 import yaml
 
 from readahead.errors import DataError
 
 Asked = TypeVarTuple("Asked")
+About = ParamSpec("About")
 Answer = TypeVar("Answer")
 
 
@@ -154,17 +155,17 @@ def changed() -> None:
     (_ANSWERS.get() or {}).clear()
 
 
-def asked_once(ask: Callable[[*Asked], Answer]) -> Callable[[*Asked], Answer]:
+def asked_once(ask: Callable[About, Answer]) -> Callable[About, Answer]:
     """Ask a function about files once for all as long as they are `unchanged`, and anew each time else."""
 
     @functools.wraps(ask)
-    def asked(*about: *Asked) -> Answer:
+    def asked(*about: About.args, **named: About.kwargs) -> Answer:
         answers = _ANSWERS.get()
         if answers is None:
-            return ask(*about)
-        key = (ask, about)
+            return ask(*about, **named)
+        key = (ask, about, *named.items())
         if key not in answers:
-            answers[key] = ask(*about)
+            answers[key] = ask(*about, **named)
         return answers[key]  # type: ignore[no-any-return]
 
     return asked

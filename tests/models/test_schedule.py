@@ -330,8 +330,8 @@ def test_places_are_cleared_when_others_take_them_or_at_the_end(
     assert told[1] - told[0] == pytest.approx(more * 1e-3 * (min(depth, 8) - 1), abs=1e-12)
 
 
-@pytest.mark.parametrize(("keys", "more_s"), [(0, 0.0), (1, 0.0), (2, 3e-3), (20, 3e-3)])
-def test_a_lookup_of_several_keys_takes_longer_to_open_and_to_close(keys: int, more_s: float) -> None:
+@pytest.mark.parametrize(("keys", "more_s"), [(0, 0.0), (1, 0.0), (4, 0.0), (5, 3e-3), (20, 3e-3)])
+def test_a_lookup_whose_keys_are_joined_takes_longer_to_open_and_to_close(keys: int, more_s: float) -> None:
     reads = replace(Reads.of([(50, 9)], [[(0, 9)]] * 2, [1] * 2), keys=keys)
     window = Window(slots=1, depth=1, threads=1)
     free, dear = (

@@ -75,7 +75,7 @@ class Costs:
     open_key_s: float = 4e-6
     """The same, for each key of a lookup."""
     open_lookup_s: float = 0.0
-    """The same, for a lookup of several keys, however many."""
+    """The same, for a lookup of `JOINED_KEYS` or more."""
     read_s: float = 60e-6
     """From a free slot to the next read in it: threads are woken and a task is handed over."""
     dispatch_s: float = 25e-6
@@ -111,7 +111,7 @@ class Costs:
     close_group_s: float = 0.0
     """The same, for each row group the footer describes."""
     close_lookup_s: float = 0.0
-    """The same, for a lookup of several keys, however many."""
+    """The same, for a lookup of `JOINED_KEYS` or more."""
     filter_s: float = 0.06e-3
     """From a Bloom filter's arrival to what is asked for next, a read that it lets through or the next filter; see
     `RULED_OUT` for one that lets none through."""
@@ -138,6 +138,8 @@ class Costs:
 
 FIRST_ROWS = 16_384
 """As far as a row group's rows take `Costs.first_row_s` more."""
+JOINED_KEYS = 5
+"""From so many keys on DuckDB joins them with the table, as its plan says; it compares with fewer, row by row."""
 WINDOW_KEPT_BYTES, WINDOW_RETURNED_BYTES = 4_000_000, 7_000_000
 """A scan's window is filled with memory of the scan before it up to the first, and from the second on with none."""
 SMALL_BYTES, LARGE_BYTES = 2_000_000, 5_000_000
@@ -259,7 +261,11 @@ def simulate(
     data, size = reads.count - len(reads.footer), reads.data_bytes
     beside = len(state.free) if state.stripe_bytes else max(1, min(len(state.free), window.slots))
     (end_s, *path_s), work_s = map(float, path), float(decoding_s.sum())
-    close_s = costs.close_s + len(reads.rows) * costs.close_group_s + (reads.keys > 1) * costs.close_lookup_s
+    close_s = (
+        costs.close_s
+        + len(reads.rows) * costs.close_group_s
+        + (reads.keys >= JOINED_KEYS) * costs.close_lookup_s
+    )
     return Timeline(
         opened_s=float(opened_s),
         arrived_s=max(float(opened_s), float(reads_s[:, 1].max(initial=0.0))),
@@ -382,7 +388,7 @@ def _open(device: DeviceState, footer: Ints, groups: int, costs: Any, keys: int)
     now_s += woken_s / OWN_WAKE  # parsing finds nothing in the caches
     device.free[:, 1:] = 0.0  # what was spent on opening is a term of its own
     device.link[:, 1:] = 0.0
-    lookup_s = keys * costs.open_key_s + (keys > 1) * costs.open_lookup_s
+    lookup_s = keys * costs.open_key_s + (keys >= JOINED_KEYS) * costs.open_lookup_s
     return float(now_s + costs.open_s + groups * costs.open_group_s + lookup_s)
 
 

@@ -14,17 +14,18 @@ from readahead.chapters.lookups.workload import (
     EXPERIMENT,
     FEW,
     LARGE_BLOCK,
-    LARGE_GROUP,
+    LONG_RANGE,
     MANY,
     NEIGHBOURS,
     SCATTERED,
+    SHORT_RANGE,
     SMALL_BLOCK,
-    SMALL_GROUP,
     Lookup,
     LookupCosts,
     _here_costs,
     _lookup_costs,
     _range,
+    _scan,
     lookup_calibration,
 )
 from readahead.datasets import expected, inspect, store
@@ -34,7 +35,7 @@ from readahead.experiments.experiment import EMULATED
 from readahead.measure import calibrate
 from readahead.measure.calibrate import Trial
 from readahead.measure.sample import Sample
-from readahead.models.schedule import Costs
+from readahead.models.schedule import JOINED_KEYS, Costs
 from readahead.models.table_layout import VECTOR_ROWS
 from readahead.storage.trace import Read
 from readahead.units import KiB
@@ -93,12 +94,25 @@ TAKES = LookupCosts(
     probe_s=1.2e-3,
     probe_key_s=7e-6,
     scan_s=0.7e-3,
-    scan_group_s=4e-6,
+    range_key_s=4e-6,
+    dispatch_s=0.2e-3,
     row_s=9e-6,
     block_s=30e-6,
     block_byte_s=0.4e-9,
 )
 BASE = Costs()
+
+
+def _passed_out(every_s: float) -> Trial:
+    """Return a scan by a clock of ours, whose reads are passed out so far from each other."""
+    case = _scan(RECIPE.table)
+    case.build()
+    reads = tuple(
+        Read(offset=at, size_bytes=size, thread=0, submitted_s=n * every_s, due_s=1.0, done_s=1.0)
+        for n, (at, size) in enumerate(case.scan().listed)
+    )
+    sample = Sample(seconds=(1.0,), cpu_s=(0.0,), reads=reads, bytes_read=0, where="a clock of ours")
+    return Trial(case=case, sample=sample)
 
 
 @pytest.mark.parametrize("here", [False, True], ids=["emulated", "this disk"])
@@ -136,13 +150,14 @@ def test_what_lookups_take_is_read_off_few_and_many_rows_in_small_and_large_bloc
                 seconds=seconds, cpu_s=(0.0,), reads=tuple(reads), bytes_read=0, where="a clock of ours"
             )
             trials.append(Trial(case=case, sample=sample))
-    for rows in (LARGE_GROUP, SMALL_GROUP):  # a range of keys: nothing but its first read counts
-        case = _range(RECIPE.table, rows)
-        begun_s = TAKES.scan_s + case.recipe.row_groups * TAKES.scan_group_s
-        asked_s = BASE.plan_s + case.keys * BASE.plan_key_s + begun_s
+    for keys in (LONG_RANGE, SHORT_RANGE):  # nothing but the first read counts
+        case = _range(RECIPE.table, keys)
+        begun_s = TAKES.scan_s + keys * TAKES.range_key_s
+        asked_s = BASE.plan_s + keys * BASE.plan_key_s + begun_s
         read = Read(offset=0, size_bytes=1, thread=0, submitted_s=asked_s, due_s=1.0, done_s=1.0)
         sample = Sample(seconds=(1.0,), cpu_s=(0.0,), reads=(read,), bytes_read=1, where="a clock of ours")
         trials.append(Trial(case=case, sample=sample))
+    trials.append(_passed_out(TAKES.dispatch_s))
     (tmp_path / "datasets").symlink_to(paths.cache_dir() / "datasets")
     monkeypatch.setenv("READAHEAD_CACHE", str(tmp_path))  # where nothing was calibrated yet
     if here:
@@ -162,9 +177,34 @@ def test_an_index_is_made_ready_for_before_the_first_read_and_a_scan_before_its_
     own, any_query = LookupCosts(), Costs()
     with calibrate.typical_costs():
         costs = EXPERIMENT.costs(settings)
-    groups = EXPERIMENT.case(settings).recipe.row_groups
     assert costs.plan_s == pytest.approx(any_query.plan_s + probes * (own.probe_s + keys * own.probe_key_s))
-    assert costs.open_s == pytest.approx(scans * (own.scan_s + groups * own.scan_group_s))
+    assert costs.open_s == pytest.approx(scans * own.scan_s)
+
+
+@pytest.mark.parametrize(("asked", "keys", "joins"), [
+    (SCATTERED, JOINED_KEYS - 1, False), (SCATTERED, JOINED_KEYS, True), (NEIGHBOURS, 300, False),
+])  # fmt: skip
+def test_duckdb_joins_keys_that_have_gaps_from_five_on(asked: str, keys: int, *, joins: bool) -> None:
+    case = EXPERIMENT.case(
+        EXPERIMENT.settings(size="tiny", asked=asked, rows_per_lookup=keys, stored="parquet")
+    )
+    case.build()
+    (sql,) = case.query().texts(emulated=False)
+    with duckdb.connect() as connection:
+        plan = connection.execute(f"EXPLAIN (FORMAT json) {sql}").fetchall()[0][1]
+    assert ("JOIN" in plan) == joins
+
+
+@pytest.mark.parametrize("stored", ["native", "parquet"])
+def test_a_range_of_keys_is_neither_joined_nor_held_against_row_groups_key_by_key(stored: str) -> None:
+    settings = EXPERIMENT.settings(size="tiny", asked=NEIGHBOURS, rows_per_lookup=300, stored=stored)
+    with calibrate.typical_costs():
+        costs, any_query = EXPERIMENT.costs(settings), EXPERIMENT.engine(settings).costs()
+        lookup = EXPERIMENT.costs({**settings, "asked": SCATTERED, "stored": "parquet"})
+    assert lookup == any_query
+    assert (costs.open_key_s, costs.prune_key_s) == (LookupCosts().range_key_s, 0.0)
+    assert (costs.open_lookup_s, costs.close_lookup_s) == (0.0, 0.0)
+    assert any_query.prune_key_s > 0
 
 
 @pytest.mark.parametrize(("keys", "vectors"), [(2, 1), (4_096, 3)])

@@ -34,7 +34,7 @@ from readahead.chapters.read_ahead.workload import (
     ReadAhead,
     limit_costs,
     native_costs,
-    own_reads,
+    own_read_costs,
 )
 from readahead.experiments.round import Study
 from readahead.experiments.run import Run
@@ -144,7 +144,7 @@ def test_a_worker_that_reads_for_itself_goes_on_at_once(study: Study) -> None:
         for at_s in (0.0, 1.01e-3, 2.03e-3, 3.05e-3)
     ]
     sample = Sample(seconds=(1.0,), cpu_s=(1.0,), reads=tuple(reads), bytes_read=1, where="nowhere")
-    told = own_reads([Trial(case=EXPERIMENT.case(study.settings()), sample=sample)])
+    told = own_read_costs([Trial(case=EXPERIMENT.case(study.settings()), sample=sample)])
     assert told.read_s == pytest.approx(20e-6)
 
 

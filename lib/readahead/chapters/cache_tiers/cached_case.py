@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from readahead import paths
 from readahead.chapters.cache_tiers import freed_memory, laws
 from readahead.datasets import expected, store
 from readahead.experiments.round import Applied
@@ -110,6 +111,8 @@ AHEAD_ROW_BYTES, AHEAD_IN_QUERY = 300, 1.8
 """What DuckDB takes for each row of the row groups that a scan has under way, and how many of them the workspace of a
 query of a local file has room for. Seen in how many row groups a scan of 32 to 128 reads anew, with 2, 4 and 8 under
 way."""
+COPIES_IN_QUERY = 3
+"""How many row groups of a remote file the workspace of a query has room for a copy of: seen with 4 and 8 under way."""
 HELD_READY = 0.0, 1.0
 """How much of that a scan has in use when memory is given back: nothing or all, as often the one as the other. Of 126
 scans that came again, with memory for 0.3 to 1.45 of a table, the time is told 13 % off at p90 and 20 % at worst; with
@@ -266,7 +269,7 @@ class CachedCase(Case):
         this process reads: with 2, 4 and 8 under way and row groups of 4,096 and 8,192 rows a scan fetches all of a
         table as long as memory has room for less than 1.2, 2.8 to 3.0 and 7.1 row groups more. By the trace, of row
         groups in several blocks: 2.5 to 3.3 with 4, and 6.2 to 7.3 with 8. Of a remote file neighbours share a
-        `FILE_BLOCK`; three copies have room where the query has, for with 4 and 8 under way it is 0 and 4.
+        `FILE_BLOCK`, and with 4 and 8 under way it is 0 and 4.
         """
         depth = self.engine.queue_depth
         if self.trace.skew is not None:
@@ -274,7 +277,7 @@ class CachedCase(Case):
         elif self.spills or self.split:
             held = depth - 1
         else:
-            held = max(0, depth - 4) * self.remote
+            held = max(0, depth - 1 - COPIES_IN_QUERY) * self.remote
         return held * max(self.trace.sizes)
 
     def law(self) -> Applied:
@@ -339,18 +342,25 @@ class CachedCase(Case):
 
         Where a scan reads ahead, those of the cache's blocks and of copies are left out: see `readers_page_faults`.
         """
-        return self._page_faults(alone=not self.reads_ahead)
+        return self._any_page_faults(alone=not self.reads_ahead)
 
     @property
     def readers_page_faults(self) -> float:
         """Return how many those are that other threads take where a scan reads ahead."""
-        return self._page_faults(alone=True) - self._page_faults(alone=False) if self.reads_ahead else 0.0
+        if not self.reads_ahead:
+            return 0.0
+        return self._any_page_faults(alone=True) - self._any_page_faults(alone=False)
 
     @property
     def reads_ahead(self) -> bool:
         """Return whether other threads read while a scan decodes."""
         return self.trace.skew is None and self.window.slots > 1
 
+    def _any_page_faults(self, *, alone: bool) -> float:
+        """Return `_page_faults`; they hang on no costs, so whoever tries many costs asks for them once."""
+        return replace(self, query_costs=QueryCosts(), scan_costs=ScanCosts())._page_faults(alone=alone)
+
+    @paths.asked_once
     def _page_faults(self, *, alone: bool) -> float:
         """Return the page faults of an access; where it is not `alone`, without those of the cache and of copies."""
         trace, first = self.trace, self.run == 1

@@ -67,12 +67,22 @@ class Lookup(Case):
     """The most rows that are fetched through the index, if there is one."""
 
     @property
+    def ranged(self) -> bool:
+        """Return whether DuckDB turns the keys into a range: those that have no gap between them."""
+        return self.asked == NEIGHBOURS and self.keys > 1
+
+    @property
     def walks(self) -> bool:
         """Return whether DuckDB walks down the index: until it has found one row too many, and then it scans.
 
-        Keys without a gap are turned into a range, for which it does not look into the index.
+        It does not look into the index for a range.
         """
-        return self.recipe.index and self.keys > 0 and (self.asked != NEIGHBOURS or self.keys == 1)
+        return self.recipe.index and self.keys > 0 and not self.ranged
+
+    @property
+    def apart(self) -> bool:
+        """Return whether the engine takes for it what any query does not, see `LookupCosts`."""
+        return self.recipe.format == NATIVE or self.ranged
 
     @property
     def by_index(self) -> bool:
@@ -117,7 +127,10 @@ class Lookup(Case):
 # -- what the engine takes for it --------------------------------------------------------------------------
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LookupCosts:
-    """What DuckDB takes in its own file, in seconds, beyond what any query takes; usual ones before calibration."""
+    """What DuckDB takes in its own file, and for a range, in seconds, beyond what any query takes.
+
+    What is usual, before calibration.
+    """
 
     probe_s: float = 0.3e-3
     """Making ready to look into an index."""
@@ -125,8 +138,10 @@ class LookupCosts:
     """The same, for each key."""
     scan_s: float = 0.9e-3
     """Making ready to scan: at once, or when the index has shown too many rows."""
-    scan_group_s: float = 6e-6
-    """The same, for each row group of the file: whether it may hold what is asked for."""
+    range_key_s: float = 3e-6
+    """The same, for each key of a range: DuckDB looks whether there is a gap between them."""
+    dispatch_s: float = 0.13e-3
+    """Between two reads of a scan, whatever their slots, see `Costs.dispatch_s`."""
     row_s: float = 8e-6
     """Picking one row out of the blocks of its columns."""
     block_s: float = 28e-6
@@ -135,8 +150,8 @@ class LookupCosts:
     """The same, for each byte of the block: it is checked."""
 
 
-FEW, MANY, RANGE, SMALL_BLOCK, LARGE_BLOCK = 1, 100, 2, 16 * KiB, 256 * KiB
-SMALL_GROUP, LARGE_GROUP = 2_048, 122_880
+FEW, MANY, SMALL_BLOCK, LARGE_BLOCK = 1, 100, 16 * KiB, 256 * KiB
+SHORT_RANGE, LONG_RANGE = 2, 1_000
 _QUICK = Device(name="probe", latency_s=2e-4, bandwidth_bytes_per_s=1e10, channels=64)
 _DISK = _QUICK.but(latency_s=2e-3)
 
@@ -145,14 +160,14 @@ _DISK = _QUICK.but(latency_s=2e-3)
 def lookup_calibration(table: str, where: str) -> Calibration[LookupCosts]:
     """Return what lookups through an index show: of few and many rows, in small and in large blocks.
 
-    A range of keys, for which the index is not asked, shows how a scan begins, in small and in large row groups.
+    Ranges of keys, for which the index is not asked, show how a scan begins, and a scan how its reads are passed out.
     On this machine's own disk a block is handed over without an emulated device in between; the rest is as on it.
     """
     here = where != EMULATED
     asked = itertools.product((FEW, MANY), (SMALL_BLOCK, LARGE_BLOCK))
     cases = [_lookup(table, keys, block_bytes) for keys, block_bytes in asked]
     if not here:
-        cases += [_range(table, rows) for rows in (SMALL_GROUP, LARGE_GROUP)]
+        cases += [_range(table, SHORT_RANGE), _range(table, LONG_RANGE), _scan(table)]
     return Calibration(
         name=f"{table}-lookups{'-here' if here else ''}",
         kind=LookupCosts,
@@ -170,10 +185,14 @@ def _lookup(table: str, keys: int, block_bytes: int) -> Lookup:
     return Lookup(recipe=recipe, device=_QUICK, engine=engine, keys=keys, step_rows=MANY)
 
 
-def _range(table: str, group_rows: int) -> Lookup:
-    known = _lookup(table, RANGE, SMALL_BLOCK)
-    recipe = replace(known.recipe, row_group_rows=group_rows)
-    return replace(known, recipe=recipe, device=_DISK, asked=NEIGHBOURS)
+def _range(table: str, keys: int) -> Lookup:
+    return replace(_lookup(table, keys, SMALL_BLOCK), device=_DISK, asked=NEIGHBOURS)
+
+
+def _scan(table: str) -> Lookup:
+    known = _lookup(table, 0, SMALL_BLOCK)
+    engine = replace(known.engine, queue_depth=32)
+    return replace(known, recipe=replace(known.recipe, row_group_rows=VECTOR_ROWS), engine=engine)
 
 
 def _by_index(rows: int) -> dict[str, Setting]:
@@ -188,9 +207,11 @@ def _by_index(rows: int) -> dict[str, Setting]:
 def _lookup_costs(table: str, trials: Sequence[Trial]) -> LookupCosts:
     """Read the price of a block off the pauses between the reads for many rows, and that of a row off what is left.
 
-    Those of an index and of a scan are what passes before its first read.
+    Those of an index and of a range are what passes before its first read.
     """
-    ranges, walks = ([t for t in trials if (t.case.keys == RANGE) == found] for found in (True, False))
+    scans, walks, ranges = (
+        [t for t in trials if t.case.keys in keys] for keys in ({0}, {FEW, MANY}, {SHORT_RANGE, LONG_RANGE})
+    )
     base, many = calibrate.engine(table).costs(), [t for t in walks if t.case.keys == MANY]
 
     def pause_s(block: int) -> float:
@@ -204,7 +225,7 @@ def _lookup_costs(table: str, trials: Sequence[Trial]) -> LookupCosts:
     pauses = {block: pause_s(block) for block in (SMALL_BLOCK, LARGE_BLOCK)}
     block_s, block_byte_s = line([(float(block), seconds) for block, seconds in pauses.items()])
     probe_s, probe_key_s = line([(float(t.case.keys), begun_s(t)) for t in walks])
-    scan_s, scan_group_s = line([(float(t.case.recipe.row_groups), begun_s(t)) for t in ranges])
+    scan_s, range_key_s = line([(float(t.case.keys), begun_s(t)) for t in ranges])
     left = []
     for one in many:
         reads = one.sample.reads
@@ -215,7 +236,8 @@ def _lookup_costs(table: str, trials: Sequence[Trial]) -> LookupCosts:
         probe_s=probe_s,
         probe_key_s=probe_key_s,
         scan_s=scan_s,
-        scan_group_s=scan_group_s,
+        range_key_s=range_key_s,
+        dispatch_s=float(np.median([t.per_read_s() for t in scans])),
         row_s=max(1e-9, float(np.median(left))),
         block_s=block_s,
         block_byte_s=block_byte_s,
@@ -269,21 +291,27 @@ class Lookups(TableExperiment):
         )
 
     def costs(self, settings: Settings) -> Costs:
-        """Return what the engine takes: a native file was opened when it was attached, before the clock ran."""
+        """Return what the engine takes: a native file was opened when it was attached, before the clock ran.
+
+        A range of keys is neither joined with the table nor held against a row group key by key.
+        """
         case, costs = self.case(settings), super().costs(settings)
-        if case.recipe.format == "parquet":
+        if not case.apart:
             return costs
         own = self._lookup(settings).costs()
+        costs = replace(costs, open_lookup_s=0.0, close_lookup_s=0.0)
+        if case.ranged:
+            costs = replace(costs, open_key_s=own.range_key_s, prune_key_s=0.0)
+        if case.recipe.format == PARQUET:
+            return costs
         probe_s = own.probe_s + case.keys * own.probe_key_s
-        scan_s = 0.0 if case.by_index else own.scan_s + case.recipe.row_groups * own.scan_group_s
         return replace(
             costs,
             plan_s=costs.plan_s + (probe_s if case.walks else 0.0),
-            open_s=scan_s,
+            open_s=0.0 if case.by_index else own.scan_s,
             open_group_s=0.0,
             open_key_s=0.0 if case.walks else costs.open_key_s,
-            open_lookup_s=0.0,
-            close_lookup_s=0.0,
+            dispatch_s=min(costs.dispatch_s, own.dispatch_s),
             read_s=own.block_s + own.block_byte_s * case.recipe.block_bytes,
         )
 
@@ -291,9 +319,9 @@ class Lookups(TableExperiment):
         return lookup_calibration(self.case(settings).recipe.table, settings["where"])
 
     def calibrations(self, settings: Settings) -> Sequence[Calibration[Any]]:
-        """Return the calibrations of the engine, and of what it takes in its own file."""
+        """Return the calibrations of the engine, and of what it takes in its own file and for a range of keys."""
         table = super().calibrations(settings)
-        return (*table, self._lookup(settings)) if settings["stored"] == NATIVE else table
+        return (*table, self._lookup(settings)) if self.case(settings).apart else table
 
     def model(self, settings: Settings) -> Estimate:
         """Return the schedule of the reads as named terms: what comes one by one, and what comes at once."""

@@ -159,7 +159,7 @@ class OwnReads:
     """From a read's arrival to the next one: nothing is handed over, and nobody woken."""
 
 
-def own_reads(trials: Sequence[Trial]) -> OwnReads:
+def own_read_costs(trials: Sequence[Trial]) -> OwnReads:
     """Return the costs that queries without read-ahead show, which ask for a read as soon as one is there."""
     pauses_s = [
         after.submitted_s - before.due_s for one in trials for before, after in pairwise(one.sample.reads)
@@ -213,7 +213,7 @@ class ReadAhead(TableExperiment):
             name=f"{self.value(settings, 'dataset')}-own-reads",
             kind=OwnReads,
             cases=lambda: [partial(trial, self._short_cases(asked)[-1])],
-            read_off=own_reads,
+            read_off=own_read_costs,
             typical=OwnReads,
         )
 

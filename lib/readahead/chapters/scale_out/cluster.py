@@ -317,9 +317,9 @@ class Cluster:
                 self.close()
                 raise DataError(
                     f"No Dask workers with Readahead {__version__} were found at {self.scheduler!r}:"
-                    f" {type(error).__name__}: {error}. It must be {LOCAL!r} or the address of a scheduler that has"
-                    " workers, such as tcp://127.0.0.1:8786. Start both where the same Readahead is installed, or with"
-                    " PYTHONPATH set (docs/cluster.md), or leave the scheduler out."
+                    f" {type(error).__name__}: {str(error).rstrip('.')}. It must be {LOCAL!r} or the address of a"
+                    " scheduler that has workers, such as tcp://127.0.0.1:8786. Start both where the same Readahead is"
+                    " installed, or with PYTHONPATH set (docs/cluster.md), or leave the scheduler out."
                 ) from error
         return self
 
