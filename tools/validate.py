@@ -3,7 +3,8 @@
 All settings are measured in several passes, and the engine is calibrated in each: both then see the same minutes of a
 machine that is quicker in one than in the other. Where the control run strayed beside a setting, it is measured again
 in a later pass, for a machine that is slow now is slow for some seconds. Of a setting's runs those count that took
-least of the processor, for nobody slowed them down; or all of them, where the machine is seldom quick.
+least of the processor, for nobody slowed them down; or all of them, where the machine is seldom quick, or where the
+engine's clock decides what is read: those that read less take less.
 Errors are summed up for all settings, and for those that the device bounds. Beside them is told how far the first pass
 lies from the others: a machine that is not the same in two minutes is no nearer to a model.
 """
@@ -249,13 +250,14 @@ def _row(source: Experiment, settings: Settings, made: Sequence[_Try]) -> Row:
     """Return one setting, measured: the median of the runs that count."""
     runs = sorted(run for one in made for run in zip(one.sample.cpu_s, one.sample.seconds, strict=True))
     cpu_s, seconds = zip(*runs, strict=True)
-    count, sample = steady(cpu_s, quick=calibrate.quick_for_long()), made[-1].sample
     estimate = source.model(settings)  # the file is built now, so the model knows its exact reads
     predicted = source.predicted(settings)
+    sample = made[-1].sample
     profile, reads = sample.profile, sample.reads
     modeled = dict(source.counts(settings))
     unprofiled_bytes = draws.unprofiled_bytes(source, settings)
     band = {"reads": modeled.pop("more_reads", 0), "bytes_read": modeled.pop("moved_bytes", 0)}
+    count = steady(cpu_s, quick=calibrate.quick_for_long() and not band["reads"])
     undecided = f"give or take {band['reads']:,.0f} reads by the engine's clock" if band["reads"] else ""
     told = bool(profile.get("bytes_read")) and math.isfinite(unprofiled_bytes)
     profiled = {"bytes_read": profile["bytes_read"] + unprofiled_bytes} if told else {}

@@ -80,8 +80,8 @@ class Lookup(Case):
         return self.recipe.index and self.keys > 0 and not self.ranged
 
     @property
-    def apart(self) -> bool:
-        """Return whether the engine takes for it what any query does not, see `LookupCosts`."""
+    def has_own_costs(self) -> bool:
+        """Return whether the engine takes for it what it does not for any query, see `LookupCosts`."""
         return self.recipe.format == NATIVE or self.ranged
 
     @property
@@ -296,7 +296,7 @@ class Lookups(TableExperiment):
         A range of keys is neither joined with the table nor held against a row group key by key.
         """
         case, costs = self.case(settings), super().costs(settings)
-        if not case.apart:
+        if not case.has_own_costs:
             return costs
         own = self._lookup(settings).costs()
         costs = replace(costs, open_lookup_s=0.0, close_lookup_s=0.0)
@@ -321,7 +321,7 @@ class Lookups(TableExperiment):
     def calibrations(self, settings: Settings) -> Sequence[Calibration[Any]]:
         """Return the calibrations of the engine, and of what it takes in its own file and for a range of keys."""
         table = super().calibrations(settings)
-        return (*table, self._lookup(settings)) if self.case(settings).apart else table
+        return (*table, self._lookup(settings)) if self.case(settings).has_own_costs else table
 
     def model(self, settings: Settings) -> Estimate:
         """Return the schedule of the reads as named terms: what comes one by one, and what comes at once."""
