@@ -158,12 +158,14 @@ def test_where_the_engines_clock_decides_what_is_read_all_runs_count(
 ) -> None:
     """Runs that read less take less of the processor: nobody slowed the others down."""
     seconds, cpu_s = (0.26, 0.34, 0.36, 0.38, 0.40, 0.41), (0.042, 0.050, 0.052, 0.054, 0.058, 0.060)
-    sample = Sample(seconds=seconds, cpu_s=cpu_s, reads=(), bytes_read=0, where="")
+    samples = [
+        Sample(seconds=seconds[at::2], cpu_s=cpu_s[at::2], reads=(), bytes_read=0, where="") for at in (0, 1)
+    ]
     counts = {"reads": 330.0, "bytes_read": 2.0, "more_reads": float(more_reads), "moved_bytes": 0.0}
     monkeypatch.setattr(calibrate, "quick_for_long", lambda: True)
     monkeypatch.setattr(type(EVERY_KNOB), "counts", lambda *_: counts)
     settings = validate._drawn(EVERY_KNOB, 3, 1)[0]
-    row = validate._row(EVERY_KNOB, settings, [validate._Try(0.0, sample)])
+    row = validate._row(EVERY_KNOB, settings, [validate._Try(0.0, sample) for sample in samples])
     assert (row.steady, row.measured_s) == (counted, pytest.approx(measured_s))
 
 
