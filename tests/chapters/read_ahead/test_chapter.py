@@ -25,6 +25,7 @@ from readahead.chapters.read_ahead.chapter import (
 )
 from readahead.chapters.read_ahead.workload import (
     ALONE,
+    AWAKE,
     LIMIT,
     NATIVE,
     OFF,
@@ -36,10 +37,11 @@ from readahead.chapters.read_ahead.workload import (
     native_costs,
     own_read_costs,
 )
+from readahead.devices import Device
 from readahead.experiments.round import Study
 from readahead.experiments.run import Run
 from readahead.experiments.table_experiment import TableExperiment
-from readahead.measure.calibrate import Trial, typical_costs
+from readahead.measure.calibrate import PROBE, Trial, typical_costs
 from readahead.measure.run import spare_threads
 from readahead.measure.sample import Sample
 from readahead.models.reads import Reads
@@ -138,14 +140,24 @@ def test_ten_rows_of_a_parquet_file_are_planned_found_and_told_in_their_own_time
     assert replace(costs, **{name: getattr(usual, name) for name in own}) == usual
 
 
-def test_a_worker_that_reads_for_itself_goes_on_at_once(study: Study) -> None:
-    reads = [
-        Read(offset=0, size_bytes=1, thread=0, submitted_s=at_s, due_s=at_s + 1e-3, done_s=at_s + 1e-3)
-        for at_s in (0.0, 1.01e-3, 2.03e-3, 3.05e-3)
-    ]
-    sample = Sample(seconds=(1.0,), cpu_s=(1.0,), reads=tuple(reads), bytes_read=1, where="nowhere")
-    told = own_read_costs([Trial(case=EXPERIMENT.case(study.settings()), sample=sample)])
-    assert told.read_s == pytest.approx(20e-6)
+def test_a_worker_that_reads_for_itself_goes_on_at_once_and_sooner_if_it_stayed_awake(study: Study) -> None:
+    def tried(device: Device, *begun_s: float) -> Trial:
+        reads = [
+            Read(offset=0, size_bytes=1, thread=0, submitted_s=at_s, due_s=at_s + 1e-3, done_s=at_s + 1e-3)
+            for at_s in begun_s
+        ]
+        sample = Sample(seconds=(1.0,), cpu_s=(1.0,), reads=tuple(reads), bytes_read=1, where="nowhere")
+        return Trial(case=replace(EXPERIMENT.case(study.settings()), device=device), sample=sample)
+
+    trials = tried(PROBE, 0.0, 1.01e-3, 2.03e-3, 3.05e-3), tried(AWAKE, 0.0, 1.005e-3, 2.010e-3, 3.05e-3)
+    told = own_read_costs(trials)
+    assert (told.read_s, told.awake_s) == (pytest.approx(20e-6), pytest.approx(5e-6))
+    with typical_costs():
+        slow, quick = (
+            EXPERIMENT.costs(study.settings(read_ahead=OFF, latency_s=latency_s)).read_s
+            for latency_s in (100e-6, 60e-6)
+        )
+    assert (slow, quick) == (OwnReads().read_s, OwnReads().awake_s)
 
 
 @pytest.mark.parametrize(("depth", "more"), [(1, 1), (2, 2)])

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from readahead.datasets import expected, store
+from readahead.devices import Device
 from readahead.experiments.experiment import EMULATED, Settings
 from readahead.experiments.knobs import experiment
 from readahead.experiments.table_experiment import TableExperiment, once
@@ -22,6 +23,7 @@ from readahead.models.native import blocks_alone, native_reads
 from readahead.models.reads import Reads, RowGroup, Span
 from readahead.models.schedule import Costs, Timeline, Window
 from readahead.models.table_layout import VECTOR_ROWS
+from readahead.storage.emulated import SPIN_S
 from readahead.units import KiB
 
 ON, OFF, ALONE = "on", "off", "alone"
@@ -35,6 +37,8 @@ PAGE_HEADER_BYTES, HEADER_OFF_BYTES = 22, 10
 GROUPS_A_WORKER = 4
 """Row groups under way for each worker when DuckDB chooses the depth: 64 MiB a worker, 16 MiB a group at least."""
 _TWO_COLUMNS = ("id", "user_id")
+AWAKE = PROBE.but(name="awake", latency_s=60e-6)
+"""A device that is waited for without sleeping."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -157,14 +161,20 @@ class OwnReads:
 
     read_s: float = 13e-6
     """From a read's arrival to the next one: nothing is handed over, and nobody woken."""
+    awake_s: float = 6e-6
+    """The same after a wait so short that the worker stayed awake, see `SPIN_S`."""
 
 
 def own_read_costs(trials: Sequence[Trial]) -> OwnReads:
     """Return the costs that queries without read-ahead show, which ask for a read as soon as one is there."""
-    pauses_s = [
-        after.submitted_s - before.due_s for one in trials for before, after in pairwise(one.sample.reads)
-    ]
-    return OwnReads(read_s=float(np.median(pauses_s)))
+
+    def pause_s(device: Device) -> float:
+        seen = [one.sample.reads for one in trials if one.case.device == device]
+        return float(
+            np.median([after.submitted_s - a.due_s for reads in seen for a, after in pairwise(reads)])
+        )
+
+    return OwnReads(read_s=pause_s(PROBE), awake_s=pause_s(AWAKE))
 
 
 class ReadAhead(TableExperiment):
@@ -212,7 +222,10 @@ class ReadAhead(TableExperiment):
         return Calibration(
             name=f"{self.value(settings, 'dataset')}-own-reads",
             kind=OwnReads,
-            cases=lambda: [partial(trial, self._short_cases(asked)[-1])],
+            cases=lambda: [
+                partial(trial, replace(self._short_cases(asked)[-1], device=device))
+                for device in (PROBE, AWAKE)
+            ],
             read_off=own_read_costs,
             typical=OwnReads,
         )
@@ -269,7 +282,10 @@ class ReadAhead(TableExperiment):
             return costs
         begins = "open_s" if stored == PARQUET else "plan_s"
         begun_s = max(0.0, getattr(costs, begins) - costs.dispatch_s * (1 - costs.returned_share))
-        read_s = self.own_reads(settings).costs().read_s if settings["where"] == EMULATED else 0.0
+        read_s = 0.0
+        if settings["where"] == EMULATED:
+            own, awake = self.own_reads(settings).costs(), self.case(settings).device.latency_s <= SPIN_S
+            read_s = own.awake_s if awake else own.read_s
         return replace(costs, **{begins: begun_s}, read_s=read_s, dispatch_s=0.0)
 
     def _apart(self, settings: Settings) -> bool:
