@@ -342,27 +342,30 @@ class CachedCase(Case):
 
         Where a scan reads ahead, those of the cache's blocks and of copies are left out: see `readers_page_faults`.
         """
-        return self._any_page_faults(alone=not self.reads_ahead)
+        return self._page_faults(alone=not self.reads_ahead)
 
     @property
     def readers_page_faults(self) -> float:
         """Return how many those are that other threads take where a scan reads ahead."""
         if not self.reads_ahead:
             return 0.0
-        return self._any_page_faults(alone=True) - self._any_page_faults(alone=False)
+        return self._page_faults(alone=True) - self._page_faults(alone=False)
 
     @property
     def reads_ahead(self) -> bool:
         """Return whether other threads read while a scan decodes."""
         return self.trace.skew is None and self.window.slots > 1
 
-    def _any_page_faults(self, *, alone: bool) -> float:
-        """Return `_page_faults`; they hang on no costs, so whoever tries many costs asks for them once."""
-        return replace(self, query_costs=QueryCosts(), scan_costs=ScanCosts())._page_faults(alone=alone)
+    def _page_faults(self, *, alone: bool) -> float:
+        """Return the page faults of an access; where it is not `alone`, without those of the cache and of copies.
+
+        They hang on no costs: a fit, which tries many, has them counted once.
+        """
+        return replace(self, query_costs=QueryCosts(), scan_costs=ScanCosts())._count_page_faults(alone=alone)
 
     @paths.asked_once
-    def _page_faults(self, *, alone: bool) -> float:
-        """Return the page faults of an access; where it is not `alone`, without those of the cache and of copies."""
+    def _count_page_faults(self, *, alone: bool) -> float:
+        """Return `_page_faults`, counted anew."""
         trace, first = self.trace, self.run == 1
         _, spilled, missed = self.shares()
         scan, size, rows = trace.skew is None, float(np.mean(trace.wanted)), float(np.mean(trace.rows))

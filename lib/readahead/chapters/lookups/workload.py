@@ -68,7 +68,10 @@ class Lookup(Case):
 
     @property
     def ranged(self) -> bool:
-        """Return whether DuckDB turns the keys into a range: those that have no gap between them."""
+        """Return whether DuckDB turns the keys into a range: those that have no gap between them.
+
+        Unlike `is_range` it lists none of them, for a curve asks at every point.
+        """
         return self.asked == NEIGHBOURS and self.keys > 1
 
     @property

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import Any
 
 import numpy as np
@@ -37,7 +37,7 @@ PAGE_HEADER_BYTES, HEADER_OFF_BYTES = 22, 10
 GROUPS_A_WORKER = 4
 """Row groups under way for each worker when DuckDB chooses the depth: 64 MiB a worker, 16 MiB a group at least."""
 _TWO_COLUMNS = ("id", "user_id")
-AWAKE = PROBE.but(name="awake", latency_s=60e-6)
+AWAKE = PROBE.but(name="awake", latency_s=0.75 * SPIN_S)
 """A device that is waited for without sleeping."""
 
 
@@ -169,10 +169,9 @@ def own_read_costs(trials: Sequence[Trial]) -> OwnReads:
     """Return the costs that queries without read-ahead show, which ask for a read as soon as one is there."""
 
     def pause_s(device: Device) -> float:
-        seen = [one.sample.reads for one in trials if one.case.device == device]
-        return float(
-            np.median([after.submitted_s - a.due_s for reads in seen for a, after in pairwise(reads)])
-        )
+        reads = [one.sample.reads for one in trials if one.case.device == device]
+        pairs = chain.from_iterable(map(pairwise, reads))
+        return float(np.median([after.submitted_s - before.due_s for before, after in pairs]))
 
     return OwnReads(read_s=pause_s(PROBE), awake_s=pause_s(AWAKE))
 
@@ -223,7 +222,8 @@ class ReadAhead(TableExperiment):
             name=f"{self.value(settings, 'dataset')}-own-reads",
             kind=OwnReads,
             cases=lambda: [
-                partial(trial, replace(self._short_cases(asked)[-1], device=device))
+                partial(trial, replace(one, device=device))
+                for one in self._short_cases(asked)[-1:]
                 for device in (PROBE, AWAKE)
             ],
             read_off=own_read_costs,
