@@ -58,15 +58,23 @@ def test_more_writers_never_do_less_and_never_more_than_the_bounds(few: int, man
     assert rate(many, rows) <= rows * gain / (make_s + wait_s) * (1 + 1e-3)
 
 
-def test_a_round_of_two_writers_is_what_mean_value_analysis_says() -> None:
+def test_a_cycle_s_two_writers_is_what_mean_value_analysis_says() -> None:
     """Alone each takes 1 + 2 + 3 s; of two, each finds a station as often taken as the other one is there."""
 
-    def round_s(writers: int, add: float) -> float:
-        return laws.cycle_s(writers, lambda many: 1 + add * (many - 1), ((2.0, 1),), 3.0)
+    def round_s(writers: int, add: float, link_s: float = 0.0) -> float:
+        return laws.cycle_s(writers, lambda many: 1 + add * (many - 1), 2.0, 1, link_s, rest_s=3.0)
 
-    assert round_s(1, 1) == pytest.approx(6)
+    assert round_s(1, 1) == round_s(1, 1, link_s=0.6) == pytest.approx(6)
     assert round_s(2, 1) == pytest.approx(3 + 1 * (1 + 1 / 6) + 2 * (1 + 2 / 6))
     assert round_s(2, 0.25) == pytest.approx(3 + 1 * (1 + 0.25 / 6) + 2 * (1 + 2 / 6))  # two cores, or nearly
+    more_s = round_s(2, 1, link_s=0.6) - round_s(2, 1)  # half of what crosses is left, and then all of it
+    assert more_s == pytest.approx(0.6 * (0.1 / 2 + 0.1))
+
+
+@pytest.mark.parametrize("writers", [4, 16, 64])
+def test_a_link_that_is_always_busy_takes_a_batch_from_each_writer_in_a_round(writers: int) -> None:
+    round_s = laws.cycle_s(writers, lambda many: 1e-3 * many, 1.0, 64, 1.0)
+    assert round_s == pytest.approx(writers, rel=0.03)
 
 
 def test_each_writer_that_makes_one_batch_passes_the_slowest_station_after_the_others() -> None:

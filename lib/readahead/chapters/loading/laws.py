@@ -49,8 +49,8 @@ class LoadCosts:
 
         On straight lines between 1, 2, 4, 8 and 64. On two cores each further batch adds 0.6 of a lone one's time up to
         four, and 0.95 above eight, where more threads take turns and each finds the caches full of the others' data.
-        Rows are made one after the other and lose nothing to that: with 2, 4, 8, 16, 32 and 64 writers each takes 0.55,
-        0.46, 0.47, 0.61, 0.65 and 0.55 of its time alone.
+        Rows are made one after the other and lose little to that: with 2, 4, 8, 16, 32 and 64 writers each takes 0.64,
+        0.52, 0.44, 0.58, 0.61 and 0.70 of its time alone.
         """
         shares = (1.0, self.share_2, self.share_4, self.share_8, self.share_64)
         times = float(np.interp(batches, MADE_AT_ONCE, np.multiply(MADE_AT_ONCE, shares)))
@@ -96,39 +96,47 @@ def load_s(device: Device, costs: LoadCosts, *, writers: int, commit_rows: int, 
     made_s, wait_s = partial(costs.made_s, commit_rows), batch_service_s(device, size_bytes)
     alone_s, make_s, woken_s = made_s(), made_s(writers) / writers, costs.wake_s * cooled(wait_s)
     link_s = size_bytes / device.bandwidth_bytes_per_s  # in the wait already
-    waits = ((wait_s, device.channels), (link_s, 1))
     last_s = (writers - 1) * make_s
-    for serves_s, abreast in waits:
+    for serves_s, abreast in ((wait_s, device.channels), (link_s, 1)):
         busy_s = max(0.0, min(writers, abreast + 1) * make_s - alone_s)
         last_s = max(last_s, busy_s + max(0, writers - abreast) * serves_s / abreast)
-    first_s = last_s + alone_s + wait_s + woken_s + costs.start_s + writers * costs.writer_s
-    round_s = cycle_s(writers, made_s, waits, woken_s - link_s)
+    first_s = last_s + alone_s + wait_s + costs.start_s + writers * costs.writer_s
+    round_s = cycle_s(writers, made_s, wait_s, device.channels, link_s, rest_s=woken_s)
     return (batches - writers) / writers * round_s + first_s
 
 
 def cycle_s(
-    writers: int, made_s: Callable[[float], float], waits: Sequence[tuple[float, int]], rest_s: float
+    writers: int,
+    made_s: Callable[[float], float],
+    wait_s: float,
+    channels: int,
+    link_s: float = 0.0,
+    *,
+    rest_s: float = 0.0,
 ) -> float:
     r"""Return the seconds after which each of so many writers comes round.
 
-    While m batches are made at once each takes a(m) (`made_s`). Each station that a batch `waits` for serves it in s,
-    and C of them at a time; one that finds fewer there need not wait, and another one waits for a C-th of s behind each
-    of the others. The rest of a round (`rest_s`) waits for nobody. The n-th writer finds each station as n - 1 have it
-    among themselves, and q_0 of them making batches:
+    While m batches are made at once each takes a(m) (`made_s`). Until a batch is safe it keeps one of C `channels` for
+    w (`wait_s`); one that finds fewer than C there need not wait for a channel. In that time it crosses the link in l
+    (`link_s`): it waits behind those that it finds, of which one has half crossed, and its sync, which follows at once,
+    behind all that came meanwhile. The rest of a round (`rest_s`) waits for nobody. The n-th writer finds everything as
+    n - 1 have it among themselves: q_0 make batches, q_1 keep a channel, q_2 cross the link or wait for it, which is
+    busy for a share u of the time:
 
-    .. math:: t_n = r + a(1 + q_0) + \sum_k s_k \left(1 + \frac{\max(0, q_k - C_k + 1)}{C_k}\right), \quad
-              q_k = (n - 1) \, \frac{s_k \, (1 + \ldots)}{t_{n-1}}
+    .. math:: t_n = r + a(1 + q_0) + w \left(1 + \frac{\max(0, q_1 - C + 1)}{C}\right)
+              + l \left(q_2 - \frac{u}{2}\right) + l \, q_2
 
     Source: M. Reiser and S. S. Lavenberg, Mean-value analysis of closed multichain queueing networks, 1980; several
     served at a time as if each batch took as long as any other, which it does.
     """
-    serves_s, abreast = np.array(waits, float).T
-    making, there = 0.0, np.zeros(len(waits))
+    making, kept, crossing, busy = 0.0, 0.0, 0.0, 0.0
     for n in range(1, writers + 1):
         making_s = made_s(1 + making)
-        there_s = serves_s * (1 + np.maximum(0.0, there - abreast + 1) / abreast)
-        round_s = rest_s + making_s + float(there_s.sum())
-        making, there = n * making_s / round_s, n * there_s / round_s
+        kept_s = wait_s * (1 + max(0.0, kept - channels + 1) / channels)
+        behind_s, sync_s = link_s * (crossing - busy / 2), link_s * crossing
+        round_s = rest_s + making_s + kept_s + behind_s + sync_s
+        making, kept = n * making_s / round_s, n * kept_s / round_s
+        crossing, busy = n * (link_s + behind_s) / round_s, n * link_s / round_s
     return round_s
 
 

@@ -9,7 +9,7 @@ import sys
 import threading
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -25,7 +25,7 @@ from readahead.devices import Device
 from readahead.errors import DataError
 from readahead.experiments.experiment import Experiment, Settings
 from readahead.experiments.knobs import experiment
-from readahead.measure.calibrate import Calibration
+from readahead.measure.calibrate import Calibration, fitted
 from readahead.measure.run import Stopwatch, quoted
 from readahead.measure.sample import Sample
 from readahead.models.estimate import Estimate
@@ -201,18 +201,17 @@ def _explained(error: BaseException, folder: Path) -> DataError:
 
 
 _FEW_ROWS, _MANY_ROWS, _ALL = 100, 10_000, 64
-_SEVERAL, _BESIDE = laws.MADE_AT_ONCE[1:], 8
 TYPICAL = {
     EMULATED_FILES: LoadCosts(
         batch_s=1.4e-3,
-        row_share=0.55,
+        row_share=0.58,
         share_2=0.75,
-        share_4=0.69,
-        share_8=0.75,
-        share_64=0.94,
+        share_4=0.7,
+        share_8=0.77,
+        share_64=0.96,
         start_s=1.2e-3,
         writer_s=3.5e-5,
-        wake_s=3e-4,
+        wake_s=1.5e-3,
         row_s=6e-8,
         bytes_per_row=14.2,
     ),
@@ -222,78 +221,98 @@ TYPICAL = {
 """As calibrated on a machine of 2 cores."""
 _QUICK = Device(name="quick", latency_s=2e-4, bandwidth_bytes_per_s=1e12, channels=64)
 _SLOW = _QUICK.but(name="slow", latency_s=0.004)
-_QUICK_S, _SLOW_S = (2 * device.latency_s for device in (_QUICK, _SLOW))
+
+
+@dataclass(frozen=True, slots=True)
+class _Load:
+    """A load that the costs are calibrated by."""
+
+    device: Device
+    commit_rows: int
+    writers: int
+    batches: int
+
+    @property
+    def waited_s(self) -> float:
+        """Return how long each writer waits for the device at least."""
+        return self.batches / self.writers * laws.batch_service_s(self.device, 0)
+
+    def told_s(self, costs: LoadCosts) -> float:
+        """Return the seconds that the law says."""
+        return laws.load_s(
+            self.device, costs, writers=self.writers, commit_rows=self.commit_rows, batches=self.batches
+        )
+
+
+_ALONE, _MANY_ALONE = _Load(_QUICK, _FEW_ROWS, 1, 48), _Load(_QUICK, _MANY_ROWS, 1, 24)
+_TOGETHER = [_Load(_QUICK, _FEW_ROWS, writers, _ALL) for writers in laws.MADE_AT_ONCE[1:]]
+_ASKED = [
+    _ALONE,
+    _MANY_ALONE,
+    _Load(_SLOW, _FEW_ROWS, 1, 12),
+    _Load(_QUICK, _MANY_ROWS, 16, _ALL),
+    *_TOGETHER,
+]
 
 
 def load_calibration(target: str) -> Calibration[LoadCosts]:
     """Return what one writer takes for short and for long batches on a quick device, for short ones on a slow one, what
-    eight take for long ones, and 2, 4, 8 and 64 for short ones: who never waits is quicker than who has waited.
+    sixteen take for long ones, and 2, 4, 8 and 64 for short ones: who never waits is quicker than who has waited.
 
     On this disk one writer alone: its sync is in the batch.
     """
-    asked = [(_QUICK, _FEW_ROWS, 1, 48), (_QUICK, _MANY_ROWS, 1, 24)]
-    if target == EMULATED_FILES:
-        asked += [
-            (_SLOW, _FEW_ROWS, 1, 12),
-            (_QUICK, _MANY_ROWS, _BESIDE, _ALL),
-            *((_QUICK, _FEW_ROWS, writers, _ALL) for writers in _SEVERAL),
-        ]
+    asked = _ASKED if target == EMULATED_FILES else [_ALONE, _MANY_ALONE]
     return Calibration(
         name=f"load {target}",
         kind=LoadCosts,
         cases=lambda: [
             partial(
-                run_writers, target, device, writers=writers, commit_rows=rows, rows=rows * batches, repeats=1
+                run_writers,
+                target,
+                load.device,
+                writers=load.writers,
+                commit_rows=load.commit_rows,
+                rows=load.commit_rows * load.batches,
+                repeats=1,
             )
-            for device, rows, writers, batches in asked
+            for load in asked
         ],
-        read_off=partial(_load_costs, [batches for *_, batches in asked]),
+        read_off=_load_costs if target == EMULATED_FILES else _own_disk_costs,
         typical=lambda: TYPICAL[target],
         turns=4,
     )
 
 
-def _load_costs(batches: Sequence[int], samples: Sequence[Sample]) -> LoadCosts:
-    """Read the costs off runs of so many batches, each taken several times in turn, see `load_calibration`."""
-    runs = [samples[at :: len(batches)] for at in range(len(batches))]
-    took_s = [float(np.median([one.median_s for one in run])) for run in runs]
-    few_s, many_s = (seconds / count for seconds, count in zip(took_s[:2], batches[:2], strict=True))
-    row_s = max(1e-10, (many_s - few_s) / (_MANY_ROWS - _FEW_ROWS))
-    if len(runs) == 2:
-        return LoadCosts(batch_s=max(1e-6, few_s - _FEW_ROWS * row_s), row_s=row_s, bytes_per_row=0.0)
-    ended_s = [float(np.median([_ending_s(one) for one in run])) for run in runs]
-    besides_s = ended_s[0] + float(np.median([one.reads[0].submitted_s for one in runs[0]]))  # and one batch
-    alone_s = (took_s[0] - besides_s - batches[0] * _QUICK_S) / (batches[0] - 1)
-    start_s, writer_s = besides_s - alone_s, max(0.0, (ended_s[-1] - ended_s[0]) / (_ALL - 1))
+def _load_costs(samples: Sequence[Sample]) -> LoadCosts:
+    """Fit the costs to what the loads took besides waiting, each taken several times in turn; to how the first begins
+    and ends; and to what the last, of many writers, takes longer to end.
+    """
+    runs = [samples[at :: len(_ASKED)] for at in range(len(_ASKED))]
+    begun_s = float(np.median([one.reads[0].submitted_s for one in runs[0]]))
+    ended_s, many_ended_s = (float(np.median([_ending_s(one) for one in runs[at]])) for at in (0, -1))
+    bytes_per_row = sum(read.size_bytes for read in runs[1][0].reads) / (_MANY_ROWS * _MANY_ALONE.batches)
 
-    def made(seconds: float, writers: int, lone_s: float) -> tuple[float, float]:
-        """Return how long each of the batches behind the first ones took, and how many were made at once."""
-        first_s = start_s + writers * writer_s + lone_s + _QUICK_S
-        made_s = (seconds - first_s) * writers / (_ALL - 1) - (_ALL - writers) / (_ALL - 1) * _QUICK_S
-        return made_s, max(1.5, writers * made_s / (made_s + _QUICK_S))
+    def told(costs: LoadCosts) -> list[float]:
+        alone_s = costs.start_s + costs.made_s(_FEW_ROWS) + costs.writer_s
+        loads_s = [load.told_s(costs) - load.waited_s for load in _ASKED]
+        return [*loads_s, alone_s, (_ALL - 1) * costs.writer_s]
 
-    beside_s, *together_s = took_s[3:]
-    together = [
-        made(seconds, writers, alone_s) for seconds, writers in zip(together_s, _SEVERAL, strict=True)
+    took_s = [
+        max(1e-6, float(np.median([one.median_s for one in run])) - load.waited_s)
+        for load, run in zip(_ASKED, runs, strict=True)
     ]
-    rows_s = (_MANY_ROWS - _FEW_ROWS) * row_s
-    many_made_s, at_once = made(beside_s, _BESIDE, alone_s + rows_s)
-    row_share = (many_made_s - together[_SEVERAL.index(_BESIDE)][0]) / rows_s / at_once
-    shares = {
-        f"share_{writers}": (1 + (made_s / alone_s - 1) * (writers - 1) / (at_once - 1)) / writers
-        for writers, (made_s, at_once) in zip(_SEVERAL, together, strict=True)
-    }
-    slow_s = (took_s[2] - start_s) / batches[2] - _SLOW_S - alone_s
-    return LoadCosts(
-        batch_s=max(1e-6, alone_s - _FEW_ROWS * row_s),
-        row_s=row_s,
-        row_share=max(0.0, row_share),
-        **shares,
-        start_s=start_s,
-        writer_s=writer_s,
-        bytes_per_row=sum(read.size_bytes for read in samples[1].reads) / (_MANY_ROWS * batches[1]),
-        wake_s=max(0.0, slow_s / laws.cooled(_SLOW_S)),
+    usual = replace(TYPICAL[EMULATED_FILES], bytes_per_row=bytes_per_row)
+    return fitted(usual, told, [*took_s, begun_s + ended_s, max(1e-6, many_ended_s - ended_s)])
+
+
+def _own_disk_costs(samples: Sequence[Sample]) -> LoadCosts:
+    """Read the costs off loads of short and of long batches by one writer, in turn."""
+    few_s, many_s = (
+        float(np.median([one.median_s for one in samples[at::2]])) / load.batches
+        for at, load in enumerate((_ALONE, _MANY_ALONE))
     )
+    row_s = max(1e-10, (many_s - few_s) / (_MANY_ROWS - _FEW_ROWS))
+    return LoadCosts(batch_s=max(1e-6, few_s - _FEW_ROWS * row_s), row_s=row_s, bytes_per_row=0.0)
 
 
 def _ending_s(sample: Sample) -> float:
