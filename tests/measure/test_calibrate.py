@@ -360,6 +360,7 @@ def test_the_engine_s_costs_are_positive_and_this_disk_is_calibrated_apart() -> 
         "fresh_byte_s",
         "lost_read_s",
         "open_lookup_s",
+        "refill_share",
         "returned_share",
         "shared_read_s",
         "wake_s",
@@ -550,7 +551,8 @@ def test_the_costs_of_a_query_are_those_of_its_own_columns(
     prices = {name: TAKES[name] for name in ("group_s", "row_s", "first_row_s")}
     small_s = schedule.decode_s(2_048, **prices)  # handing out is hidden where decoding takes longer
     assert TAKES["dispatch_s"] <= found.pop("dispatch_s") <= small_s * (1 + 1e-9)
-    assert found.pop("returned_share") == pytest.approx(0, abs=1e-9)  # at one pace, whatever comes back
+    shares = found.pop("returned_share"), found.pop("refill_share")
+    assert shares == pytest.approx((0, 0), abs=1e-9)  # at one pace, whatever comes back
     assert found.pop("copy_byte_s") == pytest.approx(copy_byte_s, rel=0.15, abs=1e-13)
     large = Trial(case=cases[-1], sample=timed(cases[-1]).sample).large_bytes > schedule.SMALL_BYTES
     assert large == (columns == ())
@@ -595,16 +597,23 @@ def test_the_first_rows_of_a_row_group_are_dearer_or_all_are_alike(
 
 
 @pytest.mark.parametrize(
-    ("asked_us", "share"),
-    [([0, 30, 60, 90, 120, 180, 240], 0.5), ([0, 60, 120, 180, 240, 300, 360], 0.0), ([0, 600], 0.0)],
-    ids=["sooner", "alike", "one"],
+    ("asked_us", "returned", "refill"),
+    [
+        ([0, 30, 60, 90, 120, 180, 240], 0.5, 0.0),
+        ([0, 30, 60, 90, 120, 165, 210, 255], 0.25, 0.25),
+        ([0, 60, 120, 180, 240, 300, 360], 0.0, 0.0),
+        ([0, 600], 0.0, 0.0),
+    ],
+    ids=["sooner before any is back", "sooner in slots never used", "alike", "one"],
 )
 def test_what_passing_out_takes_before_any_read_is_back_is_seen_by_itself(
-    asked_us: list[int], share: float
+    asked_us: list[int], returned: float, refill: float
 ) -> None:
-    """The first read comes back after 130 us, and from one row group to the next it takes 60."""
+    """The first read comes back after 130 us, and once all slots have been used passing out takes 60."""
     case = Case(
-        recipe=Recipe(table="comments_narrow", size="tiny", row_group_rows=2_048), device=calibrate.PROBE
+        recipe=Recipe(table="comments_narrow", size="tiny", row_group_rows=2_048),
+        device=calibrate.PROBE,
+        engine=EngineSettings(queue_depth=8),
     )
     footer = Read(offset=0, size_bytes=1, thread=0, submitted_s=0.0, due_s=0.0, done_s=0.0)
     reads = (
@@ -612,8 +621,9 @@ def test_what_passing_out_takes_before_any_read_is_back_is_seen_by_itself(
         *(replace(footer, submitted_s=1e-6 * at, due_s=1e-6 * (at + 130)) for at in asked_us),
     )
     sample = Sample(seconds=(1.0,), cpu_s=(1.0,), reads=reads, bytes_read=0, where="a clock of ours")
-    told = calibrate._passing_out(60e-6, [Trial(case=case, sample=sample)])
-    assert told == pytest.approx({"dispatch_s": 60e-6, "returned_share": share}, abs=1e-9)
+    told = calibrate.passing_out(60e-6, [Trial(case=case, sample=sample)])
+    shares = {"refill_share": refill, "returned_share": returned}
+    assert told == pytest.approx({"dispatch_s": 60e-6, **shares}, abs=1e-9)
 
 
 @pytest.mark.parametrize("copy_row_s", [0.0, 3e-9])

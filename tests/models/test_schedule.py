@@ -67,6 +67,21 @@ def test_reads_are_passed_out_quicker_as_long_as_none_comes_back(
     assert np.sort(told.reads_s[:, 0]) == pytest.approx([1e-6 * at for at in asked_us])
 
 
+@pytest.mark.parametrize(
+    ("returned_share", "asked_us"), [(0.0, [0, 70, 140, 240, 340]), (0.4, [0, 30, 60, 160, 260])]
+)
+def test_reads_are_passed_out_quicker_into_slots_that_were_never_used(
+    returned_share: float, asked_us: list[int]
+) -> None:
+    """Of 100 us 30 go to a slot that was used before; there are three, and each read comes back after 50 us."""
+    device = FLASH.but(latency_s=50e-6, channels=8)
+    costs = replace(FREE, dispatch_s=100e-6, returned_share=returned_share, refill_share=0.3)
+    window = Window(slots=3, depth=5, threads=1)
+    told = run(device, [[(at, 1)] for at in range(5)], [1] * 5, window=window, costs=costs)
+    assert np.sort(told.reads_s[:, 0]) == pytest.approx([1e-6 * at for at in asked_us])
+    assert costs.asking_s == pytest.approx(asked_us[1] * 1e-6)
+
+
 def test_a_file_without_row_groups_is_opened_and_closed() -> None:
     """Without compiled code, where an index beside an array is an error."""
     code = """
@@ -665,7 +680,7 @@ from readahead.models.schedule import Costs, Window, simulate
 
 reads = even_reads([("a", 20.0)], 200_000, 8_192, {"a"}, gap_bytes=0, footer_bytes_per_group=80)
 for name in ("nvme", "textbook-disk", "sas-15k-x8"):
-    costs = Costs(returned_share=0.4)
+    costs = Costs(returned_share=0.4, refill_share=0.1)
     print(simulate(device(name), reads, window=Window(slots=3, depth=5, threads=2), costs=costs))
 """
 

@@ -505,6 +505,14 @@ class Trial:
         asked = [read.submitted_s for read in data if read.submitted_s < first_s]
         return (max(asked) - min(asked)) / (len(asked) - 1) if len(asked) > 1 else math.inf
 
+    def filling_s(self) -> float:
+        """Return the same from there until all slots have been used; infinite where there is one."""
+        data = self.sample.reads[len(self.case.plan().footer) :]
+        first_s = min(read.due_s for read in data)
+        asked = sorted(read.submitted_s for read in data)[: self.case.window.slots]
+        asked = [at_s for at_s in asked if at_s >= first_s]
+        return (asked[-1] - asked[0]) / (len(asked) - 1) if len(asked) > 1 else math.inf
+
     def per_group_s(self) -> float:
         """Return the same from one row group to the next."""
         return self.per_read_s() * self.reads_a_group
@@ -712,16 +720,15 @@ def _scan_costs(trials: Sequence[Trial]) -> dict[str, float]:
     crowded = [t for t in awake if 1 < t.case.engine.queue_depth < AT_ONCE]
     in_flight = _by_rows(crowded, Trial.per_group_s)
     small, middle, large = sorted(in_flight)
-    decoded = {large: in_flight[large], middle: in_flight[middle] * crowded[0].case.window.threads}
-    if in_flight[middle] < HIDDEN * in_flight[small]:
-        decoded = {}
+    decoded = {large: in_flight[large]}
+    if in_flight[middle] >= HIDDEN * in_flight[small]:
+        decoded[middle] = in_flight[middle] * crowded[0].case.window.threads
     one_by_one = [t for t in awake if t.case.engine.queue_depth == 1 and t.group_rows < WHOLE]
     cached = [t for t in one_by_one if t.group_bytes <= schedule.SMALL_BYTES]
     pauses = _by_rows(cached, Trial.pause_s)
-    few = [t for t in crowded if t.group_rows == large]
+    few, short = ([t for t in crowded if t.group_rows == rows] for rows in (large, small))
     large_byte_s = _large_byte_s(whole, cached, _row_costs(pauses, {}))
-    if decoded:
-        decoded[large] -= large_byte_s * few[0].large_bytes / few[0].case.recipe.row_groups
+    decoded[large] -= large_byte_s * few[0].large_bytes / few[0].case.recipe.row_groups
     prices = _row_costs(pauses, decoded)
     copied = [t.last_read_bytes / t.group_rows for t in cached]
     copy_byte_s, read_s = prices.pop("copy_row_s") / float(np.median(copied)), prices.pop("read_s")
@@ -734,7 +741,7 @@ def _scan_costs(trials: Sequence[Trial]) -> dict[str, float]:
         "open_group_s": open_group_s,
         "read_s": read_s,
         "clear_s": clearing_s(read_s, prices["group_s"]),
-        **_passing_out(in_flight[small], [t for t in crowded if t.group_rows == small]),
+        **passing_out(in_flight[small] / short[0].reads_a_group, short),
         **prices,
         "copy_byte_s": copy_byte_s,
         "close_s": max(1e-6, float(np.median(close_s))),
@@ -743,18 +750,20 @@ def _scan_costs(trials: Sequence[Trial]) -> dict[str, float]:
     }
 
 
-def _passing_out(group_s: float, short: Sequence[Trial]) -> dict[str, float]:
-    """Return, by name, what passing out a read takes, and the share of that which goes to one that comes back.
-
-    From one row group to the next it is `group_s`, in scans of `short` ones; before any is back it is less.
+def passing_out(dispatch_s: float, trials: Sequence[Trial]) -> dict[str, float]:
+    """Return, by name, what passing out a read takes once all slots have been used, and the shares of that which are
+    saved before: as long as slots were never used, and as long as none of these trials' reads is back.
     """
-    dispatch_s = group_s / short[0].reads_a_group
-    return {"dispatch_s": dispatch_s, "returned_share": returned_share(dispatch_s, short)}
-
-
-def returned_share(dispatch_s: float, trials: Sequence[Trial]) -> float:
-    """Return `Costs.returned_share`, where passing out a read takes `dispatch_s` once others come back."""
-    return max(0.0, 1 - float(np.median([trial.asking_s() for trial in trials])) / dispatch_s)
+    filling, asking = (
+        float(np.median([seen_s(one) for one in trials])) / dispatch_s
+        for seen_s in (Trial.filling_s, Trial.asking_s)
+    )
+    refill_share = max(0.0, 1 - filling)
+    return {
+        "dispatch_s": dispatch_s,
+        "refill_share": refill_share,
+        "returned_share": max(0.0, 1 - refill_share - asking),
+    }
 
 
 CLEARING = 0.16
@@ -780,9 +789,9 @@ def _row_costs(pauses: Mapping[int, float], decoded: Mapping[int, float]) -> dic
     """Return, by name, what handing a read over takes, a row group, a row, each first row more, and copying a row.
 
     `pauses` are those between two reads, `decoded` the seconds from one row group to the next where only decoding is
-    waited for, nothing if it is not: each by the rows of a row group. A line goes through the pauses of short row
-    groups, and from there another one to the longest; if that is not less steep, one line goes through all of them.
-    What a row adds to a pause and not to decoding is copied meanwhile, by the thread that has read it.
+    waited for: each by the rows of a row group. A line goes through the pauses of short row groups, and from there
+    another one to the longest; if that is not less steep, one line goes through all of them. What a row adds to a pause
+    and not to decoding is copied meanwhile, by the thread that has read it; that is not seen in one size of row groups.
     """
     pause_s, each_s = line([(rows, took_s) for rows, took_s in pauses.items() if rows <= schedule.FIRST_ROWS])
     ends = (schedule.FIRST_ROWS, max(pauses))
@@ -792,7 +801,10 @@ def _row_costs(pauses: Mapping[int, float], decoded: Mapping[int, float]) -> dic
         pause_s, row_s = line([*pauses.items()])
         first_row_s = 0.0
     copy_row_s, group_s = 0.0, pause_s
-    if decoded:
+    if len(decoded) == 1:
+        ((rows, took_s),) = decoded.items()
+        group_s = min(pause_s, took_s - schedule.decode_s(rows, 0.0, row_s, first_row_s))
+    elif decoded:
         (middle, middle_s), (large, large_s) = sorted(decoded.items())
         streamed_s = large_s - middle_s - (schedule.FIRST_ROWS - middle) * first_row_s
         if middle_s <= pause_s + middle * (row_s + first_row_s):  # a pause is decoding, and more
@@ -840,11 +852,15 @@ MOST_LOST_S = 2e-3
 def _with_contention(costs: Costs, trials: Sequence[Trial]) -> Costs:
     """Return the costs with what workers lose to each read: where a core is spare, and where every core has a worker.
 
-    Each is as long as makes the model of such scans, with many reads in flight, as long as these are.
+    Each is as long as makes the model of such scans, with many reads in flight, as long as these are. Where a core is
+    spare it is not seen behind passing out: where that takes longer in all of them, `costs` keep theirs.
     """
     crowded = [t for t in trials if 2 < t.case.engine.queue_depth < AT_ONCE]
     for name, shared in (("lost_read_s", False), ("shared_read_s", True)):
         some = [t for t in crowded if (t.case.device == SHARED) == shared]
+        some = [t for t in some if shared or not _hidden(t, costs)]
+        if not some:
+            continue
         cases = {t.group_rows: t.case for t in some}.values()
         seen_s = sum(_by_rows(some, lambda t: t.sample.median_s).values())
         low_s, high_s = 0.0, MOST_LOST_S
@@ -855,6 +871,11 @@ def _with_contention(costs: Costs, trials: Sequence[Trial]) -> Costs:
             low_s, high_s = (middle_s, high_s) if told_s < seen_s else (low_s, middle_s)
         costs = replace(costs, **{name: low_s})
     return costs
+
+
+def _hidden(one: Trial, costs: Costs) -> bool:
+    """Return whether decoding a row group is hidden behind passing out its reads."""
+    return costs.decode_s(one.group_rows) < HIDDEN * costs.dispatch_s * one.reads_a_group
 
 
 def _reading_alike(costs: dict[str, float]) -> dict[str, float]:
@@ -870,7 +891,7 @@ def _reading_alike(costs: dict[str, float]) -> dict[str, float]:
     read_s = max(costs["read_s"], min(light.read_s, pause_s - 1e-6))
     told = {**costs, "read_s": read_s, "group_s": pause_s - read_s}
     if light.dispatch_s < costs["dispatch_s"]:
-        told |= {"dispatch_s": light.dispatch_s, "returned_share": light.returned_share}
+        told |= {name: getattr(light, name) for name in ("dispatch_s", "refill_share", "returned_share")}
     return told
 
 

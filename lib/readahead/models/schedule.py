@@ -82,7 +82,10 @@ class Costs:
     """Between two reads, whatever their slots: the hand that passes them out has to be free."""
     returned_share: float = 0.0
     """The share of that which goes to a read that comes back, from 0 to 1: Python's interpreter takes it in before the
-    next one is passed out. As long as slots were never used, reads are passed out so much quicker."""
+    next one is passed out. As long as slots were never used and none comes back, it is so much quicker."""
+    refill_share: float = 0.0
+    """The share of that which goes to a slot that was used before: as long as slots were never used it is so much
+    quicker."""
     skip_group_s: float = 5e-6
     """Passing over a row group that a filter rules out."""
     prune_key_s: float = 12e-9
@@ -130,6 +133,11 @@ class Costs:
     whoever reads then has no core of his own."""
     lost_read_s: float = 0.03e-3
     """What a worker that decodes without a pause loses to each read that is made beside it, where a core is spare."""
+
+    @property
+    def asking_s(self) -> float:
+        """Return what passing out a read takes as long as none is back."""
+        return self.dispatch_s * (1 - self.refill_share - self.returned_share)
 
     def decode_s(self, rows: float) -> float:
         """Return the seconds in which a row group of so many rows is decoded."""
@@ -505,11 +513,11 @@ def _dispatch_s(costs: Any, at: int, free: Floats, gate: Floats, back: Ints) -> 
 
     Once all slots have been used, each read takes the slot of one that has just come back.
     """
-    if costs.returned_share == 0 or at >= len(free):
+    if at >= len(free):
         return float(costs.dispatch_s)
-    new = min(1, (free[:at, 0] <= gate[0, 0]).sum() - back[0])
+    new = min(1, (free[:at, 0] <= gate[0, 0]).sum() - back[0]) if costs.returned_share > 0 else 1
     back[0] += new
-    return float(costs.dispatch_s * (1 - costs.returned_share * (1 - new)))
+    return float(costs.dispatch_s * (1 - costs.refill_share - costs.returned_share * (1 - new)))
 
 
 @compiled

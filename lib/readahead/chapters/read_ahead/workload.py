@@ -15,7 +15,7 @@ from readahead.devices import Device
 from readahead.experiments.experiment import EMULATED, Settings
 from readahead.experiments.knobs import experiment
 from readahead.experiments.table_experiment import TableExperiment, once
-from readahead.measure.calibrate import PROBE, Calibration, Trial, line, query, returned_share, trial
+from readahead.measure.calibrate import PROBE, Calibration, Trial, line, passing_out, query, trial
 from readahead.measure.case import Case
 from readahead.measure.run import Query, Setting
 from readahead.measure.sample import Value
@@ -281,7 +281,7 @@ class ReadAhead(TableExperiment):
         if settings["read_ahead"] != OFF:
             return costs
         begins = "open_s" if stored == PARQUET else "plan_s"
-        begun_s = max(0.0, getattr(costs, begins) - costs.dispatch_s * (1 - costs.returned_share))
+        begun_s = max(0.0, getattr(costs, begins) - costs.asking_s)
         read_s = 0.0
         if settings["where"] == EMULATED:
             own, awake = self.own_reads(settings).costs(), self.case(settings).device.latency_s <= SPIN_S
@@ -361,9 +361,8 @@ def native_costs(
         parquet,
         plan_s=plan_s,
         open_group_s=group_s,
-        dispatch_s=dispatch_s,
-        returned_share=returned_share(dispatch_s, few),
         close_s=close_s,
+        **passing_out(dispatch_s, few),
     )
     return _decoding(costs, max(0.01, float(decode_s) / modeled_s))
 
