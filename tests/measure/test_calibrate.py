@@ -597,6 +597,34 @@ def test_the_first_rows_of_a_row_group_are_dearer_or_all_are_alike(
 
 
 @pytest.mark.parametrize(
+    ("flight_us", "group_us"), [(75, 42), (200, 90)], ids=["decoding is quicker than a pause", "hidden"]
+)
+def test_decoding_takes_no_longer_than_from_one_row_group_to_the_next_in_flight(
+    flight_us: float, group_us: float
+) -> None:
+    """A pause takes 90 us, and 1 ns for each row; decoding may be hidden behind what takes longer in flight."""
+    pauses = {rows: 90e-6 + rows * 1e-9 for rows in (4_096, 16_384, 65_536)}
+    told = calibrate._row_costs(pauses, {32_768: flight_us * 1e-6})
+    assert told["group_s"] == pytest.approx(group_us * 1e-6, abs=1e-6)
+    assert told["group_s"] + told["read_s"] == pytest.approx(90e-6, abs=2e-6)
+    assert told["copy_row_s"] == 0
+
+
+def test_what_decoding_loses_to_reads_is_kept_where_passing_out_hides_it() -> None:
+    """Reads are passed out after 1 ms each, decoded in a tenth of that, and take far longer than the model says."""
+    case = Case(
+        recipe=Recipe(table="comments_narrow", size="tiny", row_group_rows=8_192),
+        device=calibrate.QUICK,
+        engine=EngineSettings(queue_depth=8),
+    )
+    slow = Sample(seconds=(1.0,), cpu_s=(1.0,), reads=(), bytes_read=0, where="a clock of ours")
+    trials = [Trial(case=case, sample=slow)]
+    hidden = Costs(dispatch_s=1e-3, group_s=1e-4, row_s=0.0, lost_read_s=7e-6)
+    assert calibrate._with_contention(hidden, trials).lost_read_s == 7e-6
+    assert calibrate._with_contention(replace(hidden, dispatch_s=1e-6), trials).lost_read_s > 7e-6
+
+
+@pytest.mark.parametrize(
     ("asked_us", "returned", "refill"),
     [
         ([0, 30, 60, 90, 120, 180, 240], 0.5, 0.0),

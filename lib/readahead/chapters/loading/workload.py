@@ -245,13 +245,12 @@ class _Load:
 
 
 _ALONE, _MANY_ALONE = _Load(_QUICK, _FEW_ROWS, 1, 48), _Load(_QUICK, _MANY_ROWS, 1, 24)
-_TOGETHER = [_Load(_QUICK, _FEW_ROWS, writers, _ALL) for writers in laws.MADE_AT_ONCE[1:]]
 _ASKED = [
     _ALONE,
     _MANY_ALONE,
     _Load(_SLOW, _FEW_ROWS, 1, 12),
     _Load(_QUICK, _MANY_ROWS, 16, _ALL),
-    *_TOGETHER,
+    *(_Load(_QUICK, _FEW_ROWS, writers, _ALL) for writers in laws.MADE_AT_ONCE[1:]),
 ]
 
 
