@@ -39,6 +39,7 @@ from readahead.models import schedule
 from readahead.models.schedule import Costs
 from readahead.running import quietly, tell
 from readahead.storage import page_cache
+from readahead.storage.trace import Read
 
 MEMORY = Device(name="memory", latency_s=1e-6, bandwidth_bytes_per_s=1e10, channels=64)
 """What a warm file is read from."""
@@ -480,7 +481,7 @@ class Trial:
         """Return, for one read at a time, the seconds between the arrival of each row group and the next request."""
         plan = self.case.plan()
         ends = set(plan.ends.tolist())
-        data = enumerate(pairwise(self.sample.reads[len(plan.footer) :]), start=1)
+        data = enumerate(pairwise(self._data()), start=1)
         return [after.submitted_s - before.due_s for at, (before, after) in data if at in ends]
 
     def pause_s(self) -> float:
@@ -494,24 +495,27 @@ class Trial:
 
     def per_read_s(self) -> float:
         """Return, for many in flight, the time from one read to the next, once the window has been filled."""
-        data, filled = self.sample.reads[len(self.case.plan().footer) :], self.case.window.depth
-        asked = sorted(read.submitted_s for read in data)[round(filled * self.reads_a_group) :]
-        return (asked[-1] - asked[0]) / (len(asked) - 1)
+        filled = round(self.case.window.depth * self.reads_a_group)
+        return _spacing_s(sorted(read.submitted_s for read in self._data())[filled:])
 
     def asking_s(self) -> float:
         """Return, for many in flight, the time between two reads until one is back; infinite where there is one."""
-        data = self.sample.reads[len(self.case.plan().footer) :]
+        data = self._data()
         first_s = min(read.due_s for read in data)
-        asked = [read.submitted_s for read in data if read.submitted_s < first_s]
-        return (max(asked) - min(asked)) / (len(asked) - 1) if len(asked) > 1 else math.inf
+        return _spacing_s([read.submitted_s for read in data if read.submitted_s < first_s])
 
     def filling_s(self) -> float:
-        """Return the same from there until all slots have been used; infinite where there is one."""
-        data = self.sample.reads[len(self.case.plan().footer) :]
+        """Return, for many in flight, the time between two reads after one is back and before slots are used again;
+        infinite where there is one.
+        """
+        data = self._data()
         first_s = min(read.due_s for read in data)
         asked = sorted(read.submitted_s for read in data)[: self.case.window.slots]
-        asked = [at_s for at_s in asked if at_s >= first_s]
-        return (asked[-1] - asked[0]) / (len(asked) - 1) if len(asked) > 1 else math.inf
+        return _spacing_s([at_s for at_s in asked if at_s >= first_s])
+
+    def _data(self) -> Sequence[Read]:
+        """Return the reads behind the footer's."""
+        return self.sample.reads[len(self.case.plan().footer) :]
 
     def per_group_s(self) -> float:
         """Return the same from one row group to the next."""
@@ -536,6 +540,11 @@ class Trial:
     def last_rows(self) -> int:
         """Return the rows of the last row group, which may be part full."""
         return self.case.recipe.rows % self.group_rows or self.group_rows
+
+
+def _spacing_s(asked_s: Sequence[float]) -> float:
+    """Return the mean time from one of these moments to the next; infinite where there is none."""
+    return (max(asked_s) - min(asked_s)) / (len(asked_s) - 1) if len(asked_s) > 1 else math.inf
 
 
 def trial(case: Case, *, here: bool = False, cold: bool = False) -> Trial:
@@ -857,8 +866,9 @@ def _with_contention(costs: Costs, trials: Sequence[Trial]) -> Costs:
     """
     crowded = [t for t in trials if 2 < t.case.engine.queue_depth < AT_ONCE]
     for name, shared in (("lost_read_s", False), ("shared_read_s", True)):
-        some = [t for t in crowded if (t.case.device == SHARED) == shared]
-        some = [t for t in some if shared or not _hidden(t, costs)]
+        some = [
+            t for t in crowded if (t.case.device == SHARED) == shared and (shared or not _hidden(t, costs))
+        ]
         if not some:
             continue
         cases = {t.group_rows: t.case for t in some}.values()

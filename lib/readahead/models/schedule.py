@@ -515,7 +515,7 @@ def _dispatch_s(costs: Any, at: int, free: Floats, gate: Floats, back: Ints) -> 
     """
     if at >= len(free):
         return float(costs.dispatch_s)
-    new = min(1, (free[:at, 0] <= gate[0, 0]).sum() - back[0]) if costs.returned_share > 0 else 1
+    new = min(1, (free[:at, 0] <= gate[0, 0]).sum() - back[0])
     back[0] += new
     return float(costs.dispatch_s * (1 - costs.refill_share - costs.returned_share * (1 - new)))
 

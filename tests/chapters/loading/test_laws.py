@@ -58,7 +58,7 @@ def test_more_writers_never_do_less_and_never_more_than_the_bounds(few: int, man
     assert rate(many, rows) <= rows * gain / (make_s + wait_s) * (1 + 1e-3)
 
 
-def test_a_cycle_s_two_writers_is_what_mean_value_analysis_says() -> None:
+def test_a_round_of_two_writers_is_what_mean_value_analysis_says() -> None:
     """Alone each takes 1 + 2 + 3 s; of two, each finds a station as often taken as the other one is there."""
 
     def round_s(writers: int, add: float, link_s: float = 0.0) -> float:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import os
 import subprocess
 import sys
@@ -25,7 +26,7 @@ from readahead.devices import Device
 from readahead.errors import DataError
 from readahead.experiments.experiment import Experiment, Settings
 from readahead.experiments.knobs import experiment
-from readahead.measure.calibrate import Calibration, fitted
+from readahead.measure.calibrate import Calibration, fitted, line
 from readahead.measure.run import Stopwatch, quoted
 from readahead.measure.sample import Sample
 from readahead.models.estimate import Estimate
@@ -306,12 +307,9 @@ def _load_costs(samples: Sequence[Sample]) -> LoadCosts:
 
 def _own_disk_costs(samples: Sequence[Sample]) -> LoadCosts:
     """Read the costs off loads of short and of long batches by one writer, in turn."""
-    few_s, many_s = (
-        float(np.median([one.median_s for one in samples[at::2]])) / load.batches
-        for at, load in enumerate((_ALONE, _MANY_ALONE))
-    )
-    row_s = max(1e-10, (many_s - few_s) / (_MANY_ROWS - _FEW_ROWS))
-    return LoadCosts(batch_s=max(1e-6, few_s - _FEW_ROWS * row_s), row_s=row_s, bytes_per_row=0.0)
+    each = zip(samples, itertools.cycle((_ALONE, _MANY_ALONE)), strict=False)
+    batch_s, row_s = line([(load.commit_rows, one.median_s / load.batches) for one, load in each])
+    return LoadCosts(batch_s=batch_s, row_s=row_s, bytes_per_row=0.0)
 
 
 def _ending_s(sample: Sample) -> float:
