@@ -355,6 +355,8 @@ def test_the_engine_s_costs_are_positive_and_this_disk_is_calibrated_apart() -> 
     assert {name for name, value in kept.items() if value == 0} <= {
         "close_group_s",
         "close_lookup_s",
+        "cold_open_share",
+        "cold_share",
         "copy_byte_s",
         "first_row_s",
         "fresh_byte_s",
@@ -422,7 +424,7 @@ def test_passing_over_row_groups_is_read_off_the_pauses_of_a_lookup() -> None:
 
 TAKES = {
     "plan_s": 0.5e-3, "open_s": 1e-3, "open_group_s": 8e-6, "read_s": 60e-6, "dispatch_s": 40e-6, "group_s": 50e-6,
-    "row_s": 20e-9, "first_row_s": 2e-9, "fresh_byte_s": 0.0, "copy_byte_s": 0.2e-9, "close_s": 0.2e-3,
+    "row_s": 20e-9, "first_row_s": 2e-9, "fresh_byte_s": 0.7e-9, "copy_byte_s": 0.2e-9, "close_s": 0.2e-3,
     "wake_s": 0.3e-3, "asleep_s": 6e-3, "shared_read_s": 0.11e-3, "large_byte_s": 0.3e-9,
 }  # fmt: skip
 
@@ -674,7 +676,7 @@ def of_processor(case: Case, cpu_s: float) -> Trial:
 
 
 def test_what_fresh_memory_takes_is_what_the_processor_takes_longer_for_all_at_once_than_for_few() -> None:
-    """Columns whose bytes fit the memory that is used again show nothing: theirs is `KEYED`'s, here none."""
+    """Columns whose bytes fit the memory that is used again show nothing: theirs is what was seen of other tables."""
     cases = calibrate._engine_cases("comments")
     at_once, few = (
         next(one for one in cases if one.engine.queue_depth == depth and one.recipe.row_group_rows == 32_768)
@@ -682,7 +684,7 @@ def test_what_fresh_memory_takes_is_what_the_processor_takes_longer_for_all_at_o
     )
     assert at_once.recipe.row_groups < AT_ONCE
     more_s = 3e-9 * (of_processor(at_once, 0.0).fresh_bytes - of_processor(few, 0.0).fresh_bytes)
-    for columns, price_s in {(): 3e-9, ("score",): 0.0}.items():
+    for columns, price_s in {(): 3e-9, ("score",): 0.7e-9}.items():
         long, short = (replace(one, columns=columns) for one in (at_once, few))
         trials = [of_processor(long, 0.5 + more_s)], [of_processor(short, 0.5)]
         assert calibrate._fresh_byte_s(*trials, 0.0) == pytest.approx(price_s)
@@ -691,28 +693,43 @@ def test_what_fresh_memory_takes_is_what_the_processor_takes_longer_for_all_at_o
     assert calibrate._fresh_byte_s(*trials, 1e-9) == pytest.approx(3e-9)
 
 
-@pytest.mark.parametrize(("share", "asleep_s"), [(0.3, 4e-3 / 0.405), (0.8, 4e-3 / 0.83), (1.0, 4e-3)])
-def test_a_long_wait_shows_waking_and_what_bytes_that_waited_take_more_and_copying_is_not_counted_again(
-    share: float, asleep_s: float, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("wake_s", [0.2e-3, 1.5e-3])
+@pytest.mark.parametrize(("cold_share", "cold_open_share"), [(0.0, 0.0), (0.8, 1.5)])
+def test_long_waits_show_waking_and_how_cold_the_caches_are_and_copying_is_not_counted_again(
+    wake_s: float, cold_share: float, cold_open_share: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A pause after a nap takes a share of what waking does after a long wait."""
-    waits = (calibrate.NAP, calibrate.SLEEP, calibrate.SLOW)
     found = {case.device: [of_processor(case, 0.0)] for case in calibrate._engine_cases(calibrate.KEYED)}
-    costs = {n: TAKES[n] for n in TAKES if n not in {"wake_s", "asleep_s"}}
-    known, wake_s, fresh_byte_s = Costs(**costs), 0.4e-3, 0.5e-9
+    waiting = {
+        "wake_s": wake_s,
+        "asleep_s": 0.036,
+        "asleep_power": 0.6,
+        "cold_share": cold_share,
+        "cold_open_share": cold_open_share,
+    }
+    costs = {name: TAKES[name] for name in TAKES if name not in waiting}
+    known = Costs(**costs)
 
-    def pause_s(one: Trial) -> float:
-        awake_s = known.read_s + known.decode_s(one.group_rows) + known.copy_byte_s * one.last_read_bytes
-        waited_s = one.case.device.latency_s
-        waking_s = wake_s * (share if waited_s == calibrate.NAP.latency_s else 1)
-        return awake_s + waking_s + schedule.cold(waited_s) * fresh_byte_s * one.group_bytes
+    def share(one: Trial) -> float:
+        return waking(one.case.device.latency_s, 0.036, 0.6)
 
-    monkeypatch.setattr(Trial, "pause_s", pause_s)
-    told = calibrate._waiting_costs(*(found[device] for device in waits), costs)
-    assert told == pytest.approx(
-        {"wake_s": wake_s, "asleep_s": asleep_s, "fresh_byte_s": fresh_byte_s}, rel=1e-9
-    )
-    assert schedule.waking(calibrate.NAP.latency_s, asleep_s) == pytest.approx(share)
+    def decoding_s(one: Trial) -> float:
+        decode_s = known.decode_s(one.group_rows)
+        longer_s = cold_share * share(one) * min(decode_s, schedule.WARMED_S)
+        return decode_s + longer_s + known.copy_byte_s * one.last_read_bytes + wake_s * share(one)
+
+    def opening_s(one: Trial) -> float:
+        groups_s = one.case.recipe.row_groups * known.open_group_s
+        longer_s = (cold_open_share * known.open_s + schedule.OWN_WAKE * wake_s) * share(one)
+        return known.open_s + groups_s + longer_s
+
+    def closing_s(one: Trial) -> float:
+        return decoding_s(one) + known.close_s + known.open_s * cold_open_share * share(one)
+
+    monkeypatch.setattr(Trial, "pause_s", lambda one: known.read_s + decoding_s(one))
+    monkeypatch.setattr(Trial, "opening_s", opening_s)
+    monkeypatch.setattr(Trial, "closing_s", closing_s)
+    told = calibrate._waiting_costs(found[calibrate.SLEEP], found[calibrate.SLOW], costs)
+    assert told == pytest.approx(waiting, rel=1e-6, abs=1e-9)
 
 
 @pytest.mark.parametrize("lost_s", [0.0, 0.02e-3, 0.2e-3])

@@ -203,33 +203,59 @@ def test_bytes_are_dearer_in_memory_that_held_nothing_before(
 @pytest.mark.parametrize(
     ("size", "large"), [(0, 0), (2_000_000, 0), (3_500_000, 1_750_000), (5_000_000, 5_000_000), (9e6, 9e6)]
 )
-@pytest.mark.parametrize(
-    ("depth", "latency_s", "fresh"),
-    [(1, 0.0, False), (9, 0.0, True), (1, 1.0, True)],
-    ids=["used", "fresh", "waited"],
-)
+@pytest.mark.parametrize(("depth", "fresh"), [(1, False), (9, True)], ids=["used", "fresh"])
 def test_bytes_are_dearer_in_a_row_group_that_is_in_no_cache_for_whatever_reason(
-    size: int, large: int, depth: int, latency_s: float, fresh: bool
+    size: int, large: int, depth: int, fresh: bool
 ) -> None:
-    """It is too large, or its memory is fresh, or has waited: not all of these together."""
+    """It is too large, or its memory is fresh: not both together."""
     assert large_bytes(size) == large
     costs = replace(FREE, row_s=1e-8, large_byte_s=3e-9, fresh_byte_s=2e-9)
     window = Window(slots=1, depth=depth, threads=1)
-    device = FLASH.but(latency_s=latency_s)
     spans = [[(0, size)] if size else []] * 8
-    told = run(device, spans, [10] * 8, window=window, costs=costs)
+    told = run(FLASH, spans, [10] * 8, window=window, costs=costs)
     dearer_s = max(large * 3e-9, size * 2e-9 if fresh else 0.0)
     assert told.decode_s == pytest.approx(8 * ((10 * 1e-8 if size else 0.0) + dearer_s), rel=1e-3)
 
 
 @pytest.mark.parametrize(
-    ("latency_s", "share"), [(0.001, 0.0), (0.004, 0.0), (0.02, 0.5), (0.036, 1.0), (1.0, 1.0)]
+    ("waited_s", "power", "share"),
+    [
+        (0.0, 0.6, 0.0),
+        (0.005, 0.6, 0.0),
+        (0.01305, 0.5, 0.5),
+        (0.0207, 1.0, 0.5),
+        (0.036, 0.6, 1.0),
+        (1.0, 0.6, 1.0),
+    ],
 )
-def test_bytes_are_dearer_in_memory_that_waited_for_them_for_long(latency_s: float, share: float) -> None:
-    costs = replace(FREE, row_s=1e-8, fresh_byte_s=2e-9)
-    window = Window(slots=1, depth=1, threads=1)
-    told = run(FLASH.but(latency_s=latency_s), [[(0, 1_000)]] * 3, [10] * 3, window=window, costs=costs)
-    assert told.decode_s == pytest.approx(3 * (10 * 1e-8 + share * 1_000 * 2e-9), rel=1e-3)
+def test_going_on_takes_longer_after_a_wait_and_most_of_it_sooner_the_smaller_the_power(
+    waited_s: float, power: float, share: float
+) -> None:
+    assert waking(waited_s, 0.036, power) == pytest.approx(share)
+
+
+@pytest.mark.parametrize(("rows", "longer"), [(100_000, 100_000), (1_000_000, 500_000)])
+@pytest.mark.parametrize(("depth", "waits"), [(1, 3), (3, 1)])
+def test_whoever_has_waited_long_decodes_opens_and_closes_more_slowly_until_the_caches_are_warm(
+    rows: int, longer: int, depth: int, waits: int
+) -> None:
+    """Of 10 ns a row so much takes longer as fills `WARMED_S`; three row groups at once are waited for once.
+
+    Opening and closing, of 2 ms and of none, take half of opening longer each, closing if it was waited just before.
+    """
+    costs = replace(FREE, row_s=1e-8, open_s=2e-3, asleep_s=0.036, cold_share=0.8, cold_open_share=0.5)
+    window = Window(slots=depth, depth=depth, threads=1)
+    device = FLASH.but(latency_s=0.036, bandwidth_bytes_per_s=1e12, channels=4)
+
+    def told(costs: Costs) -> Timeline:
+        reads = Reads.of([(0, 1)], [[(0, 1_000)]] * 3, [rows] * 3)
+        return simulate(device, reads, window=window, costs=costs)
+
+    warm, colder = told(replace(costs, cold_share=0.0, cold_open_share=0.0)), told(costs)
+    assert colder.decode_s - warm.decode_s == pytest.approx(waits * 0.8 * longer * 1e-8)
+    assert colder.opened_s - warm.opened_s == pytest.approx(0.5 * 2e-3)
+    ended_s = colder.finished_s - warm.finished_s - (colder.decode_s - warm.decode_s)
+    assert ended_s == pytest.approx(0.5 * 2e-3 * (2 if waits == 3 else 1))
 
 
 @pytest.mark.parametrize(

@@ -609,19 +609,16 @@ QUICK = PROBE.but(latency_s=0.00025)
 """So quick that with eight reads in flight it is the engine that is waited for."""
 SHARED = QUICK.but(name="shared")
 """The same, read by a machine whose cores all decode."""
-SLOW = PROBE.but(latency_s=schedule.COLD_S)
-"""So slow that others use the processor's caches meanwhile."""
-NAP, SLEEP = PROBE.but(name="nap", latency_s=0.004), PROBE.but(name="sleep", latency_s=0.01)
-"""After the first wait the cores of some machines sleep as deep as they ever do, after the second those of all that we
-have seen."""
+SLEEP, SLOW = PROBE.but(name="sleep", latency_s=0.01), PROBE.but(name="slow", latency_s=0.036)
+"""After the first wait cores sleep, and after the second others have used the caches that we have seen too."""
 AT_ONCE = 256
 """So deep a queue that all row groups of a small file are under way."""
 WHOLE = 524_288
 """So many rows that a small file is one row group, which no core's own caches hold."""
 HIDDEN = 1.25
 """Up to so many times what handing out takes, decoding may be hidden behind it."""
-ENOUGH_BYTES = 5_000_000
-"""At 1 ns each they take longer than a scan's seconds scatter."""
+ENOUGH_BYTES, FRESH_BYTE_S = 5_000_000, 0.7e-9
+"""At 1 ns each so many bytes take longer than a scan's seconds scatter; and what fresh bytes of other tables take."""
 
 
 def _scans(case: Case) -> list[Case]:
@@ -668,17 +665,17 @@ def _engine_cases(table: str) -> list[Case]:
         return scans
     seldom, crowded = scans[:2]
     slow = replace(seldom, device=SLOW, recipe=replace(seldom.recipe, row_group_rows=131_072))
-    nap, sleep = (replace(seldom, device=device) for device in (NAP, SLEEP))
+    sleep = replace(seldom, device=SLEEP)
     many = replace(crowded, keys=2_000)
     few = replace(many, keys=20, device=QUICK, engine=replace(crowded.engine, queue_depth=1))
-    return [*scans, nap, sleep, slow, few, many]
+    return [*scans, sleep, slow, few, many]
 
 
 def _engine_costs(trials: Sequence[Trial]) -> Costs:
     """Return the costs that the trials of `_engine_cases` show, each case tried once or more."""
     lookups, scans = ([t for t in trials if bool(t.case.keys) == keys] for keys in (True, False))
-    naps, sleeps, slow = ([t for t in scans if t.case.device == device] for device in (NAP, SLEEP, SLOW))
-    costs = _scan_costs([t for t in scans if t.case.device not in {NAP, SLEEP, SLOW}])
+    sleeps, slow = ([t for t in scans if t.case.device == device] for device in (SLEEP, SLOW))
+    costs = _scan_costs([t for t in scans if t.case.device not in {SLEEP, SLOW}])
     if not lookups:
         return _with_contention(replace(engine(KEYED).costs(), **_reading_alike(costs)), scans)
     plan_s, plan_key_s = line([(float(t.case.keys), t.sample.reads[0].submitted_s) for t in trials])
@@ -696,7 +693,7 @@ def _engine_costs(trials: Sequence[Trial]) -> Costs:
         "skip_group_s": max(1e-9, passed_s - few_keys * prune_key_s),
     }
     keyed |= _lookup_costs(few, Costs(**{**costs, **keyed}))
-    waiting = _waiting_costs(naps, sleeps, slow, costs)
+    waiting = _waiting_costs(sleeps, slow, costs)
     return _with_contention(Costs(**{**costs, **keyed, "plan_s": plan_s, **waiting}), scans)
 
 
@@ -844,12 +841,11 @@ def _large_byte_s(whole: Sequence[Trial], cached: Sequence[Trial], prices: dict[
 def _fresh_byte_s(at_once: Sequence[Trial], few: Sequence[Trial], large_byte_s: float) -> float:
     """Return how much longer the processor takes for all row groups at once than for few, for each fresh byte more.
 
-    Those that are large take longer in both. Where fresh bytes are too few to be told from noise, it is what the bytes
-    of `KEYED` take.
+    Those that are large take longer in both. Where fresh bytes are too few to be told from noise, it is `FRESH_BYTE_S`.
     """
     fresh = at_once[0].fresh_bytes - few[0].fresh_bytes
     if fresh < ENOUGH_BYTES:
-        return engine(KEYED).costs().fresh_byte_s
+        return FRESH_BYTE_S
     at_once_s, few_s = (float(np.median([t.sample.cpu_s[-1] for t in trials])) for trials in (at_once, few))
     return max(0.0, (at_once_s - few_s + large_byte_s * few[0].large_bytes) / fresh)
 
@@ -905,26 +901,61 @@ def _reading_alike(costs: dict[str, float]) -> dict[str, float]:
     return told
 
 
+GROWING = 0.6
+"""`Costs.asleep_power` of a machine whose caches others use: 0.4 to 0.9 were seen, from hour to hour."""
+
+
+class _Longer(NamedTuple):
+    """What a scan takes more after its waits than a scan that hardly waits, in seconds."""
+
+    waited_s: float
+    decode_s: float
+    """What decoding takes else, as far as cold caches make it longer."""
+    pausing_s: float
+    opening_s: float
+    closing_s: float
+    """Of closing alone, decoding left out."""
+
+    @classmethod
+    def seen(cls, trials: Sequence[Trial], awake: Costs) -> _Longer:
+        first = trials[0]
+        copying_s = awake.copy_byte_s * first.last_read_bytes
+        decode_s = awake.decode_s(first.group_rows)
+        opening_s = awake.open_s + first.case.recipe.row_groups * awake.open_group_s
+        pauses = [t.pause_s() for t in trials]
+        closings = [t.closing_s() - pause_s for t, pause_s in zip(trials, pauses, strict=True)]
+        return cls(
+            waited_s=first.case.device.latency_s,
+            decode_s=min(decode_s, schedule.WARMED_S),
+            pausing_s=float(np.median(pauses)) - awake.read_s - copying_s - decode_s,
+            opening_s=float(np.median([t.opening_s() for t in trials])) - opening_s,
+            closing_s=float(np.median(closings)) + awake.read_s - awake.close_s,
+        )
+
+
 def _waiting_costs(
-    naps: Sequence[Trial], sleeps: Sequence[Trial], slow: Sequence[Trial], costs: dict[str, float]
+    sleeps: Sequence[Trial], slow: Sequence[Trial], costs: dict[str, float]
 ) -> dict[str, float]:
-    """Return, by name, what the pause after a long wait takes more, and how long a wait is long.
+    """Return, by name, what going on after a long wait takes more.
 
-    After a sleep it is all of waking, and in a slow scan of large row groups their bytes take longer besides. How much
-    of waking the pause after a nap takes, shows from which wait on it is all of it.
+    Two pauses tell waking from what decoding takes more: the slow scan's row groups are the larger ones.
     """
-
-    def more_s(seen: Sequence[Trial]) -> float:
-        copying_s = costs["copy_byte_s"] * seen[0].last_read_bytes
-        awake_s = costs["read_s"] + copying_s + Costs(**costs).decode_s(seen[0].group_rows)
-        return float(np.median([t.pause_s() for t in seen])) - awake_s
-
-    napped_s, slept_s, slow_s = map(more_s, (naps, sleeps, slow))
-    bytes_too = schedule.cold(SLEEP.latency_s) * sleeps[0].group_bytes / slow[0].group_bytes
-    wake_s = max(1e-9, (slept_s - bytes_too * slow_s) / (1 - bytes_too), napped_s)
-    asleep_s = schedule.asleep_s(NAP.latency_s, napped_s / wake_s)
-    fresh_byte_s = max(0.0, (slow_s - wake_s) / slow[0].group_bytes)
-    return {"wake_s": wake_s, "asleep_s": asleep_s, "fresh_byte_s": fresh_byte_s}
+    awake = Costs(**costs)
+    short, long = (_Longer.seen(trials, awake) for trials in (sleeps, slow))
+    share = schedule.waking(short.waited_s, long.waited_s, GROWING)
+    short_s, long_s = short.pausing_s / share, long.pausing_s
+    cold_share = max(0.0, (long_s - short_s) / (long.decode_s - short.decode_s))
+    both_s = short_s + long_s - cold_share * (short.decode_s + long.decode_s)
+    wake_s = max(1e-9, both_s / 2)
+    longer_s = sum(one.opening_s + max(0.0, one.closing_s) for one in (short, long))
+    longer_s -= schedule.OWN_WAKE * wake_s * (1 + share)
+    return {
+        "wake_s": wake_s,
+        "asleep_s": long.waited_s,
+        "asleep_power": GROWING,
+        "cold_share": cold_share,
+        "cold_open_share": max(0.0, longer_s / (2 * (1 + share) * awake.open_s)),
+    }
 
 
 KNOWN, SCATTER = 3.0, 0.05

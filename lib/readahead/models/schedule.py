@@ -109,6 +109,13 @@ class Costs:
     and has lost what was in its caches."""
     asleep_s: float = 10e-3
     """The wait from which on going on takes all of `wake_s` longer: no core sleeps deeper after a longer one."""
+    asleep_power: float = 1.0
+    """How much of all that it is after a shorter wait: this power of its share. See `waking`."""
+    cold_share: float = 0.0
+    """By how much longer decoding takes after a wait of `asleep_s`, for up to `WARMED_S`: others have used the
+    processor's caches."""
+    cold_open_share: float = 0.0
+    """By how much longer opening does; closing takes as much longer."""
     close_s: float = 0.2e-3
     """From the last decoded group to the answer."""
     close_group_s: float = 0.0
@@ -154,9 +161,8 @@ SMALL_BYTES, LARGE_BYTES = 2_000_000, 5_000_000
 """A row group is in a core's own caches while it is decoded up to the first, and from the second on it is not."""
 OWN_WAKE = 0.5
 """The share of `Costs.wake_s` that each thread takes that has to wake. Whoever waits for a thread is woken after it."""
-WARM_S, COLD_S = 4e-3, 36e-3
-"""What is read into memory that waited so long for it is decoded as quickly as ever up to the first, and from the
-second on as from memory that held nothing before: others have used the processor's caches."""
+WARMED_S = 5e-3
+"""So much of decoding a row group takes longer after a wait, at most: the caches are warm again."""
 RULED_OUT = 0.72
 """The share of `Costs.filter_s` that a Bloom filter takes which lets no read through. In traces of one query, which has
 next to nothing to decode, in two orders and with two sizes of row groups, the next one was asked for after 43 to 61 us,
@@ -316,33 +322,32 @@ def _between(value: float, low: float, high: float) -> float:
 
 
 @compiled
-def waking(waited_s: float, asleep_s: float) -> float:
-    """Return the share of `Costs.wake_s` that it takes to go on after a wait; `asleep_s` is the one of the costs.
+def waking(waited_s: float, asleep_s: float, power: float = 1.0) -> float:
+    """Return the share of what going on takes longer after a wait: of waking, and of finding the caches cold.
 
-    Pauses of scans after 0.25 to 40 ms, of three tables and of 4,096 to 65,536 rows, and of lookups through an index,
-    lie on this line: with 10 ms on one machine of two cores, and with 4 ms on another.
+    `asleep_s` and `power` are those of the costs. On a quiet machine pauses of scans after 0.25 to 40 ms, of three
+    tables and of 4,096 to 65,536 rows, and of lookups through an index, lie on a straight line up to 4 or 10 ms. Where
+    others use the processor's caches, those of 16,384 to 122,880 rows go on growing: after 6, 10, 15 and 25 ms they
+    are longer by 0.25, 0.47, 0.65 and 0.86 of what they are after 36, and in the next hour by 0.18, 0.35, 0.52 and
+    0.77; with powers of 0.4 and 0.6 it is 0.21, 0.47, 0.63 and 0.84, and 0.09, 0.32, 0.5 and 0.77.
     """
-    return _between(waited_s, AWAKE * asleep_s, max(1e-12, asleep_s))
+    return float(_between(waited_s, AWAKE * asleep_s, max(1e-12, asleep_s)) ** power)
+
+
+@compiled
+def _asleep(costs: Any, waited_s: float) -> float:
+    return waking(waited_s, costs.asleep_s, costs.asleep_power)
 
 
 @compiled
 def _wake_s(costs: Any, waited_s: float) -> float:
     """Return what it takes a thread longer to go on that has waited."""
-    return float(OWN_WAKE * costs.wake_s * waking(waited_s, costs.asleep_s))
+    return float(OWN_WAKE * costs.wake_s * _asleep(costs, waited_s))
 
 
 def asleep_s(waited_s: float, share: float) -> float:
     """Return `Costs.asleep_s` where it takes this share of `Costs.wake_s` to go on after a wait."""
     return waited_s / (AWAKE + (1 - AWAKE) * min(1.0, max(0.0, share)))
-
-
-@compiled
-def cold(read_s: float) -> float:
-    """Return the share of a row group that is decoded as from fresh memory, whose read took so long.
-
-    Pauses of scans after 0.25 to 60 ms, of two tables and of 8,192 to 262,144 rows, lie about this line.
-    """
-    return _between(read_s, WARM_S, COLD_S)
 
 
 @compiled
@@ -388,16 +393,17 @@ def _rows(count: int, first: Moment) -> Floats:
 @compiled
 def _open(device: DeviceState, footer: Ints, groups: int, costs: Any, keys: int) -> float:
     """Return when the file is open, its footer read one read after the other and parsed."""
-    now_s, woken_s = costs.plan_s + keys * costs.plan_key_s, 0.0
+    now_s, waited_s = costs.plan_s + keys * costs.plan_key_s, 0.0
     for at in range(len(footer)):
-        due_s, _ = book_at(device, now_s, footer[at, 0], footer[at, 1])
-        woken_s = _wake_s(costs, due_s - now_s)
-        now_s = due_s + costs.read_s + woken_s
-    now_s += woken_s / OWN_WAKE  # parsing finds nothing in the caches
+        asked_s = now_s + costs.read_s * (at > 0)
+        due_s, _ = book_at(device, asked_s, footer[at, 0], footer[at, 1])
+        waited_s = due_s - asked_s
+        now_s = due_s + _wake_s(costs, waited_s)
+    open_s = costs.open_s + _cold_open_s(costs, waited_s)
     device.free[:, 1:] = 0.0  # what was spent on opening is a term of its own
     device.link[:, 1:] = 0.0
     lookup_s = keys * costs.open_key_s + (keys >= JOINED_KEYS) * costs.open_lookup_s
-    return float(now_s + costs.open_s + groups * costs.open_group_s + lookup_s)
+    return float(now_s + open_s + groups * costs.open_group_s + lookup_s)
 
 
 @compiled
@@ -416,11 +422,13 @@ def _scan(
     fresh, there, begins = fresh_bytes(sizes, depth), _rows(len(rows), issue), ends - counts
     workers, worker_order = _rows(threads, issue), queue_of(threads)
     places, order = _rows(depth, issue), queue_of(depth)
-    gate = _rows(1, spend(issue, engine_s=-costs.dispatch_s)), np.zeros(1, np.int64)
-    seeks, group, passed, together, luck = 0, 0, 0, 0, np.full(2, 0.5)
+    seeks, group, passed, together, luck, idle_s = 0, 0, 0, 0, np.full(2, 0.5), 0.0
     full, whose = _at_once(ends, min(depth, last), 0 if turns else slot_count)
-    slots, asked = (_rows(slot_count, issue), queue_of(slot_count)), _rows(last, issue)
-    which = spans, np.repeat(np.arange(last), counts), ends, early, whose
+    slots, gate = (
+        (_rows(slot_count, spend(issue, engine_s=-costs.read_s)), queue_of(slot_count)),
+        (_rows(1, spend(issue, engine_s=-costs.dispatch_s)), np.zeros(1, np.int64)),
+    )  # opening ends with the first read
+    which, asked = (spans, np.repeat(np.arange(last), counts), ends, early, whose), _rows(last, issue)
     hands = device, costs, which, slots, gate, asked, has_probes, there, reads_s
     for step in range(last + depth):
         # who asks for filters asks as long as the window has a place, and decodes only then
@@ -433,7 +441,8 @@ def _scan(
             if has_late and not has_probes and step < group + depth - (waited_s == 0.0):
                 break  # its worker would ask for late reads only when others, not yet passed out, have been asked for
             done, seeks = _read_late(device, done, costs, spans, (early[group], ends[group]), reads_s, seeks)
-            work_s[group] += _uncached_s(costs, sizes[group], fresh[group], begins[group], reads_s)
+            idle_s = done.time_s - workers[worker, 0]
+            work_s[group] += _uncached_s(costs, work_s[group], sizes[group], fresh[group], idle_s)
             done = spend(done, cpu_s=work_s[group] + max(0.0, lost_s[group] - waited_s))
             groups_s[group, 0], groups_s[group, 1] = begun.time_s, done.time_s
             occupy(worker_order, workers, done)
@@ -459,7 +468,12 @@ def _scan(
         put(there, step, later(load(there, step), issue))
         if not has_probes:
             passed, seeks = _pass_out(hands, passed, ends[step], math.inf, seeks)
-    return opened_s, spend(end, cpu_s=clearing_s), seeks, np.append(work_s + pass_s, clearing_s)
+    return (
+        opened_s,
+        spend(end, engine_s=_cold_open_s(costs, idle_s), cpu_s=clearing_s),
+        seeks,
+        np.append(work_s + pass_s, clearing_s),
+    )
 
 
 @inlined
@@ -599,15 +613,21 @@ def answer_order(count: int) -> Ints:
 
 
 @compiled
-def _uncached_s(costs: Any, size: int, fresh: float, first: int, reads_s: Floats) -> float:
-    """Return what a row group takes more to decode that is in no cache; `first` is its first read.
+def _uncached_s(costs: Any, decode_s: float, size: int, fresh: float, waited_s: float) -> float:
+    """Return what a row group takes more to decode that is in no cache, or whose worker has waited.
 
-    Its memory is fresh, or has waited, or is too large.
+    Its memory is fresh, or it is too large; and what else the worker uses has gone from the caches meanwhile.
     """
     if size == 0:
         return 0.0
-    fresh_s = costs.fresh_byte_s * max(fresh, size * cold(reads_s[first, 1] - reads_s[first, 0]))
-    return float(max(fresh_s, costs.large_byte_s * large_bytes(size)))
+    cold_s = costs.cold_share * _asleep(costs, waited_s) * min(decode_s, WARMED_S)
+    return float(cold_s + max(costs.fresh_byte_s * fresh, costs.large_byte_s * large_bytes(size)))
+
+
+@compiled
+def _cold_open_s(costs: Any, waited_s: float) -> float:
+    """Return what opening takes longer after a wait, and closing."""
+    return float(costs.open_s * costs.cold_open_share * _asleep(costs, waited_s))
 
 
 @compiled

@@ -200,7 +200,17 @@ LOST_RECALLING = 0.4
 LOST_COPYING = 0.5
 """The share of copying, and of taking new pages, that decoding loses where another thread does so meanwhile: both use
 one memory."""
-_OF_A_SCAN = ("plan_s", "open_s", "open_group_s", "close_s", "group_s", "first_row_s", "fresh_byte_s")
+_OF_A_SCAN = (
+    "plan_s",
+    "open_s",
+    "open_group_s",
+    "close_s",
+    "group_s",
+    "first_row_s",
+    "fresh_byte_s",
+    "cold_share",
+    "cold_open_share",
+)
 """Prices of a scan without a cache that `ScanCosts` has of its own."""
 
 
@@ -428,7 +438,7 @@ class CachedCase(Case):
         memory_s = self.page_faults * costs.fault_s
         answer_s = costs.query_s + rows * costs.row_s
         read_s = blocks * costs.read_s + size * costs.read_byte_s
-        cold_share = costs.cold_share * waking(self.device.latency_s, engine.asleep_s)
+        cold_share = costs.cold_share * waking(self.device.latency_s, engine.asleep_s, engine.asleep_power)
         read_s += memory_s + cold_share * (answer_s + read_s)
         write_s = self.spills * self.evicting * blocks * costs.write_s
         return Access(
