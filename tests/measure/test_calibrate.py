@@ -355,7 +355,7 @@ def test_the_engine_s_costs_are_positive_and_this_disk_is_calibrated_apart() -> 
     assert {name for name, value in kept.items() if value == 0} <= {
         "close_group_s",
         "close_lookup_s",
-        "cold_open_share",
+        "cold_open_s",
         "cold_share",
         "copy_byte_s",
         "first_row_s",
@@ -694,9 +694,9 @@ def test_what_fresh_memory_takes_is_what_the_processor_takes_longer_for_all_at_o
 
 
 @pytest.mark.parametrize("wake_s", [0.2e-3, 1.5e-3])
-@pytest.mark.parametrize(("cold_share", "cold_open_share"), [(0.0, 0.0), (0.8, 1.5)])
+@pytest.mark.parametrize(("cold_share", "cold_open_s"), [(0.0, 0.0), (0.8, 1.5e-3)])
 def test_long_waits_show_waking_and_how_cold_the_caches_are_and_copying_is_not_counted_again(
-    wake_s: float, cold_share: float, cold_open_share: float, monkeypatch: pytest.MonkeyPatch
+    wake_s: float, cold_share: float, cold_open_s: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     found = {case.device: [of_processor(case, 0.0)] for case in calibrate._engine_cases(calibrate.KEYED)}
     waiting = {
@@ -704,7 +704,7 @@ def test_long_waits_show_waking_and_how_cold_the_caches_are_and_copying_is_not_c
         "asleep_s": 0.036,
         "asleep_power": 0.6,
         "cold_share": cold_share,
-        "cold_open_share": cold_open_share,
+        "cold_open_s": cold_open_s,
     }
     costs = {name: TAKES[name] for name in TAKES if name not in waiting}
     known = Costs(**costs)
@@ -719,15 +719,11 @@ def test_long_waits_show_waking_and_how_cold_the_caches_are_and_copying_is_not_c
 
     def opening_s(one: Trial) -> float:
         groups_s = one.case.recipe.row_groups * known.open_group_s
-        longer_s = (cold_open_share * known.open_s + schedule.OWN_WAKE * wake_s) * share(one)
+        longer_s = (cold_open_s + schedule.OWN_WAKE * wake_s) * share(one)
         return known.open_s + groups_s + longer_s
-
-    def closing_s(one: Trial) -> float:
-        return decoding_s(one) + known.close_s + known.open_s * cold_open_share * share(one)
 
     monkeypatch.setattr(Trial, "pause_s", lambda one: known.read_s + decoding_s(one))
     monkeypatch.setattr(Trial, "opening_s", opening_s)
-    monkeypatch.setattr(Trial, "closing_s", closing_s)
     told = calibrate._waiting_costs(found[calibrate.SLEEP], found[calibrate.SLOW], costs)
     assert told == pytest.approx(waiting, rel=1e-6, abs=1e-9)
 

@@ -234,16 +234,16 @@ def test_going_on_takes_longer_after_a_wait_and_most_of_it_sooner_the_smaller_th
     assert waking(waited_s, 0.036, power) == pytest.approx(share)
 
 
-@pytest.mark.parametrize(("rows", "longer"), [(100_000, 100_000), (1_000_000, 500_000)])
-@pytest.mark.parametrize(("depth", "waits"), [(1, 3), (3, 1)])
+@pytest.mark.parametrize(("rows", "longer", "left"), [(100_000, 100_000, 0.6), (1_000_000, 250_000, 0.0)])
+@pytest.mark.parametrize(("depth", "waits", "closing"), [(1, 3, 1.0), (3, 1, 0.0)])
 def test_whoever_has_waited_long_decodes_opens_and_closes_more_slowly_until_the_caches_are_warm(
-    rows: int, longer: int, depth: int, waits: int
+    rows: int, longer: int, left: float, depth: int, waits: int, closing: float
 ) -> None:
-    """Of 10 ns a row so much takes longer as fills `WARMED_S`; three row groups at once are waited for once.
+    """Of 10 ns a row so much takes longer as fills `WARMED_S`, and closing what is left of the caches.
 
-    Opening and closing, of 2 ms and of none, take half of opening longer each, closing if it was waited just before.
+    Three row groups at once are waited for once, and then long before closing.
     """
-    costs = replace(FREE, row_s=1e-8, open_s=2e-3, asleep_s=0.036, cold_share=0.8, cold_open_share=0.5)
+    costs = replace(FREE, row_s=1e-8, asleep_s=0.036, cold_share=0.8, cold_open_s=1e-3)
     window = Window(slots=depth, depth=depth, threads=1)
     device = FLASH.but(latency_s=0.036, bandwidth_bytes_per_s=1e12, channels=4)
 
@@ -251,11 +251,12 @@ def test_whoever_has_waited_long_decodes_opens_and_closes_more_slowly_until_the_
         reads = Reads.of([(0, 1)], [[(0, 1_000)]] * 3, [rows] * 3)
         return simulate(device, reads, window=window, costs=costs)
 
-    warm, colder = told(replace(costs, cold_share=0.0, cold_open_share=0.0)), told(costs)
+    warm, colder = told(replace(costs, cold_share=0.0, cold_open_s=0.0)), told(costs)
     assert colder.decode_s - warm.decode_s == pytest.approx(waits * 0.8 * longer * 1e-8)
-    assert colder.opened_s - warm.opened_s == pytest.approx(0.5 * 2e-3)
-    ended_s = colder.finished_s - warm.finished_s - (colder.decode_s - warm.decode_s)
-    assert ended_s == pytest.approx(0.5 * 2e-3 * (2 if waits == 3 else 1))
+    assert colder.opened_s - warm.opened_s == pytest.approx(1e-3)
+    open_s = colder.finished_s - warm.finished_s - (colder.decode_s - warm.decode_s)
+    warming = 0.8 * longer * 1e-8 / 2.5e-3 if left else 0.0  # what took longer has warmed them too
+    assert open_s == pytest.approx(1e-3 * (1 + closing * (left - warming)))
 
 
 @pytest.mark.parametrize(

@@ -913,23 +913,18 @@ class _Longer(NamedTuple):
     """What decoding takes else, as far as cold caches make it longer."""
     pausing_s: float
     opening_s: float
-    closing_s: float
-    """Of closing alone, decoding left out."""
 
     @classmethod
     def seen(cls, trials: Sequence[Trial], awake: Costs) -> _Longer:
         first = trials[0]
-        copying_s = awake.copy_byte_s * first.last_read_bytes
         decode_s = awake.decode_s(first.group_rows)
+        pause_s = awake.read_s + awake.copy_byte_s * first.last_read_bytes + decode_s
         opening_s = awake.open_s + first.case.recipe.row_groups * awake.open_group_s
-        pauses = [t.pause_s() for t in trials]
-        closings = [t.closing_s() - pause_s for t, pause_s in zip(trials, pauses, strict=True)]
         return cls(
             waited_s=first.case.device.latency_s,
             decode_s=min(decode_s, schedule.WARMED_S),
-            pausing_s=float(np.median(pauses)) - awake.read_s - copying_s - decode_s,
+            pausing_s=float(np.median([t.pause_s() for t in trials])) - pause_s,
             opening_s=float(np.median([t.opening_s() for t in trials])) - opening_s,
-            closing_s=float(np.median(closings)) + awake.read_s - awake.close_s,
         )
 
 
@@ -940,21 +935,19 @@ def _waiting_costs(
 
     Two pauses tell waking from what decoding takes more: the slow scan's row groups are the larger ones.
     """
-    awake = Costs(**costs)
-    short, long = (_Longer.seen(trials, awake) for trials in (sleeps, slow))
+    short, long = (_Longer.seen(trials, Costs(**costs)) for trials in (sleeps, slow))
     share = schedule.waking(short.waited_s, long.waited_s, GROWING)
     short_s, long_s = short.pausing_s / share, long.pausing_s
     cold_share = max(0.0, (long_s - short_s) / (long.decode_s - short.decode_s))
     both_s = short_s + long_s - cold_share * (short.decode_s + long.decode_s)
     wake_s = max(1e-9, both_s / 2)
-    longer_s = sum(one.opening_s + max(0.0, one.closing_s) for one in (short, long))
-    longer_s -= schedule.OWN_WAKE * wake_s * (1 + share)
+    opening_s = (short.opening_s + long.opening_s) / (1 + share) - schedule.OWN_WAKE * wake_s
     return {
         "wake_s": wake_s,
         "asleep_s": long.waited_s,
         "asleep_power": GROWING,
         "cold_share": cold_share,
-        "cold_open_share": max(0.0, longer_s / (2 * (1 + share) * awake.open_s)),
+        "cold_open_s": opening_s,
     }
 
 

@@ -112,10 +112,10 @@ class Costs:
     asleep_power: float = 1.0
     """How much of all that it is after a shorter wait: this power of its share. See `waking`."""
     cold_share: float = 0.0
-    """By how much longer decoding takes after a wait of `asleep_s`, for up to `WARMED_S`: others have used the
+    """By how much longer decoding takes after a wait of `asleep_s`, up to `WARMED_S` of it: others have used the
     processor's caches."""
-    cold_open_share: float = 0.0
-    """By how much longer opening does; closing takes as much longer."""
+    cold_open_s: float = 0.0
+    """What opening takes longer then; and closing, as far as decoding has not warmed the caches."""
     close_s: float = 0.2e-3
     """From the last decoded group to the answer."""
     close_group_s: float = 0.0
@@ -161,8 +161,9 @@ SMALL_BYTES, LARGE_BYTES = 2_000_000, 5_000_000
 """A row group is in a core's own caches while it is decoded up to the first, and from the second on it is not."""
 OWN_WAKE = 0.5
 """The share of `Costs.wake_s` that each thread takes that has to wake. Whoever waits for a thread is woken after it."""
-WARMED_S = 5e-3
-"""So much of decoding a row group takes longer after a wait, at most: the caches are warm again."""
+WARMED_S = 2.5e-3
+"""So much of decoding takes longer after a wait, at most: the caches are warm again. Row groups of three tables that
+take 3 to 60 ms to decode take 2 to 4 ms longer after 36 ms, waking and all."""
 RULED_OUT = 0.72
 """The share of `Costs.filter_s` that a Bloom filter takes which lets no read through. In traces of one query, which has
 next to nothing to decode, in two orders and with two sizes of row groups, the next one was asked for after 43 to 61 us,
@@ -399,7 +400,7 @@ def _open(device: DeviceState, footer: Ints, groups: int, costs: Any, keys: int)
         due_s, _ = book_at(device, asked_s, footer[at, 0], footer[at, 1])
         waited_s = due_s - asked_s
         now_s = due_s + _wake_s(costs, waited_s)
-    open_s = costs.open_s + _cold_open_s(costs, waited_s)
+    open_s = costs.open_s + costs.cold_open_s * _asleep(costs, waited_s)
     device.free[:, 1:] = 0.0  # what was spent on opening is a term of its own
     device.link[:, 1:] = 0.0
     lookup_s = keys * costs.open_key_s + (keys >= JOINED_KEYS) * costs.open_lookup_s
@@ -422,7 +423,7 @@ def _scan(
     fresh, there, begins = fresh_bytes(sizes, depth), _rows(len(rows), issue), ends - counts
     workers, worker_order = _rows(threads, issue), queue_of(threads)
     places, order = _rows(depth, issue), queue_of(depth)
-    seeks, group, passed, together, luck, idle_s = 0, 0, 0, 0, np.full(2, 0.5), 0.0
+    seeks, group, passed, together, luck, chill = 0, 0, 0, 0, np.full(2, 0.5), 0.0
     full, whose = _at_once(ends, min(depth, last), 0 if turns else slot_count)
     slots, gate = (
         (_rows(slot_count, spend(issue, engine_s=-costs.read_s)), queue_of(slot_count)),
@@ -441,8 +442,8 @@ def _scan(
             if has_late and not has_probes and step < group + depth - (waited_s == 0.0):
                 break  # its worker would ask for late reads only when others, not yet passed out, have been asked for
             done, seeks = _read_late(device, done, costs, spans, (early[group], ends[group]), reads_s, seeks)
-            idle_s = done.time_s - workers[worker, 0]
-            work_s[group] += _uncached_s(costs, work_s[group], sizes[group], fresh[group], idle_s)
+            chill = _asleep(costs, done.time_s - workers[worker, 0])
+            work_s[group] += _uncached_s(costs, work_s[group], sizes[group], fresh[group], chill)
             done = spend(done, cpu_s=work_s[group] + max(0.0, lost_s[group] - waited_s))
             groups_s[group, 0], groups_s[group, 1] = begun.time_s, done.time_s
             occupy(worker_order, workers, done)
@@ -470,7 +471,7 @@ def _scan(
             passed, seeks = _pass_out(hands, passed, ends[step], math.inf, seeks)
     return (
         opened_s,
-        spend(end, engine_s=_cold_open_s(costs, idle_s), cpu_s=clearing_s),
+        spend(end, engine_s=costs.cold_open_s * chill * (1 - _warmed(work_s[-1:].sum())), cpu_s=clearing_s),
         seeks,
         np.append(work_s + pass_s, clearing_s),
     )
@@ -613,21 +614,21 @@ def answer_order(count: int) -> Ints:
 
 
 @compiled
-def _uncached_s(costs: Any, decode_s: float, size: int, fresh: float, waited_s: float) -> float:
+def _uncached_s(costs: Any, decode_s: float, size: int, fresh: float, chill: float) -> float:
     """Return what a row group takes more to decode that is in no cache, or whose worker has waited.
 
-    Its memory is fresh, or it is too large; and what else the worker uses has gone from the caches meanwhile.
+    Its memory is fresh, or it is too large; and of what else the worker uses the share `chill` has gone.
     """
     if size == 0:
         return 0.0
-    cold_s = costs.cold_share * _asleep(costs, waited_s) * min(decode_s, WARMED_S)
+    cold_s = costs.cold_share * chill * WARMED_S * _warmed(decode_s)
     return float(cold_s + max(costs.fresh_byte_s * fresh, costs.large_byte_s * large_bytes(size)))
 
 
 @compiled
-def _cold_open_s(costs: Any, waited_s: float) -> float:
-    """Return what opening takes longer after a wait, and closing."""
-    return float(costs.open_s * costs.cold_open_share * _asleep(costs, waited_s))
+def _warmed(decode_s: float) -> float:
+    """Return the share of the caches that decoding for so long has warmed."""
+    return min(1.0, decode_s / WARMED_S)
 
 
 @compiled

@@ -209,7 +209,7 @@ _OF_A_SCAN = (
     "first_row_s",
     "fresh_byte_s",
     "cold_share",
-    "cold_open_share",
+    "cold_open_s",
 )
 """Prices of a scan without a cache that `ScanCosts` has of its own."""
 
