@@ -255,8 +255,7 @@ def test_whoever_has_waited_long_decodes_opens_and_closes_more_slowly_until_the_
     assert colder.decode_s - warm.decode_s == pytest.approx(waits * 0.8 * longer * 1e-8)
     assert colder.opened_s - warm.opened_s == pytest.approx(1e-3)
     open_s = colder.finished_s - warm.finished_s - (colder.decode_s - warm.decode_s)
-    warming = 0.8 * longer * 1e-8 / 2.5e-3 if left else 0.0  # what took longer has warmed them too
-    assert open_s == pytest.approx(1e-3 * (1 + closing * (left - warming)))
+    assert open_s == pytest.approx(1e-3 * (1 + closing * left))
 
 
 @pytest.mark.parametrize(

@@ -332,7 +332,8 @@ def waking(waited_s: float, asleep_s: float, power: float = 1.0) -> float:
     are longer by 0.25, 0.47, 0.65 and 0.86 of what they are after 36, and in the next hour by 0.18, 0.35, 0.52 and
     0.77; with powers of 0.4 and 0.6 it is 0.21, 0.47, 0.63 and 0.84, and 0.09, 0.32, 0.5 and 0.77.
     """
-    return float(_between(waited_s, AWAKE * asleep_s, max(1e-12, asleep_s)) ** power)
+    share = _between(waited_s, AWAKE * asleep_s, max(1e-12, asleep_s))
+    return float(share**power) if share > 0 else 0.0
 
 
 @compiled
@@ -423,12 +424,9 @@ def _scan(
     fresh, there, begins = fresh_bytes(sizes, depth), _rows(len(rows), issue), ends - counts
     workers, worker_order = _rows(threads, issue), queue_of(threads)
     places, order = _rows(depth, issue), queue_of(depth)
-    seeks, group, passed, together, luck, chill = 0, 0, 0, 0, np.full(2, 0.5), 0.0
+    seeks, group, passed, together, luck, close_s = 0, 0, 0, 0, np.full(2, 0.5), 0.0
     full, whose = _at_once(ends, min(depth, last), 0 if turns else slot_count)
-    slots, gate = (
-        (_rows(slot_count, spend(issue, engine_s=-costs.read_s)), queue_of(slot_count)),
-        (_rows(1, spend(issue, engine_s=-costs.dispatch_s)), np.zeros(1, np.int64)),
-    )  # opening ends with the first read
+    slots, gate = _unused(slot_count, issue, costs)
     which, asked = (spans, np.repeat(np.arange(last), counts), ends, early, whose), _rows(last, issue)
     hands = device, costs, which, slots, gate, asked, has_probes, there, reads_s
     for step in range(last + depth):
@@ -442,8 +440,9 @@ def _scan(
             if has_late and not has_probes and step < group + depth - (waited_s == 0.0):
                 break  # its worker would ask for late reads only when others, not yet passed out, have been asked for
             done, seeks = _read_late(device, done, costs, spans, (early[group], ends[group]), reads_s, seeks)
-            chill = _asleep(costs, done.time_s - workers[worker, 0])
-            work_s[group] += _uncached_s(costs, work_s[group], sizes[group], fresh[group], chill)
+            work_s[group], close_s = _uncached(
+                costs, work_s[group], sizes[group], fresh[group], done.time_s - workers[worker, 0]
+            )
             done = spend(done, cpu_s=work_s[group] + max(0.0, lost_s[group] - waited_s))
             groups_s[group, 0], groups_s[group, 1] = begun.time_s, done.time_s
             occupy(worker_order, workers, done)
@@ -469,12 +468,15 @@ def _scan(
         put(there, step, later(load(there, step), issue))
         if not has_probes:
             passed, seeks = _pass_out(hands, passed, ends[step], math.inf, seeks)
-    return (
-        opened_s,
-        spend(end, engine_s=costs.cold_open_s * chill * (1 - _warmed(work_s[-1:].sum())), cpu_s=clearing_s),
-        seeks,
-        np.append(work_s + pass_s, clearing_s),
-    )
+    end = spend(end, engine_s=close_s, cpu_s=clearing_s)
+    return opened_s, end, seeks, np.append(work_s + pass_s, clearing_s)
+
+
+@compiled
+def _unused(slots: int, opened: Moment, costs: Any) -> tuple[tuple[Floats, Any], tuple[Floats, Ints]]:
+    """Return slots that can ask at once, and the hand that passes out their reads: opening ends with the first one."""
+    free = _rows(slots, spend(opened, engine_s=-costs.read_s)), queue_of(slots)
+    return free, (_rows(1, spend(opened, engine_s=-costs.dispatch_s)), np.zeros(1, np.int64))
 
 
 @inlined
@@ -614,15 +616,18 @@ def answer_order(count: int) -> Ints:
 
 
 @compiled
-def _uncached_s(costs: Any, decode_s: float, size: int, fresh: float, chill: float) -> float:
-    """Return what a row group takes more to decode that is in no cache, or whose worker has waited.
+def _uncached(costs: Any, decode_s: float, size: int, fresh: float, waited_s: float) -> tuple[float, float]:
+    """Return the seconds of decoding a row group that is in no cache, and what closing takes longer if it comes next.
 
-    Its memory is fresh, or it is too large; and of what else the worker uses the share `chill` has gone.
+    Its memory is fresh, or it is too large; and what else its worker uses has gone from the caches as long as he
+    waited.
     """
     if size == 0:
-        return 0.0
-    cold_s = costs.cold_share * chill * WARMED_S * _warmed(decode_s)
-    return float(cold_s + max(costs.fresh_byte_s * fresh, costs.large_byte_s * large_bytes(size)))
+        return decode_s, 0.0
+    chill = _asleep(costs, waited_s)
+    dearer_s = max(costs.fresh_byte_s * fresh, costs.large_byte_s * large_bytes(size))
+    colder_s = costs.cold_share * chill * WARMED_S * _warmed(decode_s)
+    return decode_s + dearer_s + colder_s, costs.cold_open_s * chill * (1 - _warmed(decode_s))
 
 
 @compiled
