@@ -226,6 +226,7 @@ def test_bytes_are_dearer_in_a_row_group_that_is_in_no_cache_for_whatever_reason
         (0.0207, 1.0, 0.5),
         (0.036, 0.6, 1.0),
         (0.1278, 0.5, 2.0),
+        (1.0, 1.0, 1.0),
     ],
 )
 def test_going_on_takes_longer_after_a_wait_and_most_of_it_sooner_the_smaller_the_power(
