@@ -702,7 +702,7 @@ def test_long_waits_show_waking_and_how_cold_the_caches_are_and_copying_is_not_c
     waiting = {
         "wake_s": wake_s,
         "asleep_s": 0.036,
-        "asleep_power": 0.6,
+        "asleep_power": 0.8,
         "cold_share": cold_share,
         "cold_open_s": cold_open_s,
     }
@@ -710,7 +710,7 @@ def test_long_waits_show_waking_and_how_cold_the_caches_are_and_copying_is_not_c
     known = Costs(**costs)
 
     def share(one: Trial) -> float:
-        return waking(one.case.device.latency_s, 0.036, 0.6)
+        return waking(one.case.device.latency_s, 0.036, 0.8)
 
     def decoding_s(one: Trial) -> float:
         decode_s = known.decode_s(one.group_rows)

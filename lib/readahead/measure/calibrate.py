@@ -901,8 +901,8 @@ def _reading_alike(costs: dict[str, float]) -> dict[str, float]:
     return told
 
 
-GROWING = 0.6
-"""`Costs.asleep_power` of a machine whose caches others use: 0.4 to 0.9 were seen, from hour to hour."""
+GROWING = 0.8
+"""`Costs.asleep_power` of an engine on a machine whose caches others use; see `schedule.waking`."""
 
 
 class _Longer(NamedTuple):

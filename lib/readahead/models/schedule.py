@@ -181,9 +181,10 @@ NONE_FIRST = 0.16, 0.56
 races of three reads, of two queries and on four devices, 0 to 3 won in 16, 40, 18 and 26 %."""
 AWAKE = 0.15
 """A core sleeps the deeper the longer a wait is: not at all up to this share of `Costs.asleep_s`."""
-LONGEST_S = 0.2
-"""Longer waits were not looked into. After 95 and 185 ms a row group of 300,000 rows takes 8 and 13 ms longer to decode
-of one table, and 3.6 and 6.3 of another; the power told 7 and 10 of either."""
+WARM_S, LONGEST_S = 1e-3, 0.2
+"""Caches go on cooling from the first wait to the second; longer ones were not looked into. After 95 and 185 ms a row
+group of 300,000 rows takes 8 and 13 ms longer to decode of one table, and 3.6 and 6.3 of another; the power told 7 and
+12 of either."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -331,12 +332,13 @@ def waking(waited_s: float, asleep_s: float, power: float = 1.0) -> float:
 
     `asleep_s` and `power` are those of the costs. On a quiet machine pauses of scans after 0.25 to 40 ms, of three
     tables and of 4,096 to 65,536 rows, and of lookups through an index, lie on a straight line up to 4 or 10 ms. Where
-    others use the processor's caches, those of 16,384 to 122,880 rows go on growing: after 6, 10, 15 and 25 ms they
-    are longer by 0.25, 0.47, 0.65 and 0.86 of what they are after 36, and in the next hour by 0.18, 0.35, 0.52 and
-    0.77; with powers of 0.4 and 0.6 it is 0.21, 0.47, 0.63 and 0.84, and 0.09, 0.32, 0.5 and 0.77.
+    others use the processor's caches, they go on growing: after 3, 6, 10, 15 and 25 ms those of 16,384 to 122,880 rows
+    are longer by 0.1, 0.25, 0.47, 0.65 and 0.86 of what they are after 36, and in the next hour by 0.05, 0.17, 0.34,
+    0.5 and 0.77; with a power of 0.8 by 0.1, 0.21, 0.34, 0.48 and 0.74.
     """
-    longest_s = asleep_s if power == 1.0 else LONGEST_S  # no core sleeps deeper, but caches go on cooling
-    share = (min(waited_s, longest_s) / max(1e-12, asleep_s) - AWAKE) / (1 - AWAKE)
+    caches = power != 1.0
+    awake_s, longest_s = (WARM_S, LONGEST_S) if caches else (AWAKE * asleep_s, asleep_s)
+    share = (min(waited_s, longest_s) - awake_s) / max(1e-12, asleep_s - awake_s)
     return float(share**power) if share > 0 else 0.0
 
 
