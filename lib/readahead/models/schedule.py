@@ -431,9 +431,9 @@ def _scan(
     (workers, worker_order), (places, order) = _free(threads, issue), _free(depth, issue)
     seeks, group, passed, together, luck, close_s = 0, 0, 0, 0, np.full(2, 0.5), 0.0
     full, whose = _at_once(ends, min(depth, last), 0 if turns else slot_count)
-    slots, gate = _unused(slot_count, issue, costs)
+    gate = _rows(1, spend(issue, engine_s=-costs.dispatch_s)), np.zeros(1, np.int64)
     which, asked = (spans, np.repeat(np.arange(last), counts), ends, early, whose), _rows(last, issue)
-    hands = device, costs, which, slots, gate, asked, has_probes, there, reads_s
+    hands = device, costs, which, _free(slot_count, issue), gate, asked, has_probes, there, reads_s
     for step in range(last + depth):
         # who asks for filters asks as long as the window has a place, and decodes only then
         while group < min(step, last) and step >= full and not (has_probes and step < group + depth):
@@ -481,13 +481,6 @@ def _scan(
 def _free(count: int, now: Moment) -> tuple[Floats, Any]:
     """Return so many that are free from now on, and who of them is free first."""
     return _rows(count, now), queue_of(count)
-
-
-@compiled
-def _unused(slots: int, opened: Moment, costs: Any) -> tuple[tuple[Floats, Any], tuple[Floats, Ints]]:
-    """Return slots that can ask at once, and the hand that passes out their reads: opening ends with the first one."""
-    free = _free(slots, spend(opened, engine_s=-costs.read_s))
-    return free, (_rows(1, spend(opened, engine_s=-costs.dispatch_s)), np.zeros(1, np.int64))
 
 
 @inlined

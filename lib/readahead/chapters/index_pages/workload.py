@@ -267,8 +267,7 @@ def scheduled(device: Device, spans: Ints, depth: int, costs: Costs = READER) ->
     window = Window(slots=depth, depth=1 if depth == 1 else max(1, count), threads=1)
     nothing = np.zeros(count, np.int64)  # no rows are decoded
     reads = Reads(footer=spans_of([]), spans=spans, ends=np.arange(1, count + 1), rows=nothing)
-    asked = replace(costs, open_s=costs.open_s + costs.read_s)  # for the first page too
-    return simulate(device, reads, window=window, costs=asked).estimate
+    return simulate(device, reads, window=window, costs=costs).estimate
 
 
 # -- what a reader takes on this machine -----------------------------------------------------------------

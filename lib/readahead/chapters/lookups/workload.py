@@ -308,15 +308,14 @@ class Lookups(TableExperiment):
         if case.recipe.format == PARQUET:
             return costs
         probe_s = own.probe_s + case.keys * own.probe_key_s
-        read_s = own.block_s + own.block_byte_s * case.recipe.block_bytes
         return replace(
             costs,
             plan_s=costs.plan_s + (probe_s if case.walks else 0.0),
-            open_s=read_s if case.by_index else own.scan_s,  # from the index to the first row
+            open_s=0.0 if case.by_index else own.scan_s,
             open_group_s=0.0,
             open_key_s=0.0 if case.walks else costs.open_key_s,
             dispatch_s=min(costs.dispatch_s, own.dispatch_s),
-            read_s=read_s,
+            read_s=own.block_s + own.block_byte_s * case.recipe.block_bytes,
         )
 
     def _lookup(self, settings: Settings) -> Calibration[LookupCosts]:
@@ -331,7 +330,7 @@ class Lookups(TableExperiment):
         """Return the schedule of the reads as named terms: what comes one by one, and what comes at once."""
         case, costs = self.case(settings), self.costs(settings)
         ends = case.predict(costs)
-        ready_s = costs.open_s if case.walks else 0.0  # to fetch, once the index has shown where, or to scan
+        ready_s = costs.open_s if case.walks else 0.0  # to scan, once the index has shown too many rows
         opening_s = costs.plan_s + case.keys * (costs.plan_key_s + costs.open_key_s) + costs.open_s - ready_s
         opening_s += case.recipe.row_groups * costs.open_group_s
         cpu_s = max(0.0, ends.finished_s - costs.close_s - max(ends.arrived_s, ends.opened_s))
