@@ -344,6 +344,7 @@ def waking(waited_s: float, asleep_s: float, power: float = 1.0) -> float:
 
 @compiled
 def _asleep(costs: Any, waited_s: float) -> float:
+    """Return `waking` of these costs."""
     return waking(waited_s, costs.asleep_s, costs.asleep_power)
 
 
