@@ -355,8 +355,6 @@ def test_the_engine_s_costs_are_positive_and_this_disk_is_calibrated_apart() -> 
     assert {name for name, value in kept.items() if value == 0} <= {
         "close_group_s",
         "close_lookup_s",
-        "cold_open_s",
-        "cold_share",
         "copy_byte_s",
         "first_row_s",
         "fresh_byte_s",
@@ -365,6 +363,7 @@ def test_the_engine_s_costs_are_positive_and_this_disk_is_calibrated_apart() -> 
         "refill_share",
         "returned_share",
         "shared_read_s",
+        "stale_page_s",
         "wake_s",
     }
     assert cold == engine("comments_narrow", WARM).kept()  # the disk's own share is not known yet
@@ -387,7 +386,9 @@ def one_by_one(rows: int, pause_s: float) -> Trial:
     (case,) = (
         case
         for case in calibrate._engine_cases("comments_narrow")
-        if case.engine.queue_depth == 1 and case.recipe.row_group_rows == rows
+        if case.engine.queue_depth == 1
+        and case.recipe.row_group_rows == rows
+        and case.device != calibrate.SLOW
     )
     sample = case.measure(repeats=1)
     each_s = 0.001 + pause_s
@@ -693,39 +694,40 @@ def test_what_fresh_memory_takes_is_what_the_processor_takes_longer_for_all_at_o
     assert calibrate._fresh_byte_s(*trials, 1e-9) == pytest.approx(3e-9)
 
 
-@pytest.mark.parametrize("wake_s", [0.2e-3, 1.5e-3])
-@pytest.mark.parametrize(("cold_share", "cold_open_s"), [(0.0, 0.0), (0.8, 1.5e-3)])
-def test_long_waits_show_waking_and_how_cold_the_caches_are_and_copying_is_not_counted_again(
-    wake_s: float, cold_share: float, cold_open_s: float, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    found = {case.device: [of_processor(case, 0.0)] for case in calibrate._engine_cases(calibrate.KEYED)}
-    waiting = {
-        "wake_s": wake_s,
-        "asleep_s": 0.036,
-        "asleep_power": 0.8,
-        "cold_share": cold_share,
-        "cold_open_s": cold_open_s,
-    }
-    costs = {name: TAKES[name] for name in TAKES if name not in waiting}
-    known = Costs(**costs)
+@pytest.mark.parametrize("page_s", [0.0, 0.1e-6, 1.5e-6])
+def test_long_waits_show_what_a_stale_page_takes(page_s: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Decoding uses 2,700 pages in 2.5 ms."""
+    scans = [of_processor(case, 0.0) for case in calibrate._engine_cases(calibrate.KEYED) if not case.keys]
 
-    def share(one: Trial) -> float:
-        return waking(one.case.device.latency_s, 0.036, 0.8)
+    def share(one: Trial, waits: int = 1) -> float:
+        return float((waits * one.case.device.latency_s / 0.036) ** 0.85)
 
-    def decoding_s(one: Trial) -> float:
-        decode_s = known.decode_s(one.group_rows)
-        longer_s = cold_share * share(one) * min(decode_s, schedule.WARMED_S)
-        return decode_s + longer_s + known.copy_byte_s * one.last_read_bytes + wake_s * share(one)
+    def pause_s(one: Trial) -> float:
+        return 0.5e-3 + page_s * (1_300 + 2_700 / 5) * share(one)
 
     def opening_s(one: Trial) -> float:
-        groups_s = one.case.recipe.row_groups * known.open_group_s
-        longer_s = (cold_open_s + schedule.OWN_WAKE * wake_s) * share(one)
-        return known.open_s + groups_s + longer_s
+        parsed = 2_700 * one.case.recipe.row_groups * 8e-6 / 2.5e-3
+        opened = (1_200 + parsed) * share(one, len(one.case.plan().footer))
+        return 1e-3 + page_s * (1_300 * share(one) + opened)
 
-    monkeypatch.setattr(Trial, "pause_s", lambda one: known.read_s + decoding_s(one))
+    monkeypatch.setattr(Trial, "pause_s", pause_s)
     monkeypatch.setattr(Trial, "opening_s", opening_s)
-    told = calibrate._waiting_costs(found[calibrate.SLEEP], found[calibrate.SLOW], costs)
-    assert told == pytest.approx(waiting, rel=1e-6, abs=1e-9)
+    assert calibrate._stale_page_s(scans) == pytest.approx(page_s, rel=0.02)
+
+
+def test_of_pauses_and_opening_and_closing_what_stale_pages_take_is_left_out() -> None:
+    case = next(one for one in calibrate._engine_cases(calibrate.KEYED) if one.device == calibrate.SLEEP)
+    seen = timed(case)
+    known = replace(seen, stale_page_s=1e-9)
+    share = (0.01 / 0.036) ** 0.85
+    used = (1_300 + 2_700 * seen.pause_s() / 2.5e-3) * share
+    assert seen.pause_s() - known.pause_s() == pytest.approx(1e-9 * used)
+    parsed = 2_700 * case.recipe.row_groups * 8e-6 / 2.5e-3
+    opened = 1_300 * share + (1_200 + parsed) * (len(case.plan().footer) * 0.01 / 0.036) ** 0.85
+    assert seen.opening_s() - known.opening_s() == pytest.approx(1e-9 * opened)
+    closed = (1_300 + 2_700 * seen.closing_s() / 2.5e-3) * share
+    closed += 350 * (seen.sample.seconds[0] / 0.036) ** 0.85
+    assert seen.closing_s() - known.closing_s() == pytest.approx(1e-9 * closed)
 
 
 @pytest.mark.parametrize("lost_s", [0.0, 0.02e-3, 0.2e-3])

@@ -290,3 +290,38 @@ def test_the_footer_is_asked_for_first(case: Case) -> None:
     footer = case.plan().footer.tolist()
     assert [[r.offset, r.size_bytes] for r in sample.reads[: len(footer)]] == footer
     assert FOOTER_GUESS_LOW <= sample.reads[0].size_bytes <= FOOTER_GUESS_HIGH
+
+
+@pytest.mark.parametrize("native", [False, True], ids=["parquet", "native"])
+def test_only_repeats_are_delayed_and_each_comes_after_an_undelayed_run(
+    case: Case, monkeypatch: pytest.MonkeyPatch, native: bool
+) -> None:
+    """A native file is attached without delays too: that is no part of the query, and its code would go cold."""
+    asked = replace(case, recipe=replace(case.recipe, format="native")) if native else case
+    delayed, runs = list[bool](), list[bool]()
+    wait_until, fresh = EmulatedFileSystem.wait_until, EmulatedFileSystem.fresh
+
+    def waits(device: EmulatedFileSystem, due_s: float) -> None:
+        delayed.append(device._waiting)
+        wait_until(device, due_s)
+
+    def begins(device: EmulatedFileSystem) -> None:
+        runs.append(any(delayed))
+        delayed.clear()
+        fresh(device)
+
+    monkeypatch.setattr(EmulatedFileSystem, "wait_until", waits)
+    monkeypatch.setattr(EmulatedFileSystem, "fresh", begins)
+    asked.build()
+    sample = run_emulated(asked.query(), QUICK, asked.engine, repeats=3, warm_ups=None)
+    assert len(sample.seconds) == 3 and all(delayed)
+    assert runs[-6:] == [False, False, True, False, True, False]  # what was delayed before each begins
+
+
+def test_what_is_undelayed_within_what_is_undelayed_stays_so() -> None:
+    device = EmulatedFileSystem(QUICK)
+    with device.instant():
+        with device.instant():
+            pass
+        assert not device._waiting
+    assert device._waiting

@@ -25,6 +25,7 @@ from readahead.models.schedule import (
     fresh_bytes,
     large_bytes,
     simulate,
+    stale,
     waking,
 )
 from tools.bench.models import scan_in_simpy
@@ -218,45 +219,74 @@ def test_bytes_are_dearer_in_a_row_group_that_is_in_no_cache_for_whatever_reason
 
 
 @pytest.mark.parametrize(
-    ("waited_s", "power", "share"),
-    [
-        (0.0, 0.8, 0.0),
-        (0.001, 0.8, 0.0),
-        (0.00975, 0.5, 0.5),
-        (0.0207, 1.0, 0.5),
-        (0.036, 0.8, 1.0),
-        (0.141, 0.5, 2.0),
-        (1.0, 1.0, 1.0),
-    ],
+    ("waited_s", "share"), [(0.0, 0.0), (0.0054, 0.0), (0.0207, 0.5), (0.036, 1.0), (1.0, 1.0)]
 )
-def test_going_on_takes_longer_after_a_wait_and_most_of_it_sooner_the_smaller_the_power(
-    waited_s: float, power: float, share: float
+def test_a_core_sleeps_the_deeper_the_longer_it_waits_and_no_deeper_in_the_end(
+    waited_s: float, share: float
 ) -> None:
-    assert waking(waited_s, 0.036, power) == pytest.approx(share)
+    assert waking(waited_s, 0.036) == pytest.approx(share)
 
 
-@pytest.mark.parametrize(("rows", "longer", "left"), [(100_000, 100_000, 0.6), (1_000_000, 250_000, 0.0)])
-@pytest.mark.parametrize(("depth", "waits", "closing"), [(1, 3, 1.0), (3, 1, 0.0)])
-def test_whoever_has_waited_long_decodes_opens_and_closes_more_slowly_until_the_caches_are_warm(
-    rows: int, longer: int, left: float, depth: int, waits: int, closing: float
+@pytest.mark.parametrize(
+    ("unused_s", "share"), [(-1e-9, 0.0), (0.0, 0.0), (0.0036, 0.14125), (0.036, 1.0), (3.6, 50.1187)]
+)
+def test_a_page_takes_the_longer_the_longer_nobody_has_used_it(unused_s: float, share: float) -> None:
+    assert stale(unused_s) == pytest.approx(share, rel=1e-4)
+
+
+TINY_S = 1e-12
+"""So little that a stale page takes no time of which others would become stale."""
+
+
+@pytest.mark.parametrize(("rows", "used"), [(100_000, 0.4), (1_000_000, 1.0)])
+@pytest.mark.parametrize(("depth", "waits"), [(1, 3), (3, 1)])
+def test_what_a_query_uses_again_and_again_is_stale_after_each_wait_and_what_it_uses_once_since_it_began(
+    rows: int, used: float, depth: int, waits: int
 ) -> None:
-    """Of 10 ns a row so much takes longer as fills `WARMED_S`, and closing what is left of the caches.
-
-    Three row groups at once are waited for once, and then long before closing.
-    """
-    costs = replace(FREE, row_s=1e-8, asleep_s=0.036, cold_share=0.8, cold_open_s=1e-3)
+    """Three row groups at once are waited for once. Of 10 ns a row decoding uses stale pages up to `WARMED_S`."""
+    costs = replace(FREE, row_s=1e-8, stale_page_s=TINY_S)
     window = Window(slots=depth, depth=depth, threads=1)
-    device = FLASH.but(latency_s=0.036, bandwidth_bytes_per_s=1e12, channels=4)
+    device = FLASH.but(latency_s=0.036, bandwidth_bytes_per_s=1e12)
 
     def told(costs: Costs) -> Timeline:
         reads = Reads.of([(0, 1)], [[(0, 1_000)]] * 3, [rows] * 3)
         return simulate(device, reads, window=window, costs=costs)
 
-    warm, colder = told(replace(costs, cold_share=0.0, cold_open_s=0.0)), told(costs)
-    assert colder.decode_s - warm.decode_s == pytest.approx(waits * 0.8 * longer * 1e-8)
-    assert colder.opened_s - warm.opened_s == pytest.approx(1e-3)
-    open_s = colder.finished_s - warm.finished_s - (colder.decode_s - warm.decode_s)
-    assert open_s == pytest.approx(1e-3 * (1 + closing * left))
+    warm, colder = told(replace(costs, stale_page_s=0.0)), told(costs)
+    assert colder.decode_s - warm.decode_s == pytest.approx(waits * 2_700 * used * TINY_S, rel=1e-3)
+    assert colder.opened_s - warm.opened_s == pytest.approx((1_300 + 1_200) * TINY_S, rel=1e-3)
+    passing_s = waits * 1_300 * TINY_S
+    closing_s = 350 * (warm.finished_s / 0.036) ** 0.85 * TINY_S
+    if depth == 1:  # whoever reads has waited for whoever decodes
+        passing_s += 2 * 575 * (rows * 1e-8 / 0.036) ** 0.85 * TINY_S
+    once_s = colder.finished_s - warm.finished_s - (colder.decode_s - warm.decode_s) - passing_s
+    assert once_s == pytest.approx((1_300 + 1_200) * TINY_S + closing_s, rel=1e-2)
+
+
+def test_what_has_to_be_parsed_of_a_footer_uses_stale_pages_as_decoding_does() -> None:
+    device, window = FLASH.but(latency_s=0.036), Window(slots=1, depth=1, threads=1)
+    reads = Reads.of([(0, 1)], [[(0, 1)]] * 10, [0] * 10)
+    known = replace(FREE, stale_page_s=TINY_S)
+    few, many = (
+        simulate(device, reads, window=window, costs=replace(known, open_group_s=group_s)).opened_s - parsed_s
+        for group_s, parsed_s in ((0.0, 0.0), (0.125e-3, 1.25e-3))
+    )
+    assert many - few == pytest.approx(2_700 / 2 * TINY_S, rel=1e-2)
+
+
+@pytest.mark.parametrize("reads", [1, 2, 8, 64])
+def test_reads_that_arrive_together_return_one_at_a_time(reads: int) -> None:
+    """The last one's row group is decoded when all have returned, and it has been handed over."""
+    device = Device(name="d", latency_s=0.036, bandwidth_bytes_per_s=1e15, channels=64)
+    window = Window(slots=reads, depth=reads, threads=1)
+    took_s = [
+        run(
+            device, [[(0, 1)] * reads], [0], window=window, costs=replace(FREE, stale_page_s=page_s)
+        ).finished_s
+        for page_s in (0.0, TINY_S)
+    ]
+    pages = 150 * reads + 2 * 575 + 350
+    assert took_s[1] - took_s[0] == pytest.approx(pages * TINY_S, rel=1e-2)
 
 
 @pytest.mark.parametrize(

@@ -429,9 +429,9 @@ def query(case: Case, name: str, typical: Callable[[], Costs]) -> Calibration[Co
     """Return the calibration of one query on its table: its columns and its operators have costs of their own."""
 
     def read_off(trials: list[Trial]) -> Costs:
-        return _with_contention(
-            replace(engine(case.recipe.table).costs(), **_reading_alike(_scan_costs(trials))), trials
-        )
+        known = engine(case.recipe.table).costs()
+        costs = _scan_costs([replace(t, stale_page_s=known.stale_page_s) for t in trials])
+        return _with_contention(replace(known, **_reading_alike(costs)), trials)
 
     return Calibration(
         name=f"{case.recipe.table}-{name}",
@@ -449,6 +449,8 @@ class Trial:
 
     case: Case
     sample: Sample
+    stale_page_s: float = 0.0
+    """What stale pages are known to take, `Costs.stale_page_s`; it is no part of pauses, of opening and of closing."""
 
     @property
     def group_rows(self) -> int:
@@ -482,7 +484,8 @@ class Trial:
         plan = self.case.plan()
         ends = set(plan.ends.tolist())
         data = enumerate(pairwise(self._data()), start=1)
-        return [after.submitted_s - before.due_s for at, (before, after) in data if at in ends]
+        seen = [after.submitted_s - before.due_s for at, (before, after) in data if at in ends]
+        return [pause_s - self.stale_page_s * self._pausing_pages(pause_s) for pause_s in seen]
 
     def pause_s(self) -> float:
         """Return the median of the pauses."""
@@ -530,11 +533,31 @@ class Trial:
     def opening_s(self) -> float:
         """Return the time from the footer's arrival to the first data read."""
         footer = len(self.case.plan().footer)
-        return self.sample.reads[footer].submitted_s - self.sample.reads[footer - 1].due_s
+        seen_s = self.sample.reads[footer].submitted_s - self.sample.reads[footer - 1].due_s
+        return seen_s - self.stale_page_s * self._opening_pages()
 
     def closing_s(self) -> float:
         """Return the time from the last arrival to the answer, of the run whose reads were kept: the last one."""
-        return self.sample.seconds[-1] - max(read.due_s for read in self.sample.reads)
+        seconds = self.sample.seconds[-1]
+        seen_s = seconds - max(read.due_s for read in self.sample.reads)
+        closing = schedule.CLOSING_PAGES * schedule.stale(seconds)
+        return seen_s - self.stale_page_s * (closing + self._pausing_pages(seen_s))
+
+    def _pausing_pages(self, pause_s: float) -> float:
+        """Return the pages that are used in a pause, by how stale they are: to hand over, and to decode for so long."""
+        used = schedule.PASSING_PAGES + schedule.decoding_pages(pause_s)
+        return float(used * schedule.stale(self.case.device.latency_s))
+
+    def _opening_pages(self) -> float:
+        """Return those that are used to open the file. What parsing takes is nearly the same for every light table."""
+        latency_s, footer = self.case.device.latency_s, len(self.case.plan().footer)
+        handing = schedule.PASSING_PAGES * schedule.stale(latency_s)
+        parsed = schedule.decoding_pages(self.case.recipe.row_groups * Costs().open_group_s)
+        return float(handing + (schedule.OPENING_PAGES + parsed) * schedule.stale(footer * latency_s))
+
+    def stale_pages(self, pause_s: float) -> float:
+        """Return those of a pause and of opening, where a pause takes so long as long as no page is stale."""
+        return self._pausing_pages(pause_s) + self._opening_pages()
 
     @property
     def last_rows(self) -> int:
@@ -610,7 +633,7 @@ QUICK = PROBE.but(latency_s=0.00025)
 SHARED = QUICK.but(name="shared")
 """The same, read by a machine whose cores all decode."""
 SLEEP, SLOW = PROBE.but(name="sleep", latency_s=0.01), PROBE.but(name="slow", latency_s=0.036)
-"""After the first wait cores sleep, and after the second others have used the caches that we have seen too."""
+"""After such waits pages of memory are stale."""
 AT_ONCE = 256
 """So deep a queue that all row groups of a small file are under way."""
 WHOLE = 524_288
@@ -663,9 +686,8 @@ def _engine_cases(table: str) -> list[Case]:
     scans = _scans(Case(recipe=Recipe(table=table), device=PROBE))
     if table != KEYED:
         return scans
-    seldom, crowded = scans[:2]
-    slow = replace(seldom, device=SLOW, recipe=replace(seldom.recipe, row_group_rows=131_072))
-    sleep = replace(seldom, device=SLEEP)
+    seldom, crowded, _, _, large, *_ = scans
+    sleep, slow = replace(seldom, device=SLEEP), replace(large, device=SLOW)
     many = replace(crowded, keys=2_000)
     few = replace(many, keys=20, device=QUICK, engine=replace(crowded.engine, queue_depth=1))
     return [*scans, sleep, slow, few, many]
@@ -674,8 +696,10 @@ def _engine_cases(table: str) -> list[Case]:
 def _engine_costs(trials: Sequence[Trial]) -> Costs:
     """Return the costs that the trials of `_engine_cases` show, each case tried once or more."""
     lookups, scans = ([t for t in trials if bool(t.case.keys) == keys] for keys in (True, False))
-    sleeps, slow = ([t for t in scans if t.case.device == device] for device in (SLEEP, SLOW))
-    costs = _scan_costs([t for t in scans if t.case.device not in {SLEEP, SLOW}])
+    stale_page_s = _stale_page_s(scans) if lookups else engine(KEYED).costs().stale_page_s
+    awake = [t for t in scans if t.case.device not in {SLEEP, SLOW}]
+    lookups, scans = ([replace(t, stale_page_s=stale_page_s) for t in some] for some in (lookups, awake))
+    costs = _scan_costs(scans)
     if not lookups:
         return _with_contention(replace(engine(KEYED).costs(), **_reading_alike(costs)), scans)
     plan_s, plan_key_s = line([(float(t.case.keys), t.sample.reads[0].submitted_s) for t in trials])
@@ -693,8 +717,9 @@ def _engine_costs(trials: Sequence[Trial]) -> Costs:
         "skip_group_s": max(1e-9, passed_s - few_keys * prune_key_s),
     }
     keyed |= _lookup_costs(few, Costs(**{**costs, **keyed}))
-    waiting = _waiting_costs(sleeps, slow, costs)
-    return _with_contention(Costs(**{**costs, **keyed, "plan_s": plan_s, **waiting}), scans)
+    return _with_contention(
+        Costs(**{**costs, **keyed, "plan_s": plan_s, "stale_page_s": stale_page_s}), scans
+    )
 
 
 def _lookup_costs(few: Sequence[Trial], costs: Costs) -> dict[str, float]:
@@ -901,54 +926,19 @@ def _reading_alike(costs: dict[str, float]) -> dict[str, float]:
     return told
 
 
-GROWING = 0.8
-"""`Costs.asleep_power` of an engine on a machine whose caches others use; see `schedule.waking`."""
-
-
-class _Longer(NamedTuple):
-    """What a scan takes more after its waits than a scan that hardly waits, in seconds."""
-
-    waited_s: float
-    decode_s: float
-    """What decoding takes else, as far as cold caches make it longer."""
-    pausing_s: float
-    opening_s: float
-
-    @classmethod
-    def seen(cls, trials: Sequence[Trial], awake: Costs) -> _Longer:
-        first = trials[0]
-        decode_s = awake.decode_s(first.group_rows)
-        pause_s = awake.read_s + awake.copy_byte_s * first.last_read_bytes + decode_s
-        opening_s = awake.open_s + first.case.recipe.row_groups * awake.open_group_s
-        return cls(
-            waited_s=first.case.device.latency_s,
-            decode_s=min(decode_s, schedule.WARMED_S),
-            pausing_s=float(np.median([t.pause_s() for t in trials])) - pause_s,
-            opening_s=float(np.median([t.opening_s() for t in trials])) - opening_s,
+def _stale_page_s(scans: Sequence[Trial]) -> float:
+    """Return `Costs.stale_page_s`: what pausing and opening take longer after long waits than after short ones."""
+    longer_s = pages = 0.0
+    for device in (SLEEP, SLOW):
+        long = [t for t in scans if t.case.device == device]
+        short = [t for t in scans if t.case == replace(long[0].case, device=PROBE)]
+        (short_s, opening_s), (long_s, opened_s) = (
+            [float(np.median([seen(t) for t in some])) for seen in (Trial.pause_s, Trial.opening_s)]
+            for some in (short, long)
         )
-
-
-def _waiting_costs(
-    sleeps: Sequence[Trial], slow: Sequence[Trial], costs: dict[str, float]
-) -> dict[str, float]:
-    """Return, by name, what going on after a long wait takes more.
-
-    Two pauses tell waking from what decoding takes more: the slow scan's row groups are the larger ones.
-    """
-    short, long = (_Longer.seen(trials, Costs(**costs)) for trials in (sleeps, slow))
-    share = schedule.waking(short.waited_s, long.waited_s, GROWING)
-    short_s, long_s = short.pausing_s / share, long.pausing_s
-    cold_share = max(0.0, (long_s - short_s) / (long.decode_s - short.decode_s))
-    both_s = short_s + long_s - cold_share * (short.decode_s + long.decode_s)
-    wake_s = max(1e-9, both_s / 2)
-    opening_s = (short.opening_s + long.opening_s) / (1 + share) - schedule.OWN_WAKE * wake_s
-    return {
-        "wake_s": wake_s,
-        "asleep_s": long.waited_s,
-        "asleep_power": GROWING,
-        "cold_share": cold_share,
-        "cold_open_s": opening_s,
-    }
+        longer_s += long_s - short_s + opened_s - opening_s
+        pages += long[0].stale_pages(short_s) - short[0].stale_pages(short_s)
+    return max(0.0, longer_s / pages)
 
 
 KNOWN, SCATTER = 3.0, 0.05

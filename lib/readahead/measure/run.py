@@ -9,7 +9,7 @@ import math
 import re
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager, nullcontext
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -295,8 +295,9 @@ def once(
     emulated = watch.filesystem is not None
     attach = [f"ATTACH {quoted(query.path, emulated=emulated)} AS file (READ_ONLY)"] if query.native else []
     texts, found = query.texts(emulated=emulated), None
-    for sql in attach:
-        connection.execute(sql)
+    with _undelayed(watch.filesystem):
+        for sql in attach:
+            connection.execute(sql)
     try:
         with watch.repeat():
             for sql in texts:
@@ -331,8 +332,9 @@ def run_emulated(
     """Measure a query on an emulated device, after untimed runs without delays that warm everything else.
 
     They are `warm_ups` if given, else as many as it takes to settle, and then `delayed_warm_ups` with delays: the
-    system puts new threads on any core, and wakes them later where the thread runs that wakes them. Raises `Cancelled`
-    within half a second when asked to stop, and `DataError` for a damaged file.
+    system puts new threads on any core, and wakes them later where the thread runs that wakes them. If none are given,
+    one more comes before each repeat that follows a delayed run, for planning takes up to 2 ms longer after that.
+    Raises `Cancelled` within half a second when asked to stop, and `DataError` for a damaged file.
     """
     kind = RemoteFileSystem if query.remote else EmulatedFileSystem
     filesystem = kind(device, fragment_bytes=fragment_bytes, time_scale=time_scale)
@@ -383,16 +385,12 @@ def _run(
         try:
             for statement in query.setup:
                 connection.execute(statement)
-            with filesystem.instant() if filesystem else nullcontext():
-                least, most = WARM_UPS if warm_ups is None else (warm_ups, warm_ups)
-                settled_s = time.perf_counter() + SETTLED_S
-                for number in range(most):
-                    if number >= least and time.perf_counter() >= settled_s:
-                        break
-                    once(connection, query, Stopwatch(filesystem))
+            _settle(connection, query, filesystem, warm_ups)
             for _ in range(delayed_warm_ups):
                 once(connection, query, Stopwatch(filesystem))
-            for _ in turns(repeats, f" on {where}"):
+            for number in turns(repeats, f" on {where}"):
+                if (number or delayed_warm_ups) and warm_ups is None:
+                    _warm_up(connection, query, filesystem)
                 for statement in query.before:
                     connection.execute(statement)
                 if cold:
@@ -410,6 +408,32 @@ def _run(
         answer=tuple(rows[0]) if rows else (),
         engine=settings.values(),
     )
+
+
+def _undelayed(filesystem: EmulatedFileSystem | None) -> AbstractContextManager[None]:
+    return filesystem.instant() if filesystem else nullcontext()
+
+
+def _settle(
+    connection: duckdb.DuckDBPyConnection,
+    query: Query,
+    filesystem: EmulatedFileSystem | None,
+    warm_ups: int | None,
+) -> None:
+    least, most = WARM_UPS if warm_ups is None else (warm_ups, warm_ups)
+    settled_s = time.perf_counter() + SETTLED_S
+    for number in range(most):
+        if number >= least and time.perf_counter() >= settled_s:
+            break
+        _warm_up(connection, query, filesystem)
+
+
+def _warm_up(
+    connection: duckdb.DuckDBPyConnection, query: Query, filesystem: EmulatedFileSystem | None
+) -> None:
+    """Run the query untimed, without the device's delays."""
+    with _undelayed(filesystem):
+        once(connection, query, Stopwatch(filesystem))
 
 
 def _explained(error: duckdb.Error, query: Query, settings: EngineSettings) -> Exception:

@@ -105,17 +105,12 @@ class Costs:
     copy_byte_s: float = 0.0
     """What a byte takes the thread that read it, until it is where it is decoded."""
     wake_s: float = 0.0
-    """What it takes longer to go on after a wait of `asleep_s` than after a short one: a core that slept has to wake,
-    and has lost what was in its caches."""
+    """What going on takes longer after a wait of `asleep_s` than after a short one: a core that slept has to wake."""
     asleep_s: float = 10e-3
     """The wait from which on going on takes all of `wake_s` longer: no core sleeps deeper after a longer one."""
-    asleep_power: float = 1.0
-    """How much of all that it is after a shorter wait: this power of its share. See `waking`."""
-    cold_share: float = 0.0
-    """By how much longer decoding takes after a wait of `asleep_s`, up to `WARMED_S` of it: others have used the
-    processor's caches."""
-    cold_open_s: float = 0.0
-    """What opening takes longer then; and closing, as far as decoding has not warmed the caches."""
+    stale_page_s: float = 0.0
+    """What using a page of memory takes longer that nobody has used for `STALE_S`: the processor's caches have lost it
+    or, in a virtual machine, its host has. See `stale`."""
     close_s: float = 0.2e-3
     """From the last decoded group to the answer."""
     close_group_s: float = 0.0
@@ -161,9 +156,20 @@ SMALL_BYTES, LARGE_BYTES = 2_000_000, 5_000_000
 """A row group is in a core's own caches while it is decoded up to the first, and from the second on it is not."""
 OWN_WAKE = 0.5
 """The share of `Costs.wake_s` that each thread takes that has to wake. Whoever waits for a thread is woken after it."""
+STALE_S, GROWING = 36e-3, 0.85
+"""The time without use for which `Costs.stale_page_s` holds; with this power of the time it grows."""
+HANDING_PAGES, RETURNING_PAGES, DECODING_PAGES, OPENING_PAGES, CLOSING_PAGES = 575, 150, 2_700, 1_200, 350
+"""Pages of 4 KiB that DuckDB uses to hand over a read, for each of its two threads; that the thread who has read uses
+as long as it holds Python's interpreter, which is one at a time; to decode, or to parse a footer,
+`WARMED_S` of it; to open a file besides, and to close a query. On one machine, where a page took 1.3 us longer
+after 36 ms, pauses of row groups of 16,384 and 65,536 rows took 0.8 and 1.2 ms longer after 10 ms than after 0.5, 2.6
+and 3.9 after 36 and 4.3 and 6 after 72, opening 1.1, 3.7 and 7.7, and closing after 0.05, 0.1, 0.2, 0.4, 0.7 and 1.3 s
+0.4, 0.7, 1.9, 3.6, 7 and 11. All of these grow and shrink together with `Costs.stale_page_s` in the next minutes."""
+PASSING_PAGES = RETURNING_PAGES + 2 * HANDING_PAGES
+"""All of them from a read's arrival to the next request, or to decoding."""
 WARMED_S = 2.5e-3
-"""So much of decoding takes longer after a wait, at most: the caches are warm again. Row groups of three tables that
-take 3 to 60 ms to decode take 2 to 4 ms longer after 36 ms, waking and all."""
+"""So much of decoding uses pages that are stale, at most: then it has used all that it needs. Row groups of three
+tables that take 3 to 60 ms to decode take 2 to 6 ms longer after 36 ms, handing over and all."""
 RULED_OUT = 0.72
 """The share of `Costs.filter_s` that a Bloom filter takes which lets no read through. In traces of one query, which has
 next to nothing to decode, in two orders and with two sizes of row groups, the next one was asked for after 43 to 61 us,
@@ -181,10 +187,6 @@ NONE_FIRST = 0.16, 0.56
 races of three reads, of two queries and on four devices, 0 to 3 won in 16, 40, 18 and 26 %."""
 AWAKE = 0.15
 """A core sleeps the deeper the longer a wait is: not at all up to this share of `Costs.asleep_s`."""
-WARM_S, LONGEST_S = 1e-3, 0.2
-"""Caches go on cooling from the first wait to the second; longer ones were not looked into. After 95 and 185 ms a row
-group of 300,000 rows takes 8 and 13 ms longer to decode of one table, and 3.6 and 6.3 of another; the power told 7 and
-12 of either."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -327,31 +329,37 @@ def _between(value: float, low: float, high: float) -> float:
 
 
 @compiled
-def waking(waited_s: float, asleep_s: float, power: float = 1.0) -> float:
-    """Return how much of what going on takes longer after `asleep_s` it does after a wait: waking, and cold caches.
+def waking(waited_s: float, asleep_s: float) -> float:
+    """Return how much of `Costs.wake_s` going on takes longer after a wait.
 
-    `asleep_s` and `power` are those of the costs. On a quiet machine pauses of scans after 0.25 to 40 ms, of three
-    tables and of 4,096 to 65,536 rows, and of lookups through an index, lie on a straight line up to 4 or 10 ms. Where
-    others use the processor's caches, they go on growing: after 3, 6, 10, 15 and 25 ms those of 16,384 to 122,880 rows
-    are longer by 0.1, 0.25, 0.47, 0.65 and 0.86 of what they are after 36, and in the next hour by 0.05, 0.17, 0.34,
-    0.5 and 0.77; with a power of 0.8 by 0.1, 0.21, 0.34, 0.48 and 0.74.
+    On a quiet machine pauses of scans after 0.25 to 40 ms, of three tables and of 4,096 to 65,536 rows, and of lookups
+    through an index, lie on a straight line up to 4 or 10 ms.
     """
-    caches = power != 1.0
-    awake_s, longest_s = (WARM_S, LONGEST_S) if caches else (AWAKE * asleep_s, asleep_s)
-    share = (min(waited_s, longest_s) - awake_s) / max(1e-12, asleep_s - awake_s)
-    return float(share**power) if share > 0 else 0.0
+    return _between(waited_s, AWAKE * asleep_s, max(1e-12, asleep_s))
 
 
 @compiled
-def _asleep(costs: Any, waited_s: float) -> float:
-    """Return `waking` of these costs."""
-    return waking(waited_s, costs.asleep_s, costs.asleep_power)
+def stale(unused_s: float) -> float:
+    """Return how much of `Costs.stale_page_s` a page takes longer that nobody has used for so long.
+
+    On a virtual machine one of 4,096 pages takes 0.02 us as long as it is in use; after 3, 10, 36, 100, 300 and 1,000
+    ms it takes in the mean 0.1, 0.3, 1, 2.7, 6 and 17 us more, whether its core slept meanwhile or not: of some the
+    host has to be told again where they are, which takes 125 us. A power of 0.85 tells 0.12, 0.34, 1, 2.4, 6 and 17.
+    """
+    return float((max(0.0, unused_s) / STALE_S) ** GROWING)
 
 
 @compiled
-def _wake_s(costs: Any, waited_s: float) -> float:
+def _hand_s(costs: Any, waited_s: float) -> float:
     """Return what it takes a thread longer to go on that has waited."""
-    return float(OWN_WAKE * costs.wake_s * _asleep(costs, waited_s))
+    asleep_s = OWN_WAKE * costs.wake_s * waking(waited_s, costs.asleep_s)
+    return float(asleep_s + HANDING_PAGES * costs.stale_page_s * stale(waited_s))
+
+
+@compiled
+def _back_s(costs: Any, waited_s: float) -> float:
+    """Return how long a thread that has waited for a read keeps others from returning with theirs."""
+    return float(RETURNING_PAGES * costs.stale_page_s * stale(waited_s))
 
 
 def asleep_s(waited_s: float, share: float) -> float:
@@ -406,13 +414,15 @@ def _open(device: DeviceState, footer: Ints, groups: int, costs: Any, keys: int)
     for at in range(len(footer)):
         asked_s = now_s + costs.read_s * (at > 0)
         due_s, _ = book_at(device, asked_s, footer[at, 0], footer[at, 1])
-        waited_s = due_s - asked_s
-        now_s = due_s + _wake_s(costs, waited_s)
-    open_s = costs.open_s + costs.cold_open_s * _asleep(costs, waited_s)
+        waited_s += due_s - asked_s
+        now_s = due_s + _back_s(costs, due_s - asked_s) + 2 * _hand_s(costs, due_s - asked_s)
+    groups_s = groups * costs.open_group_s
+    pages = (groups > 0) * OPENING_PAGES + decoding_pages(groups_s)
+    open_s = costs.open_s + groups_s + pages * costs.stale_page_s * stale(waited_s)
     device.free[:, 1:] = 0.0  # what was spent on opening is a term of its own
     device.link[:, 1:] = 0.0
     lookup_s = keys * costs.open_key_s + (keys >= JOINED_KEYS) * costs.open_lookup_s
-    return float(now_s + open_s + groups * costs.open_group_s + lookup_s)
+    return float(now_s + open_s + lookup_s)
 
 
 @compiled
@@ -430,9 +440,9 @@ def _scan(
     lost_s = _lost_s(counts, sizes, costs, sharing, int(own or depth == 1))
     fresh, there, begins = fresh_bytes(sizes, depth), _rows(len(rows), issue), ends - counts
     (workers, worker_order), (places, order) = _free(threads, issue), _free(depth, issue)
-    seeks, group, passed, together, luck, close_s = 0, 0, 0, 0, np.full(2, 0.5), 0.0
+    seeks, group, passed, together, luck = 0, 0, 0, 0, np.full(2, 0.5)
     full, whose = _at_once(ends, min(depth, last), 0 if turns else slot_count)
-    gate = _rows(1, spend(issue, engine_s=-costs.dispatch_s)), np.zeros(1, np.int64)
+    gate = _rows(3, spend(issue, engine_s=-costs.dispatch_s)), np.zeros(1, np.int64)
     which, asked = (spans, np.repeat(np.arange(last), counts), ends, early, whose), _rows(last, issue)
     hands = device, costs, which, _free(slot_count, issue), gate, asked, has_probes, there, reads_s
     for step in range(last + depth):
@@ -442,13 +452,12 @@ def _scan(
             worker = front(worker_order)
             begun = later(load(workers, worker), load(there, group))
             waited_s = begun.time_s - workers[worker, 0]
-            done = begun if own else spend(begun, engine_s=_wake_s(costs, waited_s))
+            done = begun if own else spend(begun, engine_s=_hand_s(costs, waited_s))
             if has_late and not has_probes and step < group + depth - (waited_s == 0.0):
                 break  # its worker would ask for late reads only when others, not yet passed out, have been asked for
             done, seeks = _read_late(device, done, costs, spans, (early[group], ends[group]), reads_s, seeks)
-            work_s[group], close_s = _uncached(
-                costs, work_s[group], sizes[group], fresh[group], done.time_s - workers[worker, 0]
-            )
+            unused_s = done.time_s - workers[worker, 0]
+            work_s[group] += _uncached_s(costs, work_s[group], sizes[group], fresh[group], unused_s)
             done = spend(done, cpu_s=work_s[group] + max(0.0, lost_s[group] - waited_s))
             groups_s[group, 0], groups_s[group, 1] = begun.time_s, done.time_s
             occupy(worker_order, workers, done)
@@ -474,7 +483,7 @@ def _scan(
         put(there, step, later(load(there, step), issue))
         if not has_probes:
             passed, seeks = _pass_out(hands, passed, ends[step], math.inf, seeks)
-    end = spend(end, engine_s=close_s, cpu_s=clearing_s)
+    end = spend(end, engine_s=CLOSING_PAGES * costs.stale_page_s * stale(end.time_s), cpu_s=clearing_s)
     return opened_s, end, seeks, np.append(work_s + pass_s, clearing_s)
 
 
@@ -510,7 +519,7 @@ def _pass_out(hands: Any, at: int, end: int, until_s: float, seeks: int) -> tupl
         if filtered:
             handed = later(load(asked, group), spend(load(free, slot), engine_s=costs.read_s))
         else:
-            hand_s = costs.read_s + _wake_s(costs, asked[group, 0] - free[slot, 0])
+            hand_s = costs.read_s + _hand_s(costs, asked[group, 0] - free[slot, 0])
             handed = spend(later(load(asked, group), load(free, slot)), engine_s=hand_s)
         start = later(handed, spend(load(gate, 0), engine_s=_dispatch_s(costs, at, free, gate, back)))
         put(gate, 0, start)
@@ -520,8 +529,13 @@ def _pass_out(hands: Any, at: int, end: int, until_s: float, seeks: int) -> tupl
         elif len(device.free) == 1 and 0 < at <= len(whose):
             device.heads[:] = spans[read, 0]
         due, moves = book(device, start, spans[read, 0], spans[read, 1])
-        woken_s = _wake_s(costs, due.time_s - start.time_s)
-        copied = spend(due, engine_s=woken_s + costs.copy_byte_s * spans[read, 1])
+        waited_s = due.time_s - start.time_s
+        returned = spend(due, engine_s=_back_s(costs, waited_s))
+        if due.time_s >= gate[2, 0]:
+            returned = spend(later(due, load(gate, 1)), engine_s=_back_s(costs, waited_s))
+            put(gate, 1, returned)
+            put(gate, 2, due)
+        copied = spend(returned, engine_s=_hand_s(costs, waited_s) + costs.copy_byte_s * spans[read, 1])
         occupy(order, free, copied)
         put(there, of[read], later(load(there, of[read]), copied))
         reads_s[read, 0], reads_s[read, 1] = start.time_s, due.time_s
@@ -591,7 +605,7 @@ def _ask_filter(
     due, moves = book(device, now, span[0], span[1])
     together = int(len(passed_s) > 0 and abs(due.time_s - passed_s[-1, 1]) <= TOGETHER_S)
     before_s = passed_s[-2, 1] if together and len(passed_s) > 1 else now.time_s
-    woken_s = costs.copy_byte_s * span[1] + _wake_s(costs, due.time_s - max(now.time_s, before_s))
+    woken_s = costs.copy_byte_s * span[1] + _hand_s(costs, due.time_s - max(now.time_s, before_s))
     looked_s = costs.filter_s * (1.0 if reads else RULED_OUT) + together * costs.filter_shared_s
     return spend(due, engine_s=looked_s + woken_s), together, seeks + moves
 
@@ -621,24 +635,21 @@ def answer_order(count: int) -> Ints:
 
 
 @compiled
-def _uncached(costs: Any, decode_s: float, size: int, fresh: float, waited_s: float) -> tuple[float, float]:
-    """Return the seconds of decoding a row group that is in no cache, and what closing takes longer if it comes next.
+def _uncached_s(costs: Any, decode_s: float, size: int, fresh: float, unused_s: float) -> float:
+    """Return what decoding a row group takes longer that is in no cache.
 
-    Its memory is fresh, or it is too large; and what else its worker uses has gone from the caches as long as he
-    waited.
+    Its memory is fresh, or it is too large; and what else its worker uses nobody has used as long as he waited.
     """
     if size == 0:
-        return decode_s, 0.0
-    chill = _asleep(costs, waited_s)
+        return 0.0
     dearer_s = max(costs.fresh_byte_s * fresh, costs.large_byte_s * large_bytes(size))
-    colder_s = costs.cold_share * chill * WARMED_S * _warmed(decode_s)
-    return decode_s + dearer_s + colder_s, costs.cold_open_s * chill * (1 - _warmed(decode_s))
+    return float(dearer_s + decoding_pages(decode_s) * costs.stale_page_s * stale(unused_s))
 
 
 @compiled
-def _warmed(decode_s: float) -> float:
-    """Return the share of the caches that decoding for so long has warmed."""
-    return min(1.0, decode_s / WARMED_S)
+def decoding_pages(decode_s: float) -> float:
+    """Return the pages that decoding for so long uses."""
+    return DECODING_PAGES * min(1.0, decode_s / WARMED_S)
 
 
 @compiled
@@ -672,7 +683,7 @@ def _waited(
 ) -> tuple[Moment, int]:
     """Let a thread read and wait; return when it goes on, `pause_s` after the arrival, and the seeks so far."""
     due, moves = book(device, now, span[0], span[1])
-    woken_s = _wake_s(costs, due.time_s - now.time_s)
+    woken_s = _hand_s(costs, due.time_s - now.time_s)
     return spend(due, engine_s=pause_s + costs.copy_byte_s * span[1] + woken_s), seeks + moves
 
 

@@ -117,11 +117,11 @@ class EmulatedFileSystem(AbstractFileSystem):  # type: ignore[misc]
     @contextmanager
     def instant(self) -> Iterator[None]:
         """Deliver without delay inside the block: to warm the engine, or to see what it costs by itself."""
-        self._waiting = False
+        before, self._waiting = self._waiting, False
         try:
             yield
         finally:
-            self._waiting = True
+            self._waiting = before
 
     def hurry(self) -> None:
         """Deliver everything at once from now on, so that a cancelled query can end."""

@@ -21,7 +21,7 @@ from readahead.measure.run import Query, Setting, run_emulated
 from readahead.measure.sample import Sample
 from readahead.models.estimate import Estimate
 from readahead.models.reads import Reads
-from readahead.models.schedule import Costs, Timeline, simulate, waking
+from readahead.models.schedule import Costs, Timeline, simulate, stale
 from readahead.units import KiB
 
 SPARE_ROOM = 1 / 3
@@ -155,9 +155,9 @@ class QueryCosts:
     read_s: float = 400e-6
     read_byte_s: float = 0.6e-9
     """What a read adds to the device's own time: threads sleep and are woken, and each byte is copied twice."""
-    cold_share: float = 0.35
-    """By how much longer a query takes that has waited long for the device, ruling out row groups left out: a core that
-    slept finds its caches empty. The processor's time grows so; page faults do not. See `schedule.waking`."""
+    cold_share: float = 1.0
+    """By how much longer a query takes that has waited `schedule.STALE_S` for the device, ruling out row groups left
+    out: pages that it uses are stale. The processor's time grows so; page faults do not. See `schedule.stale`."""
     spill_s: float = 0.65e-3
     """Fetching a block from the spill folder, and making room for it by writing another. Each block has a file of its
     own there, and to make and remove that takes longer than to copy its bytes."""
@@ -185,9 +185,9 @@ class ScanCosts:
     """What decoding loses to each read that another thread makes meanwhile, where a scan may fetch ahead; and half of
     what is copied: see `LOST_COPYING`."""
     read_s: float = 0.2e-3
-    wake_s: float = 0.9e-3
-    """What handing a read over takes a scan that waits for it, and what it takes more after a long wait: both are those
-    of `Costs` without a cache. A reader who puts a block into the cache wakes whoever else waits for it."""
+    stale_page_s: float = 0.7e-6
+    """What handing a read over takes a scan that waits for it, and what a stale page takes: both are those of `Costs`
+    without a cache. A reader who puts a block into the cache wakes whoever else waits for it."""
     recall_byte_s: float = 1.6e-9
     """What a scan takes for each byte that comes back from the spill folder, as it drives others out."""
     dump_byte_s: float = 1.7e-9
@@ -208,8 +208,6 @@ _OF_A_SCAN = (
     "group_s",
     "first_row_s",
     "fresh_byte_s",
-    "cold_share",
-    "cold_open_s",
 )
 """Prices of a scan without a cache that `ScanCosts` has of its own."""
 
@@ -429,8 +427,8 @@ class CachedCase(Case):
             return 1.0
         return max(0.0, 1.0 - self.trace.kept_bytes / self.shares()[2] / float(self.trace.wanted.sum()))
 
-    def access_s(self, engine: Costs) -> Access:
-        """Return what a query of one row group takes; `engine` are the costs without a cache."""
+    def access_s(self) -> Access:
+        """Return what a query of one row group takes."""
         trace, costs = self.trace, self.query_costs
         size, rows = float(np.mean(trace.wanted)), float(np.mean(trace.rows))
         groups, blocks = len(expected.shape(self.recipe).row_groups), max(1.0, size / self.block_bytes)
@@ -438,7 +436,7 @@ class CachedCase(Case):
         memory_s = self.page_faults * costs.fault_s
         answer_s = costs.query_s + rows * costs.row_s
         read_s = blocks * costs.read_s + size * costs.read_byte_s
-        cold_share = costs.cold_share * waking(self.device.latency_s, engine.asleep_s, engine.asleep_power)
+        cold_share = costs.cold_share * stale(self.device.latency_s)
         read_s += memory_s + cold_share * (answer_s + read_s)
         write_s = self.spills * self.evicting * blocks * costs.write_s
         return Access(
@@ -450,7 +448,7 @@ class CachedCase(Case):
 
     def _queries(self, costs: Costs) -> Mapping[str, float]:
         """Return the terms of queries, each of which asks for one row group and waits for all of it."""
-        access = self.access_s(costs)
+        access = self.access_s()
         (memory, spilled, missed), count = self.shares(), len(self.trace.asked)
         terms_s = {name: count * missed * took_s for name, took_s in access.device_s.items()}
         terms_s["cpu"] += count * (access.own_s + (memory + spilled) * access.memory_s)
@@ -533,7 +531,7 @@ class CachedCase(Case):
             row_s=self._decoding_s() / sum(trace.rows),
             lost_read_s=kept.lost_read_s + lost_copying_s,
             read_s=kept.read_s,
-            wake_s=kept.wake_s,
+            stale_page_s=kept.stale_page_s,
         )
         return simulate(self.device, Reads.of([], spans, trace.rows), window=self.window, costs=per_read)
 

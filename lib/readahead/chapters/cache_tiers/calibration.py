@@ -19,14 +19,13 @@ from readahead.measure.run import EngineSettings
 from readahead.measure.sample import Sample
 from readahead.units import MiB
 
-PROBE = Device(name="probe", latency_s=0.001, bandwidth_bytes_per_s=1e12, channels=64)
-"""A device that makes the engine wait, for what has waited runs slower than what never did; but no core sleeps."""
-SCANNED = PROBE.but(latency_s=300e-6)
-"""A device that a scan waits for hardly longer than it decodes, so that what it copies besides is seen."""
-SLOW = SCANNED.but(latency_s=6e-3)
-"""A device that a scan waits for so long that its threads sleep."""
-FAR = PROBE.but(latency_s=10e-3)
-"""A device that a query waits for so long that its core sleeps."""
+PROBE = Device(name="probe", latency_s=300e-6, bandwidth_bytes_per_s=1e12, channels=64)
+"""A device that is waited for, for what has waited runs slower than what never did; but a scan hardly waits longer than
+it decodes, so that what it copies besides is seen."""
+SLOW = PROBE.but(latency_s=6e-3)
+"""A device that a scan waits for so long that pages are stale."""
+FAR = PROBE.but(latency_s=20e-3)
+"""A device that a query waits for so long that pages are stale."""
 AMPLE, FULL = 20.0, 1.02
 """Memory for all that is asked for, as a share of its bytes: much more than is wanted, or nearly all of it in use."""
 FIRST: dict[str, Any] = {"memory": AMPLE, "run": 1}
@@ -67,7 +66,7 @@ def cell(
     asked = inspect.shape(store.path(recipe)).row_groups[:groups]
     return CachedCase(
         recipe=recipe,
-        device=device or (SCANNED if scan else PROBE),
+        device=device or PROBE,
         engine=EngineSettings(threads=1, queue_depth=depth, column_gap_bytes=1 * MiB),
         trace=AccessTrace(
             rows=tuple(group.rows for group in asked),

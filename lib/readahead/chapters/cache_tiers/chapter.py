@@ -105,8 +105,7 @@ def five_minute_rule(study: Study, page_bytes: float = PAGE_BYTES) -> Applied:
 
 def _gain(study: Study, before: Settings, after: Settings) -> Applied:
     one, other = case(study, **before), case(study, **after)
-    engine = EXPERIMENT.costs(study.settings(**before))
-    missing, hitting = one.access_s(engine), other.access_s(engine)
+    missing, hitting = one.access_s(), other.access_s()
     times_s = tuple(round(s, 6) for s in (hitting.memory_s, hitting.disk_s, sum(missing.device_s.values())))
     shares = [tuple(round(share, 4) for share in each.shares()) for each in (one, other)]
     return Applied(laws.gain, before=shares[0], after=shares[1], times_s=times_s, own_s=missing.own_s)

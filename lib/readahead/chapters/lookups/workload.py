@@ -29,7 +29,7 @@ from readahead.measure.run import EngineSettings, Setting
 from readahead.models.estimate import Estimate
 from readahead.models.native import Segments, block_span, native_reads
 from readahead.models.reads import Reads
-from readahead.models.schedule import Costs
+from readahead.models.schedule import CLOSING_PAGES, PASSING_PAGES, Costs, stale
 from readahead.models.table_layout import VECTOR_ROWS
 from readahead.published import Figure, series
 from readahead.units import KiB
@@ -220,7 +220,8 @@ def _lookup_costs(table: str, trials: Sequence[Trial]) -> LookupCosts:
     def pause_s(block: int) -> float:
         seen = [t.sample.reads for t in many if t.case.recipe.block_bytes == block]
         paused_s = ([b.submitted_s - a.done_s for a, b in pairwise(reads)] for reads in seen)
-        return float(np.median([np.mean(each_s) for each_s in paused_s]))
+        stale_s = PASSING_PAGES * base.stale_page_s * stale(_QUICK.latency_s)
+        return float(np.median([np.mean(each_s) for each_s in paused_s])) - stale_s
 
     def begun_s(one: Trial) -> float:
         return one.sample.reads[0].submitted_s - base.plan_s - one.case.keys * base.plan_key_s
@@ -233,8 +234,9 @@ def _lookup_costs(table: str, trials: Sequence[Trial]) -> LookupCosts:
     for one in many:
         reads = one.sample.reads
         reading_s = sum(read.done_s - read.submitted_s for read in reads)
-        reading_s += len(reads) * pauses[one.case.recipe.block_bytes]
-        left.append((one.sample.median_s - reads[0].submitted_s - reading_s - base.close_s) / MANY)
+        reading_s += sum(b.submitted_s - a.done_s for a, b in pairwise(reads))
+        closing_s = base.close_s + CLOSING_PAGES * base.stale_page_s * stale(one.sample.median_s)
+        left.append((one.sample.median_s - reads[0].submitted_s - reading_s - closing_s) / MANY)
     return LookupCosts(
         probe_s=probe_s,
         probe_key_s=probe_key_s,

@@ -134,9 +134,8 @@ class ScaleOut(TableExperiment):
         if small is not None and not shuffled:
             small = at.spread(small)  # the emulated link alone is waited for
         seconds, cpu_s = list[float](), list[float]()
-        for repeat in turns(repeats, f" on {len(parts)} nodes"):
-            if repeat == 0 or killed:
-                cluster.warm(at, parts, None if shuffled else small)
+        for _ in turns(repeats, f" on {len(parts)} nodes"):
+            cluster.warm(at, parts, None if shuffled else small)
             start_s = time.perf_counter()
             if shuffled and small is not None:
                 samples = cluster.join_shuffled(

@@ -6,8 +6,10 @@ The model knows the table by its metadata alone, and DuckDB reads a sample of it
 from __future__ import annotations
 
 import functools
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from readahead.datasets import store
 from readahead.datasets.recipe import Recipe
@@ -17,8 +19,8 @@ from readahead.errors import BadValue
 from readahead.experiments.experiment import Experiment, Settings
 from readahead.experiments.round import Applied
 from readahead.experiments.table_experiment import query_law
-from readahead.measure import sample_run
-from readahead.measure.calibrate import only_typical
+from readahead.measure import calibrate, sample_run
+from readahead.measure.calibrate import Calibration, only_typical
 from readahead.measure.run import EngineSettings, spare_threads
 from readahead.measure.sample import Sample
 from readahead.models import table_layout
@@ -67,14 +69,21 @@ class YourData(Experiment):
         """Return the sample and what is asked of it, with the filter in the middle of the column as in the query."""
         seen = self.survey(settings)
         known = None if only_typical() else _costs.get((seen.asked, seen.by, settings["selectivity"]))
+        costs = sample_run.guessed_costs(seen)
+        if known:
+            costs = replace(costs, row_s=known[settings["layout"] == SORTED].row_s)
         return Case(
             table=_sample(seen),
             workload=Workload(selectivity=settings["selectivity"] if seen.by else 1.0, place=0.5),
             device=self.device(settings),
-            costs=known[settings["layout"] == SORTED] if known else sample_run.guessed_costs(seen),
+            costs=costs,
             queue_depth=settings["queue_depth"],
             threads=spare_threads(),
         )
+
+    def calibrations(self, settings: Settings) -> Sequence[Calibration[Any]]:
+        """Return the calibration of what the engine takes whatever table it reads."""
+        return (calibrate.engine(calibrate.KEYED),)
 
     def layout(self, settings: Settings) -> Layout:
         """Return how the rows are stored."""
@@ -108,6 +117,7 @@ class YourData(Experiment):
 
     def measure(self, settings: Settings, repeats: int = 3) -> Sample:
         """Write the sample in this layout, read it on the emulated device, and remove it."""
+        self.ensure_calibrated(settings)  # a row's price is read off beside all others
         seen, case = self.survey(settings), self.case(settings)
         engine = EngineSettings(threads=case.threads, queue_depth=case.queue_depth)
         with sample_run.sample_of(seen, case.workload, engine, repeats=repeats) as sample:
