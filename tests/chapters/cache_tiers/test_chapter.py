@@ -97,8 +97,9 @@ def test_as_many_reads_are_in_flight_where_neighbours_of_a_remote_file_share_a_b
     for way in (DROP, DISK):
         runs = [Study(EXPERIMENT, repeats=1).glance(**changes, spill=way) for _ in range(3)]
         assert min(map(reads_after_one_another, runs)) < 1.3 * len(runs[0].reads) / 4  # one may be disturbed
-        # the end of a block that a row group shares with the footer may come beside the four
-        assert max(run.max_in_flight for run in runs) <= 5
+        # the end of a block that a row group shares with the footer may come beside the four; and of a remote file
+        # DuckDB now and then holds the two more that `CachedCase.settings` has room for: of 36 runs 5 had six in all
+        assert max(run.max_in_flight for run in runs) <= (6 if way == DISK else 5)
     here, there = (
         EXPERIMENT.case(study.settings(**changes, spill=way)).estimate(Costs()) for way in (DROP, DISK)
     )

@@ -220,21 +220,21 @@ def _lookup_costs(table: str, trials: Sequence[Trial]) -> LookupCosts:
     def pause_s(block: int) -> float:
         seen = [t.sample.reads for t in many if t.case.recipe.block_bytes == block]
         paused_s = ([b.submitted_s - a.done_s for a, b in pairwise(reads)] for reads in seen)
-        stale_s = PASSING_PAGES * base.stale_page_s * stale(_QUICK.latency_s)
-        return float(np.median([np.mean(each_s) for each_s in paused_s])) - stale_s
+        return float(np.median([np.mean(each_s) for each_s in paused_s]))
 
     def begun_s(one: Trial) -> float:
         return one.sample.reads[0].submitted_s - base.plan_s - one.case.keys * base.plan_key_s
 
     pauses = {block: pause_s(block) for block in (SMALL_BLOCK, LARGE_BLOCK)}
-    block_s, block_byte_s = line([(float(block), seconds) for block, seconds in pauses.items()])
+    stale_s = PASSING_PAGES * base.stale_page_s * stale(_QUICK.latency_s)
+    block_s, block_byte_s = line([(float(block), seconds - stale_s) for block, seconds in pauses.items()])
     probe_s, probe_key_s = line([(float(t.case.keys), begun_s(t)) for t in walks])
     scan_s, range_key_s = line([(float(t.case.keys), begun_s(t)) for t in ranges])
     left = []
     for one in many:
         reads = one.sample.reads
         reading_s = sum(read.done_s - read.submitted_s for read in reads)
-        reading_s += sum(b.submitted_s - a.done_s for a, b in pairwise(reads))
+        reading_s += len(reads) * pauses[one.case.recipe.block_bytes]
         closing_s = base.close_s + CLOSING_PAGES * base.stale_page_s * stale(one.sample.median_s)
         left.append((one.sample.median_s - reads[0].submitted_s - reading_s - closing_s) / MANY)
     return LookupCosts(
