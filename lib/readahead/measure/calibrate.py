@@ -429,9 +429,8 @@ def query(case: Case, name: str, typical: Callable[[], Costs]) -> Calibration[Co
     """Return the calibration of one query on its table: its columns and its operators have costs of their own."""
 
     def read_off(trials: list[Trial]) -> Costs:
-        known = engine(case.recipe.table).costs()
-        costs = _scan_costs([replace(t, stale_page_s=known.stale_page_s) for t in trials])
-        return _with_contention(replace(known, **_reading_alike(costs)), trials)
+        costs = _reading_alike(_scan_costs(rested(trials)))
+        return _with_contention(replace(engine(case.recipe.table).costs(), **costs), trials)
 
     return Calibration(
         name=f"{case.recipe.table}-{name}",
@@ -574,6 +573,12 @@ def trial(case: Case, *, here: bool = False, cold: bool = False) -> Trial:
     """Try a case on its emulated device or on this machine's disk."""
     measure = partial(case.measure_here, cold=cold) if here else case.measure
     return Trial(case=case, sample=measure(repeats=1))
+
+
+def rested(trials: Sequence[Trial]) -> list[Trial]:
+    """Return the trials with what stale pages take on this machine, once calibrated."""
+    page_s = engine(KEYED).costs().stale_page_s
+    return [replace(one, stale_page_s=page_s) for one in trials]
 
 
 def _disk_cases(table: str) -> list[Case]:
