@@ -429,7 +429,7 @@ def query(case: Case, name: str, typical: Callable[[], Costs]) -> Calibration[Co
     """Return the calibration of one query on its table: its columns and its operators have costs of their own."""
 
     def read_off(trials: list[Trial]) -> Costs:
-        costs = _reading_alike(_scan_costs(rested(trials)))
+        costs = _reading_alike(_scan_costs(without_stale_pages(trials)))
         return _with_contention(replace(engine(case.recipe.table).costs(), **costs), trials)
 
     return Calibration(
@@ -575,8 +575,8 @@ def trial(case: Case, *, here: bool = False, cold: bool = False) -> Trial:
     return Trial(case=case, sample=measure(repeats=1))
 
 
-def rested(trials: Sequence[Trial]) -> list[Trial]:
-    """Return the trials with what stale pages take on this machine, once calibrated."""
+def without_stale_pages(trials: Sequence[Trial]) -> list[Trial]:
+    """Return trials whose pauses, opening and closing are told without what stale pages take, once calibrated."""
     page_s = engine(KEYED).costs().stale_page_s
     return [replace(one, stale_page_s=page_s) for one in trials]
 

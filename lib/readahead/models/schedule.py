@@ -350,14 +350,14 @@ def stale(unused_s: float) -> float:
 
 
 @compiled
-def _hand_s(costs: Any, waited_s: float) -> float:
+def _handing_s(costs: Any, waited_s: float) -> float:
     """Return what it takes a thread longer to go on that has waited."""
     asleep_s = OWN_WAKE * costs.wake_s * waking(waited_s, costs.asleep_s)
     return float(asleep_s + HANDING_PAGES * costs.stale_page_s * stale(waited_s))
 
 
 @compiled
-def _back_s(costs: Any, waited_s: float) -> float:
+def _returning_s(costs: Any, waited_s: float) -> float:
     """Return how long a thread that has waited for a read keeps others from returning with theirs."""
     return float(RETURNING_PAGES * costs.stale_page_s * stale(waited_s))
 
@@ -415,7 +415,7 @@ def _open(device: DeviceState, footer: Ints, groups: int, costs: Any, keys: int)
         asked_s = now_s + costs.read_s * (at > 0)
         due_s, _ = book_at(device, asked_s, footer[at, 0], footer[at, 1])
         waited_s += due_s - asked_s
-        now_s = due_s + _back_s(costs, due_s - asked_s) + 2 * _hand_s(costs, due_s - asked_s)
+        now_s = due_s + _returning_s(costs, due_s - asked_s) + 2 * _handing_s(costs, due_s - asked_s)
     groups_s = groups * costs.open_group_s
     pages = (groups > 0) * OPENING_PAGES + decoding_pages(groups_s)
     open_s = costs.open_s + groups_s + pages * costs.stale_page_s * stale(waited_s)
@@ -452,7 +452,7 @@ def _scan(
             worker = front(worker_order)
             begun = later(load(workers, worker), load(there, group))
             waited_s = begun.time_s - workers[worker, 0]
-            done = begun if own else spend(begun, engine_s=_hand_s(costs, waited_s))
+            done = begun if own else spend(begun, engine_s=_handing_s(costs, waited_s))
             if has_late and not has_probes and step < group + depth - (waited_s == 0.0):
                 break  # its worker would ask for late reads only when others, not yet passed out, have been asked for
             done, seeks = _read_late(device, done, costs, spans, (early[group], ends[group]), reads_s, seeks)
@@ -519,7 +519,7 @@ def _pass_out(hands: Any, at: int, end: int, until_s: float, seeks: int) -> tupl
         if filtered:
             handed = later(load(asked, group), spend(load(free, slot), engine_s=costs.read_s))
         else:
-            hand_s = costs.read_s + _hand_s(costs, asked[group, 0] - free[slot, 0])
+            hand_s = costs.read_s + _handing_s(costs, asked[group, 0] - free[slot, 0])
             handed = spend(later(load(asked, group), load(free, slot)), engine_s=hand_s)
         start = later(handed, spend(load(gate, 0), engine_s=_dispatch_s(costs, at, free, gate, back)))
         put(gate, 0, start)
@@ -530,12 +530,14 @@ def _pass_out(hands: Any, at: int, end: int, until_s: float, seeks: int) -> tupl
             device.heads[:] = spans[read, 0]
         due, moves = book(device, start, spans[read, 0], spans[read, 1])
         waited_s = due.time_s - start.time_s
-        returned = spend(due, engine_s=_back_s(costs, waited_s))
-        if due.time_s >= gate[2, 0]:
-            returned = spend(later(due, load(gate, 1)), engine_s=_back_s(costs, waited_s))
+        in_turn = due.time_s >= gate[2, 0]
+        returned = spend(
+            later(due, load(gate, 1)) if in_turn else due, engine_s=_returning_s(costs, waited_s)
+        )
+        if in_turn:
             put(gate, 1, returned)
             put(gate, 2, due)
-        copied = spend(returned, engine_s=_hand_s(costs, waited_s) + costs.copy_byte_s * spans[read, 1])
+        copied = spend(returned, engine_s=_handing_s(costs, waited_s) + costs.copy_byte_s * spans[read, 1])
         occupy(order, free, copied)
         put(there, of[read], later(load(there, of[read]), copied))
         reads_s[read, 0], reads_s[read, 1] = start.time_s, due.time_s
@@ -605,7 +607,7 @@ def _ask_filter(
     due, moves = book(device, now, span[0], span[1])
     together = int(len(passed_s) > 0 and abs(due.time_s - passed_s[-1, 1]) <= TOGETHER_S)
     before_s = passed_s[-2, 1] if together and len(passed_s) > 1 else now.time_s
-    woken_s = costs.copy_byte_s * span[1] + _hand_s(costs, due.time_s - max(now.time_s, before_s))
+    woken_s = costs.copy_byte_s * span[1] + _handing_s(costs, due.time_s - max(now.time_s, before_s))
     looked_s = costs.filter_s * (1.0 if reads else RULED_OUT) + together * costs.filter_shared_s
     return spend(due, engine_s=looked_s + woken_s), together, seeks + moves
 
@@ -683,7 +685,7 @@ def _waited(
 ) -> tuple[Moment, int]:
     """Let a thread read and wait; return when it goes on, `pause_s` after the arrival, and the seeks so far."""
     due, moves = book(device, now, span[0], span[1])
-    woken_s = _hand_s(costs, due.time_s - now.time_s)
+    woken_s = _handing_s(costs, due.time_s - now.time_s)
     return spend(due, engine_s=pause_s + costs.copy_byte_s * span[1] + woken_s), seeks + moves
 
 

@@ -375,7 +375,7 @@ def _first(name: str) -> str:
 
 def _flight_costs(filtering: Calibration[Costs], trials: Sequence[Trial]) -> Costs:
     asked = filtering.ensure()
-    long, short, one, many, few = (calibrate.rested(trials[at::5]) for at in range(5))
+    long, short, one, many, few = (calibrate.without_stale_pages(trials[at::5]) for at in range(5))
     plan_s, pause_s = map(
         float, np.median([(t.sample.reads[0].submitted_s, t.pause_s()) for t in one], axis=0)
     )
@@ -409,7 +409,10 @@ def _flight_costs(filtering: Calibration[Costs], trials: Sequence[Trial]) -> Cos
 
 
 def _query_costs(flight: Calibration[Costs], trials: Sequence[Trial]) -> Costs:
-    known, (long, short, few) = flight.ensure(), (calibrate.rested(trials[at::3]) for at in range(3))
+    known, (long, short, few) = (
+        flight.ensure(),
+        (calibrate.without_stale_pages(trials[at::3]) for at in range(3)),
+    )
     groups, last_rows = few[0].case.recipe.row_groups, few[0].last_rows
     plan_s, opening_s, closing_s = map(
         float,

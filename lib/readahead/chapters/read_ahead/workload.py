@@ -15,7 +15,16 @@ from readahead.devices import Device
 from readahead.experiments.experiment import EMULATED, Settings
 from readahead.experiments.knobs import experiment
 from readahead.experiments.table_experiment import TableExperiment, once
-from readahead.measure.calibrate import PROBE, Calibration, Trial, line, passing_out, query, rested, trial
+from readahead.measure.calibrate import (
+    PROBE,
+    Calibration,
+    Trial,
+    line,
+    passing_out,
+    query,
+    trial,
+    without_stale_pages,
+)
 from readahead.measure.case import Case
 from readahead.measure.run import Query, Setting
 from readahead.measure.sample import Value
@@ -317,7 +326,7 @@ def _decoding(costs: Costs, share: float) -> Costs:
 
 def _by_case(trials: Sequence[Trial], count: int) -> list[Sequence[Trial]]:
     """Return the trials of each of so many cases, which come turn after turn."""
-    return [rested(trials[at::count]) for at in range(count)]
+    return [without_stale_pages(trials[at::count]) for at in range(count)]
 
 
 def _close_s(alone: Sequence[Trial], costs: Costs) -> float:
