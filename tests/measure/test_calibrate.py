@@ -700,14 +700,14 @@ def test_long_waits_show_what_a_stale_page_takes(page_s: float, monkeypatch: pyt
     scans = [of_processor(case, 0.0) for case in calibrate._engine_cases(calibrate.KEYED) if not case.keys]
 
     def share(one: Trial, waits: int = 1) -> float:
-        return float((waits * one.case.device.latency_s / 0.036) ** 0.85)
+        return waits * one.case.device.latency_s / 0.036
 
     def pause_s(one: Trial) -> float:
         return 0.5e-3 + page_s * (1_300 + 2_700 / 5) * share(one)
 
     def opening_s(one: Trial) -> float:
         parsed = 2_700 * one.case.recipe.row_groups * 8e-6 / 2.5e-3
-        opened = (1_200 + parsed) * share(one, len(one.case.plan().footer))
+        opened = (1_900 + parsed) * share(one, len(one.case.plan().footer))
         return 1e-3 + page_s * (1_300 * share(one) + opened)
 
     monkeypatch.setattr(Trial, "pause_s", pause_s)
@@ -719,14 +719,14 @@ def test_of_pauses_and_opening_and_closing_what_stale_pages_take_is_left_out() -
     case = next(one for one in calibrate._engine_cases(calibrate.KEYED) if one.device == calibrate.SLEEP)
     seen = timed(case)
     known = replace(seen, stale_page_s=1e-9)
-    share = (0.01 / 0.036) ** 0.85
+    share = 0.01 / 0.036
     used = (1_300 + 2_700 * seen.pause_s() / 2.5e-3) * share
     assert seen.pause_s() - known.pause_s() == pytest.approx(1e-9 * used)
     parsed = 2_700 * case.recipe.row_groups * 8e-6 / 2.5e-3
-    opened = 1_300 * share + (1_200 + parsed) * (len(case.plan().footer) * 0.01 / 0.036) ** 0.85
+    opened = 1_300 * share + (1_900 + parsed) * len(case.plan().footer) * 0.01 / 0.036
     assert seen.opening_s() - known.opening_s() == pytest.approx(1e-9 * opened)
     closed = (1_300 + 2_700 * seen.closing_s() / 2.5e-3) * share
-    closed += 350 * (seen.sample.seconds[0] / 0.036) ** 0.85
+    closed += 275 * seen.sample.seconds[0] / 0.036
     assert seen.closing_s() - known.closing_s() == pytest.approx(1e-9 * closed)
 
 

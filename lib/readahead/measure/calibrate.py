@@ -475,7 +475,7 @@ class Trial:
 
     @property
     def fresh_bytes(self) -> float:
-        """Return the bytes that are read into memory that held nothing before."""
+        """Return the bytes that are read into memory that was not used for long."""
         return float(schedule.fresh_bytes(self.case.plan().sizes, self.case.window.depth).sum())
 
     def pauses(self) -> list[float]:
@@ -487,8 +487,8 @@ class Trial:
         return [pause_s - self.stale_page_s * self._pausing_pages(pause_s) for pause_s in seen]
 
     def pause_s(self) -> float:
-        """Return the median of the pauses."""
-        return float(np.median(self.pauses()))
+        """Return the mean of the pauses: a scan takes as long as all of them."""
+        return float(np.mean(self.pauses()))
 
     def passed_over(self) -> list[tuple[float, float]]:
         """Return, for one read at a time, how many row groups were passed over in each pause, and its seconds."""

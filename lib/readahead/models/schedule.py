@@ -99,7 +99,7 @@ class Costs:
     first_row_s: float = 0.0
     """The same, more, for each of the first `FIRST_ROWS` of a row group, where more values are new."""
     fresh_byte_s: float = 0.0
-    """What a byte takes more to decode from memory that held nothing before, or for long; see `fresh_bytes`."""
+    """What a byte takes more to decode from memory that was not used for long; see `fresh_bytes`."""
     large_byte_s: float = 0.0
     """What a byte takes more to decode of a row group that is too large for a core's own caches; see `large_bytes`."""
     copy_byte_s: float = 0.0
@@ -150,15 +150,15 @@ FIRST_ROWS = 16_384
 """As far as a row group's rows take `Costs.first_row_s` more."""
 JOINED_KEYS = 5
 """From so many keys on DuckDB joins them with the table, as its plan says; it compares with fewer, row by row."""
-WINDOW_KEPT_BYTES, WINDOW_RETURNED_BYTES = 4_000_000, 7_000_000
-"""A scan's window is filled with memory of the scan before it up to the first, and from the second on with none."""
-SMALL_BYTES, LARGE_BYTES = 2_000_000, 5_000_000
+KEPT_BYTES = 1_000_000
+"""So much of the memory that a window takes beside its first row group is in use still from the scan before."""
+SMALL_BYTES, LARGE_BYTES = 2_500_000, 5_000_000
 """A row group is in a core's own caches while it is decoded up to the first, and from the second on it is not."""
 OWN_WAKE = 0.5
 """The share of `Costs.wake_s` that each thread takes that has to wake. Whoever waits for a thread is woken after it."""
-STALE_S, GROWING = 36e-3, 0.85
-"""The time without use for which `Costs.stale_page_s` holds; with this power of the time it grows."""
-HANDING_PAGES, RETURNING_PAGES, DECODING_PAGES, OPENING_PAGES, CLOSING_PAGES = 575, 150, 2_700, 1_200, 350
+STALE_S = 36e-3
+"""The time without use for which `Costs.stale_page_s` holds."""
+HANDING_PAGES, RETURNING_PAGES, DECODING_PAGES, OPENING_PAGES, CLOSING_PAGES = 575, 150, 2_700, 1_900, 275
 """Pages of 4 KiB that DuckDB uses to hand over a read, for each of its two threads; that the thread who has read uses
 as long as it holds Python's interpreter, which is one at a time; to decode, or to parse a footer,
 `WARMED_S` of it; to open a file besides, and to close a query. On one machine, where a page took 1.3 us longer
@@ -342,11 +342,11 @@ def waking(waited_s: float, asleep_s: float) -> float:
 def stale(unused_s: float) -> float:
     """Return how much of `Costs.stale_page_s` a page takes longer that nobody has used for so long.
 
-    On a virtual machine one of 4,096 pages takes 0.02 us as long as it is in use; after 3, 10, 36, 100, 300 and 1,000
-    ms it takes in the mean 0.1, 0.3, 1, 2.7, 6 and 17 us more, whether its core slept meanwhile or not: of some the
-    host has to be told again where they are, which takes 125 us. A power of 0.85 tells 0.12, 0.34, 1, 2.4, 6 and 17.
+    On a virtual machine one of 4,096 pages takes 0.02 us as long as it is in use; after 5, 20, 36, 100, 200, 400 and
+    800 ms it takes in the mean 0.14, 0.55, 0.9, 2.8, 5.2, 10 and 17.5 us more, whether its core slept meanwhile or not:
+    of some the host has to be told again where they are, which takes 125 us.
     """
-    return float((max(0.0, unused_s) / STALE_S) ** GROWING)
+    return float(max(0.0, unused_s) / STALE_S)
 
 
 @compiled
@@ -375,15 +375,14 @@ def decode_s(rows: float, group_s: float, row_s: float, first_row_s: float) -> f
 
 @compiled
 def fresh_bytes(sizes: Ints, depth: int) -> Floats:
-    """Return, of row groups of such sizes in bytes, how much of each is read into memory that held nothing before.
+    """Return, of row groups of such sizes in bytes, how much of each is read into memory that was not used for long.
 
-    The first ones fill the window, and each later one has the memory of the one before. In 150 scans of three tables,
-    of 4,096 to 524,288 rows a row group and 1 to 256 at once, decoding takes 0.4 to 1.3 ns longer for each such byte on
-    a machine of 2 cores.
+    The first one has memory that is in use, those that fill the window beside it have not, and each later one has that
+    of one before. Scans of three tables, of 2,048 to 65,536 rows a row group and with 2 to 128 at once, take the longer
+    the more bytes the window holds beyond `KEPT_BYTES`: 0.5 to 1.3, 1.2 to 1.8 and 1.5 to 2.7 ns for each.
     """
-    fresh, first = np.zeros(len(sizes)), np.flatnonzero(sizes)[: depth - 1]
-    filled = _between(sizes[first].sum(), WINDOW_KEPT_BYTES, WINDOW_RETURNED_BYTES)
-    fresh[first] = sizes[first] * filled
+    fresh, first = np.zeros(len(sizes)), np.flatnonzero(sizes)[1:depth]
+    fresh[first] = sizes[first] * max(0.0, 1.0 - KEPT_BYTES / max(1, sizes[first].sum()))
     return fresh
 
 
@@ -391,9 +390,8 @@ def fresh_bytes(sizes: Ints, depth: int) -> Floats:
 def large_bytes(size: float) -> float:
     """Return how many bytes of a row group count as too many for a core's own caches.
 
-    In scans of three tables, one row group at a time and all from memory, row groups of 2 MB take as long for each row
-    as shorter ones, and those of 5 to 30 MB alike: as long as those of 2 MB, or 0.2 or 0.4 ns longer for each byte, by
-    the table. That is on a machine with 1 MB of cache for each core.
+    In scans of three tables, one row group at a time, those of 2.5 MB take as long for each row as shorter ones, and
+    those of 5 to 20 MB alike: as long, or 0.7 or 1.5 ns longer for each byte, by the table. Of 4 MB it is half of that.
     """
     return size * _between(size, SMALL_BYTES, LARGE_BYTES)
 

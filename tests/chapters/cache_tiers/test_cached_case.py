@@ -170,7 +170,7 @@ def test_a_query_that_has_waited_long_takes_longer_by_its_share_and_one_from_mem
     near, far, further = (took_s(latency_s) for latency_s in (0.0, 36e-3, 360e-3))
     more_s = far.device_s["cpu"] - near.device_s["cpu"]
     assert more_s == pytest.approx(0.5 * (near.own_s + near.device_s["cpu"]))
-    assert further.device_s["cpu"] - near.device_s["cpu"] == pytest.approx(10**0.85 * more_s)
+    assert further.device_s["cpu"] - near.device_s["cpu"] == pytest.approx(10 * more_s)
     assert (far.own_s, far.memory_s, far.disk_s) == (near.own_s, near.memory_s, near.disk_s)
 
 
@@ -288,7 +288,7 @@ def test_a_page_fault_takes_the_same_whatever_answers(case: CachedCase, *, scan:
                 trace=trace,
                 engine=replace(case.engine, queue_depth=1),
                 query_costs=QueryCosts(fault_s=fault_s),
-                scan_costs=ScanCosts(fault_s=fault_s, stale_page_s=0.0),
+                scan_costs=ScanCosts(fault_s=fault_s),
             )
             for fault_s in (0.0, 1e-3)
         ]
@@ -320,7 +320,6 @@ def test_what_a_reader_takes_for_the_block_keeps_a_scan_waiting_that_waits_for_t
     )
     free = ScanCosts(
         group_s=0.01, lost_read_s=0.0, copy_byte_s=0.0, dump_byte_s=0.0, recall_byte_s=0.0, fault_s=0.0,
-        stale_page_s=0.0,
     )  # fmt: skip
     before_s, pages_s, dumped_s = (
         replace(asked, scan_costs=costs).missed_scan(Costs()).finished_s
@@ -414,7 +413,7 @@ def test_a_scan_that_is_fetched_copies_each_byte_whether_others_are_dropped_for_
     case: CachedCase,
 ) -> None:
     """One read at a time."""
-    costs = ScanCosts(copy_byte_s=1e-9, stale_page_s=0.0)
+    costs = ScanCosts(copy_byte_s=1e-9)
     for share, run, dropping in ((AMPLE, 1, 0.0), (0.5, 1, 0.5), (0.5, 2, 1.0)):
         scan = replace(case.trace, skew=None, queries=0, memory_share=share)
         asked = replace(case, trace=scan, run=run, engine=replace(case.engine, queue_depth=1))
@@ -444,7 +443,7 @@ def test_decoding_loses_half_of_what_copying_takes_where_other_threads_read_and_
 ) -> None:
     """Where it is what is waited for: before the first row group it waits, and loses nothing."""
     scan = replace(case.trace, skew=None, queries=0, memory_share=AMPLE)
-    free = ScanCosts(group_s=0.05, copy_byte_s=0.0, lost_read_s=0.0, stale_page_s=0.0)
+    free = ScanCosts(group_s=0.05, copy_byte_s=0.0, lost_read_s=0.0)
     later, total = len(scan.sizes) - 1, sum(scan.sizes)
     beside_s = scan.sizes[0] * 2e-9 + total * later / len(scan.sizes) * 1e-9
     for depth, copied_s, lost_s in ((1, total * 2e-9, 0.0), (4, beside_s, later * 1e-3)):

@@ -185,9 +185,8 @@ class ScanCosts:
     """What decoding loses to each read that another thread makes meanwhile, where a scan may fetch ahead; and half of
     what is copied: see `LOST_COPYING`."""
     read_s: float = 0.2e-3
-    stale_page_s: float = 0.7e-6
-    """What handing a read over takes a scan that waits for it, and what a stale page takes: both are those of `Costs`
-    without a cache. A reader who puts a block into the cache wakes whoever else waits for it."""
+    """What handing a read over takes a scan that waits for it: more than that of `Costs`, for a reader who puts a block
+    into the cache wakes whoever else waits for it."""
     recall_byte_s: float = 1.6e-9
     """What a scan takes for each byte that comes back from the spill folder, as it drives others out."""
     dump_byte_s: float = 1.7e-9
@@ -531,7 +530,6 @@ class CachedCase(Case):
             row_s=self._decoding_s() / sum(trace.rows),
             lost_read_s=kept.lost_read_s + lost_copying_s,
             read_s=kept.read_s,
-            stale_page_s=kept.stale_page_s,
         )
         return simulate(self.device, Reads.of([], spans, trace.rows), window=self.window, costs=per_read)
 

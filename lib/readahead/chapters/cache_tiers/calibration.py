@@ -22,8 +22,6 @@ from readahead.units import MiB
 PROBE = Device(name="probe", latency_s=300e-6, bandwidth_bytes_per_s=1e12, channels=64)
 """A device that is waited for, for what has waited runs slower than what never did; but a scan hardly waits longer than
 it decodes, so that what it copies besides is seen."""
-SLOW = PROBE.but(latency_s=6e-3)
-"""A device that a scan waits for so long that pages are stale."""
 FAR = PROBE.but(latency_s=20e-3)
 """A device that a query waits for so long that pages are stale."""
 AMPLE, FULL = 20.0, 1.02
@@ -47,12 +45,12 @@ SCAN_CELLS: tuple[dict[str, Any], ...] = (
     {"rows": 8_192, "memory": AMPLE, "groups": 1, "run": 3}, {"rows": 8_192, "memory": FULL, "groups": 12},
     {"rows": 8_192, **FIRST, "groups": 12}, {"rows": 8_192, "memory": 0.5, "groups": 12},
     {"rows": 2_048, "memory": 0.5, "groups": 48, "depth": 4}, {"rows": 8_192, "memory": 0.5, "depth": 4},
-    {"rows": 2_048, **FIRST, "groups": 48}, {"rows": 2_048, "memory": 0.5, "groups": 24, "device": SLOW},
-    {"rows": 8_192, **SPILLS, "groups": 12}, {"rows": 8_192, **SPILLS, "groups": 12, "run": 1},
+    {"rows": 2_048, **FIRST, "groups": 48}, {"rows": 8_192, **SPILLS, "groups": 12},
+    {"rows": 8_192, **SPILLS, "groups": 12, "run": 1},
 )  # fmt: skip
 """Scans from memory, of short and of long row groups, of short ones read ahead, and of one alone; from full memory;
-fetched into free memory, and again; read ahead, of short and of long ones; of short ones one at a time, after short
-and after long waits; from a spill folder; and fetched while that is written to."""
+fetched into free memory, and again; read ahead, of short and of long ones; of short ones one at a time; from a spill
+folder; and fetched while that is written to."""
 MOST_GROUPS = 128
 """Row groups that are asked for, at most: the rest of a larger table is never touched."""
 
