@@ -320,7 +320,7 @@ def once(
     )
 
 
-PATIENCE_S, SHORT_S = 1.0, 0.001
+PATIENCE_S, LOOK_S = 1.0, 0.001
 """The longest wait for threads to sleep, and between two looks at them."""
 TASKS = Path("/proc/self/task")
 """Where Linux says what each thread of this process does."""
@@ -334,13 +334,13 @@ def _wait_for_threads() -> None:
     that does not say which threads sleep is given 20 ms.
     """
     if not TASKS.is_dir():
-        time.sleep(20 * SHORT_S)
+        time.sleep(20 * LOOK_S)
         return
     given_up_s = time.perf_counter() + PATIENCE_S
     for _ in range(2):  # one that waits for a lock is awake when it is looked at again
-        time.sleep(SHORT_S)
+        time.sleep(LOOK_S)
         while _awake() and time.perf_counter() < given_up_s:
-            time.sleep(SHORT_S)
+            time.sleep(LOOK_S)
 
 
 def _awake() -> bool:
