@@ -32,10 +32,12 @@ from readahead import __version__
 from readahead.datasets.recipe import Recipe
 from readahead.devices import device
 from readahead.errors import Cancelled, DataError, ReadaheadError
+from readahead.measure import calibrate
 from readahead.measure.calibrate import Calibration
 from readahead.measure.case import Case
 from readahead.measure.run import Query, Stopwatch, engine, once
 from readahead.measure.sample import Sample
+from readahead.models import schedule
 from readahead.running import check, tell
 from readahead.storage.emulated import EmulatedFileSystem
 from readahead.storage.trace import Read
@@ -71,6 +73,15 @@ PUSHED = "SELECT count(*), sum(score * value) FROM {table} JOIN small ON user_id
 """And with so few and so many rows of a small side that a node joins to its part."""
 ASKED = "SELECT count(*), sum(score), sum(user_id) FROM {table}"
 """What is asked to time a query besides its nodes."""
+SCAN = (
+    "SELECT count(*), sum(id), sum(epoch(creation_date)::BIGINT), sum(post_id), sum(score), sum(user_id)"
+    " FROM {table}"
+)
+FAR = device("nvme").but(name="far", latency_s=20e-3)
+"""What is asked of a node, and of what device, to see what stale pages take it."""
+WAITING_PAGES = 500
+"""Pages of 4 KiB that the coordinator uses after it has waited for its nodes. On one machine, where a page took 1.2 us
+longer after 36 ms, a query to one node took 22, 25 and 25 ms besides it, where that took 0.11, 0.39 and 0.4 s."""
 Columns = Mapping[str, np.ndarray]
 """A table in memory, by column."""
 NODE_THREADS = 1_000
@@ -253,10 +264,14 @@ class ClusterCosts:
     """A join by shuffle, for each byte of both sides that one worker joins."""
     pushed_byte_s: float
     """A join to a small side that is sent whole, for each byte of it: each node makes a hash table of its own."""
+    stale_page_s: float = 0.0
+    """`Costs.stale_page_s` of a node and of the coordinator: in a process that does little else they are staler."""
 
-    def asking_s(self, nodes: int) -> float:
-        """Return the seconds to ask so many nodes and to have their answers."""
-        return self.query_s + nodes * self.node_s
+    def asking_s(self, nodes: int, waited_s: float = 0.0) -> float:
+        """Return the seconds to ask so many nodes and to have their answers, after so long a wait for them."""
+        return (
+            self.query_s + nodes * self.node_s + WAITING_PAGES * self.stale_page_s * schedule.stale(waited_s)
+        )
 
     def shuffling_s(self, nodes: int, workers: int, size_bytes: float) -> float:
         """Return the seconds of a shuffle on so many nodes, whose workers join this much together."""
@@ -440,7 +455,8 @@ def calibration(scheduler: str) -> Calibration[ClusterCosts]:
         asked = [table_parts(nodes, ASKED) for nodes in (1, MANY_NODES)]
         [part] = table_parts(1, PUSHED)
         smalls = [at.spread(counted(rows)) for rows in PUSHED_ROWS]
-        for parts, small in [*((each, None) for each in asked), *(([part], small) for small in smalls)]:
+        far = _far_part()
+        for parts, small in [*((each, None) for each in (*asked, [far])), *(([part], small) for small in smalls)]:
             warm(at, parts, small)
         timed = [
             functools.partial(shuffle, table_parts(nodes), counted(rows), made_up=rows)
@@ -449,6 +465,7 @@ def calibration(scheduler: str) -> Calibration[ClusterCosts]:
         return [
             *(functools.partial(_besides_nodes, at, parts) for parts in asked),
             *(functools.partial(_timed, call) for call in timed),
+            lambda: at.run(answer, [far])[0],
         ]
 
     return Calibration(
@@ -475,10 +492,10 @@ def _timed(call: Callable[[], Any]) -> Sample:
 
 
 def _cluster_costs(samples: Sequence[Sample]) -> ClusterCosts:
-    """Read the costs off the samples of the seven cases of `calibration`, each taken several times in turn."""
+    """Read the costs off the samples of the eight cases of `calibration`, each taken several times in turn."""
     few_bytes, many_bytes = (size_of(counted(rows)) for rows in PUSHED_ROWS)
-    ask_s, ask_many_s, join_s, join_many_s, join_much_s, pushed_s, pushed_much_s = (
-        statistics.median(sample.median_s for sample in samples[at::7]) for at in range(7)
+    ask_s, ask_many_s, join_s, join_many_s, join_much_s, pushed_s, pushed_much_s, far_s = (
+        statistics.median(sample.median_s for sample in samples[at::8]) for at in range(8)
     )
     node_s = max(0.0, ask_many_s - ask_s) / (MANY_NODES - 1)
     task_s = max(0.0, join_many_s - join_s) / (tasks(MANY_NODES) - tasks(1))
@@ -489,7 +506,21 @@ def _cluster_costs(samples: Sequence[Sample]) -> ClusterCosts:
         task_s=task_s,
         byte_s=max(0.0, join_much_s - join_s) / (2 * size_of(counted(SHUFFLED_ROWS))),
         pushed_byte_s=max(0.0, pushed_much_s - pushed_s) / (many_bytes - few_bytes),
+        stale_page_s=_stale_page_s(far_s),
     )
+
+
+def _far_part() -> Part:
+    return replace(table_parts(MANY_NODES, SCAN)[0], columns=(), device=FAR)
+
+
+def _stale_page_s(far_s: float) -> float:
+    """Return the price of a stale page at which the model takes as long as a node that had to wait."""
+    known = calibrate.engine(calibrate.KEYED).costs()
+    warm_s, stale_s = (
+        _far_part().predict(replace(known, stale_page_s=page_s)).finished_s for page_s in (0.0, 1e-6)
+    )
+    return 1e-6 * max(0.0, far_s - warm_s) / (stale_s - warm_s)
 
 
 # -- queries -----------------------------------------------------------------------------------------

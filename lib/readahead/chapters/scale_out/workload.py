@@ -26,8 +26,7 @@ from readahead.running import turns
 
 JOIN = "SELECT count(*), sum(score * reputation) FROM {table} JOIN small USING (user_id)"
 QUERIES = {
-    "none": "SELECT count(*), sum(id), sum(epoch(creation_date)::BIGINT), sum(post_id), sum(score), sum(user_id)"
-    " FROM {table}",
+    "none": cluster.SCAN,
     "pushed": JOIN,
     "shuffled": "SELECT user_id, score FROM {table} WHERE user_id IS NOT NULL",
 }
@@ -85,7 +84,7 @@ class ScaleOut(TableExperiment):
         told, share = self._schedules(settings), 1.0
         slowest, join, count = max(told, key=finished_s), way(settings), settings["nodes"]
         costs = cluster.calibration(settings["scheduler"]).costs()
-        terms = {"link": 0.0, "coordination": costs.asking_s(count)}
+        terms = {"link": 0.0, "coordination": costs.asking_s(count, slowest.finished_s)}
         rate, small_bytes = settings["network_bytes_per_s"], settings["small_bytes"] // ROW_BYTES * ROW_BYTES
         if join == "pushed":
             terms["link"] = laws.pushed_s(small_bytes, count, link_bytes_per_s=rate)
@@ -108,7 +107,8 @@ class ScaleOut(TableExperiment):
 
     def _schedules(self, settings: Settings) -> list[Timeline]:
         """Return the schedule of each node's reads."""
-        costs = self.costs(settings)
+        page_s = cluster.calibration(settings["scheduler"]).costs().stale_page_s
+        costs = replace(self.costs(settings), stale_page_s=page_s)
         return [part.predict(costs) for part in self.parts(settings)]
 
     def counts(self, settings: Settings) -> dict[str, float]:
