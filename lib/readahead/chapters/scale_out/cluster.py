@@ -456,7 +456,10 @@ def calibration(scheduler: str) -> Calibration[ClusterCosts]:
         [part] = table_parts(1, PUSHED)
         smalls = [at.spread(counted(rows)) for rows in PUSHED_ROWS]
         far = _far_part()
-        for parts, small in [*((each, None) for each in (*asked, [far])), *(([part], small) for small in smalls)]:
+        for parts, small in [
+            *((each, None) for each in (*asked, [far])),
+            *(([part], small) for small in smalls),
+        ]:
             warm(at, parts, small)
         timed = [
             functools.partial(shuffle, table_parts(nodes), counted(rows), made_up=rows)
