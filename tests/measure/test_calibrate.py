@@ -358,6 +358,7 @@ def test_the_engine_s_costs_are_positive_and_this_disk_is_calibrated_apart() -> 
         "copy_byte_s",
         "first_row_s",
         "fresh_byte_s",
+        "large_byte_s",
         "lost_read_s",
         "open_lookup_s",
         "refill_share",
