@@ -320,7 +320,7 @@ def once(
     )
 
 
-PATIENCE_S, LOOK_S = 1.0, 0.001
+PATIENCE_S, LOOK_S = 1.0, 0.0002
 """The longest wait for threads to sleep, and between two looks at them."""
 TASKS = Path("/proc/self/task")
 """Where Linux says what each thread of this process does."""
@@ -334,7 +334,7 @@ def _wait_for_threads() -> None:
     that does not say which threads sleep is given 20 ms.
     """
     if not TASKS.is_dir():
-        time.sleep(20 * LOOK_S)
+        time.sleep(0.02)
         return
     given_up_s = time.perf_counter() + PATIENCE_S
     for _ in range(2):  # one that waits for a lock is awake when it is looked at again
