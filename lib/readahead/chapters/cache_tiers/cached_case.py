@@ -182,8 +182,7 @@ class ScanCosts:
     copy_byte_s: float = 0.4e-9
     """What a scan takes more for each byte that it puts into the cache, whether others are dropped for it or not."""
     lost_read_s: float = 0.13e-3
-    """What decoding loses to each read that another thread makes meanwhile, where a scan may fetch ahead; and half of
-    what is copied: see `LOST_COPYING`."""
+    """What decoding loses to each read that another thread makes meanwhile, where a scan may fetch ahead."""
     read_s: float = 0.2e-3
     """What handing a read over takes a scan that waits for it: more than that of `Costs`, for a reader who puts a block
     into the cache wakes whoever else waits for it."""
@@ -196,9 +195,6 @@ class ScanCosts:
 
 LOST_RECALLING = 0.4
 """The share of `ScanCosts.recall_byte_s` that a scan takes where other threads fetch ahead from the spill folder."""
-LOST_COPYING = 0.5
-"""The share of copying, and of taking new pages, that decoding loses where another thread does so meanwhile: both use
-one memory."""
 _OF_A_SCAN = (
     "plan_s",
     "open_s",
@@ -207,6 +203,7 @@ _OF_A_SCAN = (
     "group_s",
     "first_row_s",
     "fresh_byte_s",
+    "lost_read_s",
 )
 """Prices of a scan without a cache that `ScanCosts` has of its own."""
 
@@ -383,7 +380,7 @@ class CachedCase(Case):
         other += (freed_memory.VECTORS_BYTES + self.held_bytes) * scan
         again = 1 if first else 2
         blocks = freed_memory.CacheBlocks(
-            fetched_bytes=size * (missed + spilled) * alone,
+            fetched_bytes=size * (missed + spilled) * (not self.reads_ahead),
             dropped_bytes=size * (missed * self.evicting + spilled),
             emptied_bytes=first * min(trace.capacity_bytes, sum(trace.sizes[n] for n in {*trace.asked})),
         )
@@ -512,7 +509,7 @@ class CachedCase(Case):
 
         What goes into the cache is copied there by the thread that reads it, which takes new pages for it and may have
         to make room in the spill folder first. Where that is not the thread that decodes, decoding waits so much longer
-        for the row group; and where it does not wait it loses a share of the time still, see `LOST_COPYING`.
+        for the row group, and loses some time to each read besides.
         """
         trace, kept, spans = self.trace, self.scan_costs, []
         for end, size in zip(accumulate(trace.sizes), trace.sizes, strict=True):
@@ -520,15 +517,13 @@ class CachedCase(Case):
             spans.append(list(zip(starts, _parts(size, self.block_bytes), strict=True)))
         pages_byte_s = self.readers_page_faults * kept.fault_s / float(np.mean(trace.sizes))
         readers_byte_s = pages_byte_s + self._dumped * (kept.dump_byte_s - self._dump_byte_s)
-        lost_byte_s = LOST_COPYING * (kept.copy_byte_s + pages_byte_s)
-        lost_copying_s = lost_byte_s * sum(trace.sizes) / sum(map(len, spans))
+        lost_s = kept.lost_read_s * sum(map(len, spans)) * self.reads_ahead
         per_read = replace(
             costs,
             **dict.fromkeys(_OF_A_SCAN, 0.0),
             copy_byte_s=costs.copy_byte_s + kept.copy_byte_s + readers_byte_s,
             dispatch_s=costs.dispatch_s / max(map(len, spans)),
-            row_s=self._decoding_s() / sum(trace.rows),
-            lost_read_s=kept.lost_read_s + lost_copying_s,
+            row_s=(self._decoding_s() + lost_s) / sum(trace.rows),
             read_s=kept.read_s,
         )
         return simulate(self.device, Reads.of([], spans, trace.rows), window=self.window, costs=per_read)

@@ -22,6 +22,8 @@ from readahead.units import MiB
 PROBE = Device(name="probe", latency_s=300e-6, bandwidth_bytes_per_s=1e12, channels=64)
 """A device that is waited for, for what has waited runs slower than what never did; but a scan hardly waits longer than
 it decodes, so that what it copies besides is seen."""
+USUAL = PROBE.but(latency_s=500e-6, bandwidth_bytes_per_s=2e9)
+"""A device as a learner has it: where a scan reads ahead, decoding loses more to one whose reads come back sooner."""
 FAR = PROBE.but(latency_s=20e-3)
 """A device that a query waits for so long that pages are stale."""
 AMPLE, FULL = 20.0, 1.02
@@ -44,7 +46,7 @@ SCAN_CELLS: tuple[dict[str, Any], ...] = (
     {"rows": 2_048, "memory": AMPLE}, {"rows": 8_192, "memory": AMPLE}, {"rows": 2_048, "memory": AMPLE, "depth": 4},
     {"rows": 8_192, "memory": AMPLE, "groups": 1, "run": 3}, {"rows": 8_192, "memory": FULL, "groups": 12},
     {"rows": 8_192, **FIRST, "groups": 12}, {"rows": 8_192, "memory": 0.5, "groups": 12},
-    {"rows": 2_048, "memory": 0.5, "groups": 48, "depth": 4}, {"rows": 8_192, "memory": 0.5, "depth": 4},
+    *({"rows": rows, "memory": 0.5, "depth": 4, "device": USUAL} for rows in (2_048, 8_192)),
     {"rows": 2_048, **FIRST, "groups": 48}, {"rows": 8_192, **SPILLS, "groups": 12},
     {"rows": 8_192, **SPILLS, "groups": 12, "run": 1},
 )  # fmt: skip
