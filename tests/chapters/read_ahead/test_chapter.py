@@ -143,13 +143,18 @@ def test_ten_rows_of_a_parquet_file_are_planned_found_and_told_in_their_own_time
 def test_a_worker_that_reads_for_itself_goes_on_at_once_and_sooner_if_it_stayed_awake(study: Study) -> None:
     def tried(device: Device, *begun_s: float) -> Trial:
         reads = [
-            Read(offset=0, size_bytes=1, thread=0, submitted_s=at_s, due_s=at_s + 1e-3, done_s=at_s + 1e-3)
-            for at_s in begun_s
+            Read(offset=0, size_bytes=size, thread=0, submitted_s=at_s, due_s=at_s + 1e-3, done_s=at_s + 1e-3)
+            for at_s, size in zip(
+                begun_s, (256, 256, 256, 70_000, 256), strict=True
+            )  # four headers, and a page
         ]
         sample = Sample(seconds=(1.0,), cpu_s=(1.0,), reads=tuple(reads), bytes_read=1, where="nowhere")
         return Trial(case=replace(EXPERIMENT.case(study.settings()), device=device), sample=sample)
 
-    trials = tried(PROBE, 0.0, 1.01e-3, 2.03e-3, 3.05e-3), tried(AWAKE, 0.0, 1.005e-3, 2.010e-3, 3.05e-3)
+    trials = (
+        tried(PROBE, 0.0, 1.01e-3, 2.03e-3, 3.05e-3, 4.2e-3),
+        tried(AWAKE, 0.0, 1.005e-3, 2.010e-3, 3.05e-3, 4.2e-3),
+    )
     told = own_read_costs(trials)
     assert (told.read_s, told.awake_s) == (pytest.approx(20e-6), pytest.approx(5e-6))
     with typical_costs():
