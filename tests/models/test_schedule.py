@@ -148,6 +148,25 @@ def test_a_thread_that_slept_for_long_wakes_late_once_a_wait(latency_s: float, w
     assert at_once == pytest.approx(reader_s + worker_s, rel=1e-9, abs=1e-12)
 
 
+def test_opening_ends_with_the_first_read_which_is_handed_over_meanwhile() -> None:
+    """The footer in two reads of 1 ms each, opening of 2 ms, and 0.3 ms from a free slot to its next read."""
+    costs, window = replace(FREE, open_s=2e-3, read_s=0.3e-3), Window(slots=1, depth=1, threads=1)
+    reads = Reads.of([(10, 1), (5, 5)], [[(0, 1)], [(1, 1)]], [1, 1])
+    told = simulate(FLASH, reads, window=window, costs=costs)
+    assert told.reads_s[:, 0] == pytest.approx([4.3e-3, 5.6e-3])
+
+
+@pytest.mark.parametrize(("latency_s", "share"), [(0.01, 1.0), (0.0025, 0.435275), (0.16, 5.278032)])
+def test_where_several_are_in_flight_whoever_goes_on_is_on_another_core(
+    latency_s: float, share: float
+) -> None:
+    """Twelve reads: one by one none is later, and four at a time three are, one after the other."""
+    device, apart = FLASH.but(latency_s=latency_s), replace(FREE, other_core_s=0.0004)
+    for slots, waits in ((1, 0), (4, 3)):
+        took_s = [scan(device, [1] * 12, slots=slots, depth=slots, costs=costs) for costs in (apart, FREE)]
+        assert took_s[0] - took_s[1] == pytest.approx(0.0004 * share * waits, rel=1e-4, abs=1e-12)
+
+
 @pytest.mark.parametrize("asleep_s", [0.004, 0.01])
 def test_a_reader_that_nobody_asked_for_long_has_to_wake_too(asleep_s: float) -> None:
     """Between two reads many row groups are passed over, and it is always another reader that is asked."""

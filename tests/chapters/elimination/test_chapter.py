@@ -271,12 +271,22 @@ def opened(trial: Trial, opening_s: float) -> Trial:
     return replace(trial, sample=replace(trial.sample, reads=(*trial.sample.reads[:footer], *late)))
 
 
+def planned(trial: Trial, planning_s: float) -> Trial:
+    """Return a trial as measured, but with a clock of ours: so long it takes until the first read."""
+    first, *reads = trial.sample.reads
+    return replace(
+        trial, sample=replace(trial.sample, reads=(replace(first, submitted_s=planning_s), *reads))
+    )
+
+
 def test_the_more_row_groups_the_longer_a_flight_takes_to_open_by_a_price_of_its_own() -> None:
     own = EXPERIMENT.own_costs(EXPERIMENT.settings(flight="Q1.1"))
     *warm, one, many, few = (case() for case in own.cases())
     at = [opened(trial, 1e-3 + trial.case.recipe.row_groups * 20e-6) for trial in (one, many, few)]
+    at = [planned(trial, 0.5e-3 + trial.case.recipe.row_groups * 3e-6) for trial in at]
     costs = own.read_off([*warm, *at])
-    assert (costs.open_s, costs.open_group_s) == pytest.approx((1e-3, 20e-6))
+    assert costs.plan_s == pytest.approx(0.5e-3 + few.case.recipe.row_groups * 3e-6)
+    assert (costs.plan_s + costs.open_s, costs.open_group_s) == pytest.approx((1.5e-3, 23e-6))
     ends = [closed(trial, 2e-3 + trial.case.recipe.row_groups * 5e-6) for trial in (one, few)]
     later = own.read_off([*warm, ends[0], at[1], ends[1]])
     assert later.close_group_s == pytest.approx(5e-6, rel=0.5)  # the last row group is decoded before

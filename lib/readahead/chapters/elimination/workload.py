@@ -304,8 +304,8 @@ class Eliminating(TableExperiment):
         """Return the calibration of a flight by its first query, which looks at every row in the generator's order.
 
         The prices of a row group and its rows come from warm runs, the others from small row groups: that of passing
-        out a read from many in flight; the pause between two and planning from one at a time. Opening, while the joins'
-        tables are built, and closing take the longer the more row groups there are: few, more and many.
+        out a read from many in flight; the pause between two from one at a time. Planning, opening, while the joins'
+        tables are built, and closing take the longer the more row groups there are: few and more.
         """
         name = _first(self.value(settings, "flight"))
         usual = self.engine(settings).costs
@@ -376,10 +376,11 @@ def _first(name: str) -> str:
 def _flight_costs(filtering: Calibration[Costs], trials: Sequence[Trial]) -> Costs:
     asked = filtering.ensure()
     long, short, one, many, few = (calibrate.without_stale_pages(trials[at::5]) for at in range(5))
-    plan_s, pause_s = map(
-        float, np.median([(t.sample.reads[0].submitted_s, t.pause_s()) for t in one], axis=0)
-    )
-    open_s, open_group_s = _by_groups([(t, t.opening_s()) for t in (*few, *one, *many)])
+    plan_s = float(np.median([t.planning_s() for t in few]))
+    pause_s = float(np.median([t.pause_s() for t in one]))
+    # planning takes the longer too the more row groups there are: it counts as opening
+    begun = [(t, t.opening_s() + t.planning_s() - plan_s) for t in (*few, *one)]
+    open_s, open_group_s = _by_groups(begun)
     row_s = _row_s(plan_s + open_s + _by_groups([(t, t.closing_s()) for t in (*few, *one)])[0], long, short)
     # what a read takes is a pause without rows, the same for every table: the rest of it is decoding
     light = calibrate.engine(calibrate.KEYED).ensure()
@@ -416,7 +417,7 @@ def _query_costs(flight: Calibration[Costs], trials: Sequence[Trial]) -> Costs:
     groups, last_rows = few[0].case.recipe.row_groups, few[0].last_rows
     plan_s, opening_s, closing_s = map(
         float,
-        np.median([(t.sample.reads[0].submitted_s, t.opening_s(), t.closing_s()) for t in few], axis=0),
+        np.median([(t.planning_s(), t.opening_s(), t.closing_s()) for t in few], axis=0),
     )
     open_s = max(0.0, opening_s - groups * known.open_group_s)
     decoding_s = known.group_s + last_rows * known.row_s

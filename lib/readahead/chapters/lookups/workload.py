@@ -29,7 +29,7 @@ from readahead.measure.run import EngineSettings, Setting
 from readahead.models.estimate import Estimate
 from readahead.models.native import Segments, block_span, native_reads
 from readahead.models.reads import Reads
-from readahead.models.schedule import CLOSING_PAGES, PASSING_PAGES, Costs, stale
+from readahead.models.schedule import CLOSING_PAGES, PASSING_PAGES, Costs, parsing_s, stale
 from readahead.models.table_layout import VECTOR_ROWS
 from readahead.published import Figure, series
 from readahead.units import KiB
@@ -332,8 +332,9 @@ class Lookups(TableExperiment):
         """Return the schedule of the reads as named terms: what comes one by one, and what comes at once."""
         case, costs = self.case(settings), self.costs(settings)
         ends = case.predict(costs)
-        ready_s = costs.open_s if case.walks else 0.0  # to scan, once the index has shown too many rows
-        opening_s = costs.plan_s + case.keys * (costs.plan_key_s + costs.open_key_s) + costs.open_s - ready_s
+        opened_s = parsing_s(costs.open_s, costs.read_s)
+        ready_s = opened_s if case.walks else 0.0  # to scan, once the index has shown too many rows
+        opening_s = costs.plan_s + case.keys * (costs.plan_key_s + costs.open_key_s) + opened_s - ready_s
         opening_s += case.recipe.row_groups * costs.open_group_s
         cpu_s = max(0.0, ends.finished_s - costs.close_s - max(ends.arrived_s, ends.opened_s))
         if case.by_index:
