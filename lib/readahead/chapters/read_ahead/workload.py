@@ -128,10 +128,9 @@ class AheadCase(Case):
         """Return the schedule of a query for ten rows that reads its whole window, one vector of each row group."""
         reads = self.plan()
         some = replace(reads, rows=np.minimum(reads.rows, VECTOR_ROWS))
-        others_s = (
-            self.recipe.row_groups - len(reads.rows)
-        ) * costs.open_group_s  # they are opened nevertheless
-        return self.scheduled(some, replace(costs, open_s=costs.open_s + others_s))
+        beyond = self.recipe.row_groups - len(reads.rows)  # they are opened nevertheless
+        opening = replace(costs, open_s=costs.open_s + beyond * costs.open_group_s)
+        return self.scheduled(some, opening)
 
 
 def _ended_early(told: Timeline, slots: int, costs: Costs) -> Timeline:
@@ -191,15 +190,12 @@ def own_read_costs(trials: Sequence[Trial]) -> OwnReads:
     def pause_s(device: Device) -> float:
         reads = [one.sample.reads for one in trials if one.case.device == device]
         pairs = chain.from_iterable(map(pairwise, reads))
-        return float(
-            np.median(
-                [
-                    after.submitted_s - before.due_s
-                    for before, after in pairs
-                    if before.size_bytes == HEADER_READ_BYTES
-                ]
-            )
-        )
+        after_headers = [
+            after.submitted_s - header.due_s
+            for header, after in pairs
+            if header.size_bytes == HEADER_READ_BYTES
+        ]
+        return float(np.median(after_headers))
 
     return OwnReads(read_s=pause_s(PROBE), awake_s=pause_s(AWAKE))
 
