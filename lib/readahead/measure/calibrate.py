@@ -784,8 +784,8 @@ def _scan_costs(trials: Sequence[Trial]) -> dict[str, float]:
     prices = _row_costs(pauses, decoded)
     copied = [t.last_read_bytes / t.group_rows for t in cached]
     copy_byte_s, read_s = prices.pop("copy_row_s") / float(np.median(copied)), prices.pop("read_s")
-    plan_s, plan_group_s = _by_groups(awake, Trial.planning_s)
-    open_s, open_group_s = _by_groups(awake, Trial.opening_s)
+    plan_s, plan_group_s = by_groups([(t, t.planning_s()) for t in awake])
+    open_s, open_group_s = by_groups([(t, t.opening_s()) for t in awake])
     decode_s = Costs(**prices).decode_s
     close_s = [t.closing_s() - decode_s(t.last_rows) - copy_byte_s * t.last_read_bytes for t in cached]
     return {
@@ -830,9 +830,9 @@ def clearing_s(read_s: float, group_s: float) -> float:
     return min(group_s, CLEARING * (read_s + group_s))
 
 
-def _by_groups(trials: Sequence[Trial], seen: Callable[[Trial], float]) -> tuple[float, float]:
-    """Return what trials show, and what more for each row group."""
-    return line([(float(t.case.recipe.row_groups), seen(t)) for t in trials])
+def by_groups(seen: Sequence[tuple[Trial, float]]) -> tuple[float, float]:
+    """Return what something takes that was seen of trials, and what more for each row group of the file."""
+    return line([(float(one.case.recipe.row_groups), took_s) for one, took_s in seen])
 
 
 def _by_rows(trials: Sequence[Trial], seen: Callable[[Trial], float]) -> dict[int, float]:

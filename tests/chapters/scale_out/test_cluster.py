@@ -23,6 +23,7 @@ from readahead.chapters.scale_out.cluster import (
     NODE_THREADS,
     PUSHED_ROWS,
     SHUFFLED_ROWS,
+    TYPICAL,
     Cluster,
     ClusterCosts,
     Part,
@@ -214,15 +215,7 @@ def test_what_a_cluster_takes_is_read_off_queries_and_shuffles_of_nothing_and_of
 
 
 def test_the_coordinator_answers_the_later_the_longer_it_has_waited() -> None:
-    told = ClusterCosts(
-        query_s=0.01,
-        node_s=0.002,
-        shuffle_s=0.0,
-        task_s=0.0,
-        byte_s=0.0,
-        pushed_byte_s=0.0,
-        stale_page_s=2e-6,
-    )
+    told = replace(TYPICAL, query_s=0.01, node_s=0.002, stale_page_s=2e-6)
     assert told.asking_s(3) == pytest.approx(0.01 + 3 * 0.002)
     assert told.asking_s(3, 0.018) == pytest.approx(0.01 + 3 * 0.002 + 500 * 1e-6)
 

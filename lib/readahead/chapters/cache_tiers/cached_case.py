@@ -344,7 +344,8 @@ class CachedCase(Case):
     def page_faults(self) -> float:
         """Return how many pages of freed memory an access, of all on average, takes again from the system.
 
-        Where a scan reads ahead, those of the cache's blocks and of copies are left out: see `readers_page_faults`.
+        Where a scan reads ahead, a block of the cache takes none, for it uses the pages of what it drives out, and
+        those of copies are left out: see `readers_page_faults`.
         """
         return self._page_faults(alone=not self.reads_ahead)
 
@@ -361,7 +362,7 @@ class CachedCase(Case):
         return self.trace.skew is None and self.window.slots > 1
 
     def _page_faults(self, *, alone: bool) -> float:
-        """Return the page faults of an access; where it is not `alone`, without those of the cache and of copies.
+        """Return the page faults of an access; where it is not `alone`, without those of copies.
 
         They hang on no costs: a fit, which tries many, has them counted once.
         """
@@ -507,9 +508,9 @@ class CachedCase(Case):
     def missed_scan(self, costs: Costs) -> Timeline:
         """Return when a scan that finds nothing has read and decoded everything, `scan_s` left out.
 
-        What goes into the cache is copied there by the thread that reads it, which takes new pages for it and may have
-        to make room in the spill folder first. Where that is not the thread that decodes, decoding waits so much longer
-        for the row group, and loses some time to each read besides.
+        What goes into the cache is copied there by the thread that reads it, which may take new pages for that
+        and may have to make room in the spill folder first. Where that is not the thread that decodes, decoding waits
+        so much longer for the row group, and loses some time to each read besides.
         """
         trace, kept, spans = self.trace, self.scan_costs, []
         for end, size in zip(accumulate(trace.sizes), trace.sizes, strict=True):

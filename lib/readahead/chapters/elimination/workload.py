@@ -380,14 +380,15 @@ def _flight_costs(filtering: Calibration[Costs], trials: Sequence[Trial]) -> Cos
     pause_s = float(np.median([t.pause_s() for t in one]))
     # planning takes the longer too the more row groups there are: it counts as opening
     begun = [(t, t.opening_s() + t.planning_s() - plan_s) for t in (*few, *one)]
-    open_s, open_group_s = _by_groups(begun)
-    row_s = _row_s(plan_s + open_s + _by_groups([(t, t.closing_s()) for t in (*few, *one)])[0], long, short)
+    open_s, open_group_s = calibrate.by_groups(begun)
+    ending_s, _ = calibrate.by_groups([(t, t.closing_s()) for t in (*few, *one)])
+    row_s = _row_s(plan_s + open_s + ending_s, long, short)
     # what a read takes is a pause without rows, the same for every table: the rest of it is decoding
     light = calibrate.engine(calibrate.KEYED).ensure()
     read_s = min(light.read_s + light.group_s, pause_s)
     prices = {"group_s": max(1e-6, pause_s - read_s - one[0].group_rows * row_s), "row_s": row_s}
     closings = [(t, t.closing_s() - prices["group_s"] - t.last_rows * row_s) for t in (*few, *one)]
-    close_s, close_group_s = _by_groups(closings)
+    close_s, close_group_s = calibrate.by_groups(closings)
     return replace(
         light,
         plan_s=plan_s,
@@ -466,11 +467,6 @@ def _row_s(besides_s: float, long: Sequence[Trial], short: Sequence[Trial]) -> f
             (recipe.rows / recipe.row_groups, (trial.sample.cpu_s[0] - besides_s) / recipe.row_groups)
         )
     return calibrate.line(points)[1]
-
-
-def _by_groups(seen: Sequence[tuple[Trial, float]]) -> tuple[float, float]:
-    """Return what something takes, and what more for each row group."""
-    return calibrate.line([(float(one.case.recipe.row_groups), took_s) for one, took_s in seen])
 
 
 EXPERIMENT = experiment(

@@ -223,7 +223,7 @@ def _lookup_costs(table: str, trials: Sequence[Trial]) -> LookupCosts:
         return float(np.median([np.mean(each_s) for each_s in paused_s]))
 
     def begun_s(one: Trial) -> float:
-        return one.sample.reads[0].submitted_s - base.plan_s - one.case.keys * base.plan_key_s
+        return one.planning_s() - base.plan_s - one.case.keys * base.plan_key_s
 
     pauses = {block: pause_s(block) for block in (SMALL_BLOCK, LARGE_BLOCK)}
     stale_s = PASSING_PAGES * base.stale_page_s * stale(_QUICK.latency_s)

@@ -19,7 +19,7 @@ from readahead.measure.calibrate import (
     PROBE,
     Calibration,
     Trial,
-    line,
+    by_groups,
     passing_out,
     query,
     trial,
@@ -142,12 +142,13 @@ def _ended_early(told: Timeline, slots: int, costs: Costs) -> Timeline:
     for nothing but that lock, no read of the window is left by then, see `LOCKED`.
     """
     asked_s, there_s = told.reads_s.T
+    in_turn_s = np.sort(asked_s)
     have_s = float(told.groups_s[0, 1]) + costs.read_s
     before = min(len(asked_s), slots + int((there_s <= have_s).sum()))
-    again_s = np.diff(np.sort(asked_s)[slots - 1 :])
+    again_s = np.diff(in_turn_s[slots - 1 :])
     if len(again_s) and again_s.mean() < LOCKED * costs.dispatch_s:
         before = len(asked_s)
-    have_s = max(have_s, float(np.sort(asked_s)[before - 1]))
+    have_s = max(have_s, float(in_turn_s[before - 1]))
     end_s = max(have_s, float(there_s[asked_s <= have_s].max(initial=0.0)))
     end_s += costs.close_s + CLOSING_PAGES * costs.stale_page_s * stale(end_s)
     own_s = told.finished_s - sum(told.path_s.values())
@@ -354,8 +355,8 @@ def limit_costs(usual: Costs, few: Sequence[Trial], many: Sequence[Trial], alone
 
     What planning takes, opening `few` row groups and `many`, and the end of a query without read-ahead, `alone`.
     """
-    plan_s = float(np.median([one.sample.reads[0].submitted_s for one in (*few, *many, *alone)]))
-    open_s, open_group_s = line([(one.case.recipe.row_groups, one.opening_s()) for one in (*few, *many)])
+    plan_s = float(np.median([one.planning_s() for one in (*few, *many, *alone)]))
+    open_s, open_group_s = by_groups([(one, one.opening_s()) for one in (*few, *many)])
     close_s = _close_s(alone, usual)
     return replace(usual, plan_s=plan_s, open_s=open_s, open_group_s=open_group_s, close_s=close_s)
 
@@ -378,8 +379,7 @@ def native_costs(
     copying_s = parquet.copy_byte_s * whole[0].last_read_bytes
     decode_s = np.median([one.closing_s() for one in whole]) - close_s - copying_s
     modeled_s = whole[0].case.predict(parquet).decode_s
-    firsts = [(one.case.recipe.row_groups, one.sample.reads[0].submitted_s) for one in (*few, *many)]
-    plan_s, group_s = line(firsts)
+    plan_s, group_s = by_groups([(one, one.planning_s()) for one in (*few, *many)])
     dispatch_s = min(parquet.dispatch_s, float(np.median([one.per_read_s() for one in streamed])))
     costs = replace(
         parquet,
