@@ -202,12 +202,12 @@ def test_the_first_rows_of_a_row_group_are_dearer(rows: int, dearer: float, took
     ("sizes", "depth", "fresh"),
     [
         ([250_000] * 8, 5, [0] * 8),  # so much is in use still
-        ([2_000_000] * 6, 5, [0] + [1_750_000] * 4 + [0]),  # until the first gives its memory back
-        ([500_000] * 6, 9, [0] + [300_000] * 5),
+        ([2_000_000] * 6, 5, [0] + [1_250_000] * 4 + [0]),  # until the first gives its memory back
+        ([1_000_000] * 6, 9, [0] + [400_000] * 5),
         (
             [4_000_000, 0, 3_000_000, 1_000_000],
             3,
-            [0, 0, 2_250_000, 750_000],
+            [0, 0, 750_000, 250_000],
         ),  # what is passed over takes no place
         ([10_000_000] * 2, 1, [0] * 2),  # each has the memory of the one before
     ],
@@ -225,21 +225,38 @@ def test_bytes_are_dearer_in_memory_that_was_not_used_for_long(
 
 
 @pytest.mark.parametrize(
-    ("size", "large"), [(0, 0), (2_500_000, 0), (3_750_000, 1_875_000), (5_000_000, 5_000_000), (9e6, 9e6)]
+    ("size", "depth", "large"),
+    [
+        (0, 1, 0),
+        (5_000_000, 1, 0),
+        (8_000_000, 1, 4_000_000),
+        (11_000_000, 1, 11_000_000),
+        (15_000_000, 1, 15_000_000),
+        (1_250_000, 9, 0),  # all eight in a window hold 10 MB
+        (2_000_000, 9, 1_000_000),
+        (2_750_000, 9, 2_750_000),
+        (11_000_000, 9, 11_000_000),
+    ],
 )
-@pytest.mark.parametrize(("depth", "fresh"), [(1, False), (9, True)], ids=["used", "fresh"])
 def test_bytes_are_dearer_in_a_row_group_that_is_in_no_cache_for_whatever_reason(
-    size: int, large: int, depth: int, fresh: bool
+    size: int, depth: int, large: int
 ) -> None:
-    """It is too large, or its memory is fresh: not both together."""
-    assert large_bytes(size) == large
+    """It is too large, alone or with all that its window holds, or its memory is fresh: not both together."""
+    assert large_bytes(np.full(8, size), depth).tolist() == [large] * 8
     costs = replace(FREE, row_s=1e-8, large_byte_s=3e-9, fresh_byte_s=2e-9)
     window = Window(slots=1, depth=depth, threads=1)
     spans = [[(0, size)] if size else []] * 8
     told = run(FLASH, spans, [10] * 8, window=window, costs=costs)
-    fresh_bytes = max(0, 7 * size - 1_000_000) if fresh else 0  # of all but the first one
+    fresh_bytes = max(0, 7 * size - 3_000_000) if depth > 1 else 0  # of all but the first one
     dearer_s = large * 3e-9 + max(7 * large * 3e-9, fresh_bytes * 2e-9)
     assert told.decode_s == pytest.approx(8 * (10 * 1e-8 if size else 0.0) + dearer_s, rel=1e-3)
+
+
+def test_only_row_groups_of_the_first_window_are_driven_out_by_what_is_read_beside_them() -> None:
+    """Later ones are read while the one before is decoded."""
+    assert large_bytes(np.array([0, 4_000_000, 4_000_000, 8_000_000, 4_000_000]), 3).tolist() == [
+        0, 2_000_000, 2_000_000, 4_000_000, 0
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -577,6 +594,23 @@ def test_a_row_groups_only_read_is_asked_for_before_the_next_filter_as_often_as_
     asked_s = simulate(device, reads, window=window, costs=costs).reads_s[:, 0]
     assert sum(np.diff(asked_s) > 0.013) == ahead
     assert asked_s[-1] == pytest.approx(0.01 * 40 + 0.006 * ahead, rel=1e-4)
+
+
+@pytest.mark.parametrize("share", [0.0, 1.0])
+@pytest.mark.parametrize(("slices", "ahead"), [(0.07, 2), (0.4, 13), (1.0, 32)])
+def test_where_a_row_group_is_decoded_in_between_a_read_is_first_as_often_as_that_takes_of_a_time_slice(
+    share: float, slices: float, ahead: int
+) -> None:
+    """Whatever was seen where nothing is: a filter takes 10 ms, and 16 behind a read, which the link transfers for 6.
+
+    Of 40 row groups 8 are in the window, so that it is full in 32 of the races.
+    """
+    device = Device(name="d", latency_s=0.01, bandwidth_bytes_per_s=1e8, channels=64)
+    reads = probed([[(n * 10**7, 600_000)] for n in range(40)])
+    costs = replace(FREE, read_first_share=share, read_first_alone_share=share, group_s=slices * TIME_SLICE_S)
+    window = Window(slots=40, depth=8, threads=1)
+    asked_s = np.sort(simulate(device, reads, window=window, costs=costs).reads_s[:, 0])
+    assert sum(np.diff(asked_s[7:]) > 0.013) == ahead
 
 
 def test_a_filter_that_came_together_with_a_read_takes_longer_to_look_into() -> None:

@@ -465,7 +465,7 @@ class Trial:
     @property
     def large_bytes(self) -> float:
         """Return the bytes of its row groups that count as too many for a core's own caches."""
-        return sum(map(schedule.large_bytes, self.case.plan().sizes.tolist()))
+        return float(schedule.large_bytes(self.case.plan().sizes, self.case.window.depth).sum())
 
     @property
     def last_read_bytes(self) -> float:
@@ -655,12 +655,13 @@ WHOLE = 524_288
 """So many rows that a small file is one row group, which no core's own caches hold."""
 HIDDEN = 1.25
 """Up to so many times what handing out takes, decoding may be hidden behind it."""
-ENOUGH_BYTES, FRESH_BYTE_S = 3_000_000, 0.5e-9
-"""At 1 ns each so many bytes take longer than a scan's seconds scatter; and what fresh bytes of other tables take."""
-DECODING_SHARE = 0.65
+ENOUGH_BYTES, FRESH_BYTE_S, LARGE_BYTE_S = 3_000_000, 0.6e-9, 0.2e-9
+"""At 1 ns each so many bytes take longer than a scan's seconds scatter. What fresh and large bytes take where there are
+fewer: scans of a table of 38 MB with up to 32 row groups at once, of 131,072 to 1,048,576 rows, are told best so."""
+DECODING_SHARE = 0.75
 """The share of what all at once takes the processor longer that goes to decoding. The rest goes to the threads that
-read from memory meanwhile. Scans of three tables with 12 and 32 row groups at once, of 8,192 to 65,536 rows, after 0.1
-and 2 ms, are told best with 0.5, 0.6 and 0.75 of it."""
+read from memory meanwhile. Scans of two tables with 1 to 32 row groups at once, of 16,384 to 262,144 rows, were told
+best with 0.9 and 0.7 of it."""
 
 
 def _scans(case: Case) -> list[Case]:
@@ -779,8 +780,6 @@ def _scan_costs(trials: Sequence[Trial]) -> dict[str, float]:
     cached = [t for t in one_by_one if t.group_bytes <= schedule.SMALL_BYTES]
     pauses = _by_rows(cached, Trial.pause_s)
     few, short = ([t for t in crowded if t.group_rows == rows] for rows in (large, small))
-    large_byte_s = _large_byte_s(whole, cached, _row_costs(pauses, {}))
-    decoded[large] -= large_byte_s * few[0].large_bytes / few[0].case.recipe.row_groups
     prices = _row_costs(pauses, decoded)
     copied = [t.last_read_bytes / t.group_rows for t in cached]
     copy_byte_s, read_s = prices.pop("copy_row_s") / float(np.median(copied)), prices.pop("read_s")
@@ -798,8 +797,8 @@ def _scan_costs(trials: Sequence[Trial]) -> dict[str, float]:
         **prices,
         "copy_byte_s": copy_byte_s,
         "close_s": max(1e-6, float(np.median(close_s))),
-        "fresh_byte_s": _fresh_byte_s(at_once, few, large_byte_s),
-        "large_byte_s": large_byte_s,
+        "fresh_byte_s": _fresh_byte_s(at_once, few),
+        "large_byte_s": _large_byte_s(whole, cached, _row_costs(pauses, {})),
     }
 
 
@@ -878,10 +877,10 @@ def _row_costs(pauses: Mapping[int, float], decoded: Mapping[int, float]) -> dic
 def _large_byte_s(whole: Sequence[Trial], cached: Sequence[Trial], prices: dict[str, float]) -> float:
     """Return how much longer decoding a whole file takes than its rows would in row groups that caches hold.
 
-    It is for each byte that is too many, and 0 where those are few: then no row group of this query is large.
+    It is for each byte that is too many, and `LARGE_BYTE_S` where those are few.
     """
-    if whole[0].large_bytes < schedule.SMALL_BYTES:
-        return 0.0
+    if whole[0].large_bytes < ENOUGH_BYTES:
+        return LARGE_BYTE_S
     decode_s = Costs(**{name: prices[name] for name in ("group_s", "row_s", "first_row_s")}).decode_s
     whole_s, cached_s = (
         float(np.median([t.closing_s() - decode_s(t.last_rows) for t in trials]))
@@ -890,18 +889,16 @@ def _large_byte_s(whole: Sequence[Trial], cached: Sequence[Trial], prices: dict[
     return max(0.0, (whole_s - cached_s) / whole[0].large_bytes)
 
 
-def _fresh_byte_s(at_once: Sequence[Trial], few: Sequence[Trial], large_byte_s: float) -> float:
+def _fresh_byte_s(at_once: Sequence[Trial], few: Sequence[Trial]) -> float:
     """Return how much longer the processor takes for all row groups at once than for few, for each fresh byte more.
 
-    Those that are large take longer in both; see `DECODING_SHARE`. Where fresh bytes are too few to be told from noise,
-    it is `FRESH_BYTE_S`.
+    See `DECODING_SHARE`. Where fresh bytes are too few to be told from noise, it is `FRESH_BYTE_S`.
     """
     fresh = at_once[0].fresh_bytes - few[0].fresh_bytes
     if fresh < ENOUGH_BYTES:
         return FRESH_BYTE_S
     at_once_s, few_s = (float(np.median([t.sample.cpu_s[-1] for t in trials])) for trials in (at_once, few))
-    longer_s = at_once_s - few_s + large_byte_s * few[0].large_bytes
-    return max(0.0, DECODING_SHARE * longer_s / fresh)
+    return max(0.0, DECODING_SHARE * (at_once_s - few_s) / fresh)
 
 
 MOST_LOST_S = 2e-3

@@ -130,7 +130,7 @@ class Costs:
     """How often a row group's only read is asked for before the next filter, from 0 to 1, where nothing is decoded in
     between and another read came together with the filter before it: a thread is awake then."""
     read_first_alone_share: float = 0.07
-    """The same where a thread has to be woken for the read: the filter came alone, or a row group is decoded."""
+    """The same where the filter came alone: a thread has to be woken for the read."""
     read_first_scatter: float = 0.15
     """The standard deviation from run to run of how often the read is asked for first."""
     shared_read_s: float = 0.13e-3
@@ -153,9 +153,9 @@ FIRST_ROWS = 16_384
 """As far as a row group's rows take `Costs.first_row_s` more."""
 JOINED_KEYS = 5
 """From so many keys on DuckDB joins them with the table, as its plan says; it compares with fewer, row by row."""
-KEPT_BYTES = 1_000_000
+KEPT_BYTES = 3_000_000
 """So much of the memory that a window takes beside its first row group is in use still from the scan before."""
-SMALL_BYTES, LARGE_BYTES = 2_500_000, 5_000_000
+SMALL_BYTES, LARGE_BYTES = 5_000_000, 11_000_000
 """A row group is in a core's own caches while it is decoded up to the first, and from the second on it is not."""
 OWN_WAKE = 0.5
 """The share of `Costs.wake_s` that each thread takes that has to wake. Whoever waits for a thread is woken after it."""
@@ -395,8 +395,8 @@ def fresh_bytes(sizes: Ints, depth: int) -> Floats:
     """Return, of row groups of such sizes in bytes, how much of each is read into memory that was not used for long.
 
     The first one has memory that is in use, those that fill the window beside it have not, and each later one has that
-    of one before. Scans of three tables, of 2,048 to 65,536 rows a row group and with 2 to 128 at once, take the longer
-    the more bytes the window holds beyond `KEPT_BYTES`: 0.5 to 1.3, 1.2 to 1.8 and 1.5 to 2.7 ns for each.
+    of one before. Scans of three tables, of 2,048 to 1,048,576 rows a row group and with 1 to 128 at once, take the
+    longer the more bytes the window holds beyond `KEPT_BYTES`: 0.5 to 0.7, 0.3 to 0.8 and 1.3 to 1.6 ns for each.
     """
     fresh, first = np.zeros(len(sizes)), np.flatnonzero(sizes)[1:depth]
     fresh[first] = sizes[first] * max(0.0, 1.0 - KEPT_BYTES / max(1, sizes[first].sum()))
@@ -404,13 +404,18 @@ def fresh_bytes(sizes: Ints, depth: int) -> Floats:
 
 
 @compiled
-def large_bytes(size: float) -> float:
-    """Return how many bytes of a row group count as too many for a core's own caches.
+def large_bytes(sizes: Ints, depth: int) -> Floats:
+    """Return, of row groups of such sizes in bytes, how much of each no core's own caches hold while it is decoded.
 
-    In scans of three tables, one row group at a time, those of 2.5 MB take as long for each row as shorter ones, and
-    those of 5 to 20 MB alike: as long, or 0.7 or 1.5 ns longer for each byte, by the table. Of 4 MB it is half of that.
+    In scans of three tables, one row group at a time, those of up to 5 MB take as long for each row as shorter ones.
+    In two of them those of 6, 8 and 10 MB take 0.1 to 0.3, 0.3 to 0.5 and 0.5 to 1 ns longer for each byte, and larger
+    ones no more than that. So do all row groups of a window of 16 MB or more, for what is read beside one drives it
+    out: two of 5 MB take as long as alone, and four 1.2 ns longer for each byte.
     """
-    return size * _between(size, SMALL_BYTES, LARGE_BYTES)
+    held, first = sizes.astype(np.float64), np.flatnonzero(sizes)[:depth]
+    held[first] = np.maximum(held[first], sizes[first].sum() / 2)
+    share = np.minimum(1.0, np.maximum(0.0, (held - SMALL_BYTES) / (LARGE_BYTES - SMALL_BYTES)))
+    return np.asarray(sizes * share)
 
 
 @compiled
@@ -459,7 +464,7 @@ def _scan(
     turns = depth if has_late or has_probes else 0  # then places are left in file order
     work_s, pass_s, clearing_s = _work_s(counts, rows, costs, keys, depth)
     lost_s = _lost_s(counts, sizes, costs, sharing, int(own or depth == 1))
-    fresh, there, begins = fresh_bytes(sizes, depth), _rows(len(rows), issue), ends - counts
+    dearer_s, there, begins = _dearer_s(sizes, costs, depth), _rows(len(rows), issue), ends - counts
     (workers, worker_order), (places, order) = _free(threads, issue), _free(depth, issue)
     seeks, group, passed, together, luck = 0, 0, 0, 0, np.full(2, 0.5)
     full, whose = _at_once(ends, min(depth, last), 0 if turns else slot_count)
@@ -478,7 +483,7 @@ def _scan(
                 break  # its worker would ask for late reads only when others, not yet passed out, have been asked for
             done, seeks = _read_late(device, done, costs, spans, (early[group], ends[group]), reads_s, seeks)
             unused_s = done.time_s - workers[worker, 0]
-            work_s[group] += _uncached_s(costs, work_s[group], sizes[group], fresh[group], unused_s)
+            work_s[group] += dearer_s[group] + _stale_s(costs, work_s[group], sizes[group], unused_s)
             done = spend(done, cpu_s=work_s[group] + max(0.0, lost_s[group] - waited_s))
             groups_s[group, 0], groups_s[group, 1] = begun.time_s, done.time_s
             occupy(worker_order, workers, done)
@@ -590,8 +595,9 @@ def _before_filter(
 
     Those of the row groups before it are, but for the last one's: they are in a race with the filter, for threads have
     to be woken one by one. Of several reads none or the first alone wins as often as `NONE_FIRST` says, or evenly up to
-    all of them; an only read as often as was counted, and all of them more often where the worker decodes in between,
-    see `TIME_SLICE_S`. `luck` is what has added up for it so far, where a thread is awake and where not.
+    all of them, and an only read as often as was counted. Where the worker decodes in between, an only read wins as
+    often as that takes of `TIME_SLICE_S`, and several more often than else. `luck` is what has added up for it so far,
+    where a thread is awake and where not.
     """
     if step == 0:
         return 0
@@ -603,7 +609,7 @@ def _before_filter(
         return int(end)
     awake = together * (decoding_s <= 0)
     share = costs.read_first_share if awake else costs.read_first_alone_share
-    luck[awake] += gives_way + (1 - gives_way) * share
+    luck[awake] += gives_way if decoding_s > 0 else share
     wins = luck[awake] >= 1
     luck[awake] -= wins
     return int(end if wins else first)
@@ -661,15 +667,16 @@ def answer_order(count: int) -> Ints:
 
 
 @compiled
-def _uncached_s(costs: Any, decode_s: float, size: int, fresh: float, unused_s: float) -> float:
-    """Return what decoding a row group takes longer that is in no cache.
+def _dearer_s(sizes: Ints, costs: Any, depth: int) -> Floats:
+    """Return what decoding each row group takes longer because its memory is fresh, or no cache holds it."""
+    fresh, large = fresh_bytes(sizes, depth), large_bytes(sizes, depth)
+    return np.asarray(np.maximum(costs.fresh_byte_s * fresh, costs.large_byte_s * large))
 
-    Its memory is fresh, or it is too large; and what else its worker uses nobody has used as long as he waited.
-    """
-    if size == 0:
-        return 0.0
-    dearer_s = max(costs.fresh_byte_s * fresh, costs.large_byte_s * large_bytes(size))
-    return float(dearer_s + decoding_pages(decode_s) * costs.stale_page_s * stale(unused_s))
+
+@compiled
+def _stale_s(costs: Any, decode_s: float, size: int, unused_s: float) -> float:
+    """Return what decoding a row group takes longer where its worker has waited for so long."""
+    return float((size > 0) * decoding_pages(decode_s) * costs.stale_page_s * stale(unused_s))
 
 
 @compiled

@@ -431,16 +431,17 @@ def _filter_costs(trials: Sequence[Trial]) -> Costs:
     seen, shares = list[tuple[bool, float, bool]](), list[float]()
     for one in trials:
         plan, at = one.case.plan(), {read.offset: read for read in one.sample.reads}
-        filters = [at[offset] for offset, size in plan.probes.tolist() if size]
+        asked = plan.probes[: one.case.window.depth].tolist()  # later ones wait until a row group is decoded
+        filters = [at[offset] for offset, size in asked if size]
         let_through = [at[offset] for offset, _ in plan.spans.tolist()]
         due_s = np.array([read.due_s for read in let_through])
         races = [
             (
-                bool(np.any(np.abs(due_s - asked.due_s) <= TOGETHER_S)),
-                min(read.submitted_s, following.submitted_s) - asked.due_s,
+                bool(np.any(np.abs(due_s - probe.due_s) <= TOGETHER_S)),
+                min(read.submitted_s, following.submitted_s) - probe.due_s,
                 read.submitted_s < following.submitted_s,
             )
-            for asked, read, following in zip(filters, let_through, filters[1:], strict=False)
+            for probe, read, following in zip(filters, let_through, filters[1:], strict=False)
         ]
         seen += races
         shares.append(float(np.mean([won for *_, won in races])))
