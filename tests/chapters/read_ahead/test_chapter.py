@@ -100,17 +100,17 @@ def test_what_its_own_format_takes_is_seen_in_whole_few_and_many_row_groups(
     end_s = 0.01 + 0.1e-3 + share * whole.case.predict(parquet).decode_s
     whole = tried(1_048_576, end_s=end_s, asked_s=[0.0])
     firsts_s = {rows: 4e-4 + 1e-5 * whole.case.recipe.rows / rows for rows in (65_536, 4_096)}
-    few, many = (
-        tried(rows, end_s=0.0, asked_s=[first_s + 40e-6 * read for read in range(3)])
-        for rows, first_s in firsts_s.items()
-    )
+    few, many = (tried(rows, end_s=0.0, asked_s=[first_s]) for rows, first_s in firsts_s.items())
     alone = tried(65_536, end_s=0.01 + 0.1e-3 + vector_s, asked_s=[0.0])
-    streamed = tried(4_096, end_s=0.0, asked_s=[70e-6 * read for read in range(80)])
+    # eight in flight: four before any is back, four before slots are used again, and more
+    asked_us = np.cumsum([0] + [40] * 3 + [100] + [55] * 3 + [70] * 72)
+    streamed = tried(4_096, end_s=0.0, asked_s=(0.01 - 200e-6 + 1e-6 * asked_us).tolist())
     costs = native_costs(parquet, *([one] * 3 for one in (few, many, alone, whole, streamed)))
     assert costs.row_s == pytest.approx(share * parquet.row_s)
     assert (costs.plan_s, costs.open_group_s) == pytest.approx((4e-4, 1e-5))
     assert (costs.dispatch_s, costs.close_s) == pytest.approx((70e-6, 0.1e-3))
-    assert costs.dispatch_s * (1 - costs.returned_share) == pytest.approx(40e-6)
+    assert costs.asking_s == pytest.approx(40e-6)
+    assert costs.dispatch_s * (1 - costs.refill_share) == pytest.approx(55e-6)
     slower = [tried(4_096, end_s=0.0, asked_s=[1e-3 * read for read in range(80)])]
     assert native_costs(parquet, [few], [many], [alone], [whole], slower).dispatch_s == parquet.dispatch_s
 

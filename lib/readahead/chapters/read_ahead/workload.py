@@ -371,9 +371,9 @@ def native_costs(
 ) -> Costs:
     """Return the costs that queries of DuckDB's own format show.
 
-    Of `few` row groups and of `many` the first read shows what planning takes, and the next of few what passing one
-    out does before any comes back; the end of a query without read-ahead, `alone`, what closing takes; one row group
-    as a `whole` decoding, from its arrival to the answer; and a scan of many, `streamed`, what a read does.
+    The first read of `few` row groups and of `many` shows what planning takes; the end of a query without read-ahead,
+    `alone`, what closing does; one row group as a `whole` decoding, from its arrival to the answer; and a scan of many,
+    `streamed`, what passing out a read does, before any is back, and before slots are used again.
     """
     close_s = _close_s(alone, _decoding(parquet, NATIVE_SHARE))
     copying_s = parquet.copy_byte_s * whole[0].last_read_bytes
@@ -386,7 +386,7 @@ def native_costs(
         plan_s=plan_s,
         open_group_s=group_s,
         close_s=close_s,
-        **passing_out(dispatch_s, few),
+        **passing_out(dispatch_s, streamed),
     )
     return _decoding(costs, max(0.01, float(decode_s) / modeled_s))
 
