@@ -353,7 +353,7 @@ class _Busy:
 def test_a_native_file_is_detached_only_when_all_other_threads_sleep(
     case: Case, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """DuckDB 2.0.0 crashes where one of its threads lets go of a block after that. On a busy machine it works long."""
+    """DuckDB 2.0.0 crashes where one of its threads lets go of a block after that. A busy machine is slow."""
     monkeypatch.setattr("readahead.measure.run.PATIENCE_S", 60.0)
     asked = replace(case, recipe=replace(case.recipe, format="native"))
     asked.build()

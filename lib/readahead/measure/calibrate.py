@@ -464,7 +464,7 @@ class Trial:
 
     @property
     def large_bytes(self) -> float:
-        """Return the bytes of its row groups that count as too many for a core's own caches."""
+        """Return the bytes of its row groups that count as too many for the processor's caches."""
         return float(schedule.large_bytes(self.case.plan().sizes, self.case.window.depth).sum())
 
     @property
@@ -652,7 +652,7 @@ SLOW = PROBE.but(name="slow", latency_s=schedule.STALE_S)
 AT_ONCE = 256
 """So deep a queue that all row groups of a small file are under way."""
 WHOLE = 524_288
-"""So many rows that a small file is one row group, which no core's own caches hold."""
+"""So many rows that a small file is one row group, which the processor's caches do not hold."""
 HIDDEN = 1.25
 """Up to so many times what handing out takes, decoding may be hidden behind it."""
 ENOUGH_BYTES, FRESH_BYTE_S, LARGE_BYTE_S = 3_000_000, 0.6e-9, 0.2e-9

@@ -101,7 +101,7 @@ class Costs:
     fresh_byte_s: float = 0.0
     """What a byte takes more to decode from memory that was not used for long; see `fresh_bytes`."""
     large_byte_s: float = 0.0
-    """What a byte takes more to decode of a row group that is too large for a core's own caches; see `large_bytes`."""
+    """What a byte takes more to decode of a row group that the processor's caches do not hold; see `large_bytes`."""
     copy_byte_s: float = 0.0
     """What a byte takes the thread that read it, until it is where it is decoded."""
     wake_s: float = 0.0
@@ -156,7 +156,7 @@ JOINED_KEYS = 5
 KEPT_BYTES = 3_000_000
 """So much of the memory that a window takes beside its first row group is in use still from the scan before."""
 SMALL_BYTES, LARGE_BYTES = 5_000_000, 11_000_000
-"""A row group is in a core's own caches while it is decoded up to the first, and from the second on it is not."""
+"""A row group is in the processor's caches while it is decoded up to the first, and from the second on it is not."""
 OWN_WAKE = 0.5
 """The share of `Costs.wake_s` that each thread takes that has to wake. Whoever waits for a thread is woken after it."""
 STALE_S, GROWING = 36e-3, 0.8
@@ -405,17 +405,18 @@ def fresh_bytes(sizes: Ints, depth: int) -> Floats:
 
 @compiled
 def large_bytes(sizes: Ints, depth: int) -> Floats:
-    """Return, of row groups of such sizes in bytes, how much of each no core's own caches hold while it is decoded.
+    """Return, of row groups of such sizes in bytes, how much of each the processor's caches lose until it is decoded.
 
     In scans of three tables, one row group at a time, those of up to 5 MB take as long for each row as shorter ones.
     In two of them those of 6, 8 and 10 MB take 0.1 to 0.3, 0.3 to 0.5 and 0.5 to 1 ns longer for each byte, and larger
     ones no more than that. So do all row groups of a window of 16 MB or more, for what is read beside one drives it
     out: two of 5 MB take as long as alone, and four 1.2 ns longer for each byte.
     """
-    held, first = sizes.astype(np.float64), np.flatnonzero(sizes)[:depth]
-    held[first] = np.maximum(held[first], sizes[first].sum() / 2)
-    share = np.minimum(1.0, np.maximum(0.0, (held - SMALL_BYTES) / (LARGE_BYTES - SMALL_BYTES)))
-    return np.asarray(sizes * share)
+    large, held, first = np.zeros(len(sizes)), sizes.copy(), np.flatnonzero(sizes)[:depth]
+    held[first] = np.maximum(held[first], sizes[first].sum() // 2)
+    for group in range(len(sizes)):
+        large[group] = sizes[group] * _between(held[group], SMALL_BYTES, LARGE_BYTES)
+    return large
 
 
 @compiled
@@ -464,7 +465,7 @@ def _scan(
     turns = depth if has_late or has_probes else 0  # then places are left in file order
     work_s, pass_s, clearing_s = _work_s(counts, rows, costs, keys, depth)
     lost_s = _lost_s(counts, sizes, costs, sharing, int(own or depth == 1))
-    dearer_s, there, begins = _dearer_s(sizes, costs, depth), _rows(len(rows), issue), ends - counts
+    uncached_s, there, begins = _uncached_s(sizes, costs, depth), _rows(len(rows), issue), ends - counts
     (workers, worker_order), (places, order) = _free(threads, issue), _free(depth, issue)
     seeks, group, passed, together, luck = 0, 0, 0, 0, np.full(2, 0.5)
     full, whose = _at_once(ends, min(depth, last), 0 if turns else slot_count)
@@ -483,7 +484,7 @@ def _scan(
                 break  # its worker would ask for late reads only when others, not yet passed out, have been asked for
             done, seeks = _read_late(device, done, costs, spans, (early[group], ends[group]), reads_s, seeks)
             unused_s = done.time_s - workers[worker, 0]
-            work_s[group] += dearer_s[group] + _stale_s(costs, work_s[group], sizes[group], unused_s)
+            work_s[group] += uncached_s[group] + _stale_s(costs, work_s[group], sizes[group], unused_s)
             done = spend(done, cpu_s=work_s[group] + max(0.0, lost_s[group] - waited_s))
             groups_s[group, 0], groups_s[group, 1] = begun.time_s, done.time_s
             occupy(worker_order, workers, done)
@@ -607,9 +608,10 @@ def _before_filter(
         return int(first + _first_reads(gives_way + (1 - gives_way) * (STRIDE * step % 1.0), end - first))
     if end == first:
         return int(end)
-    awake = together * (decoding_s <= 0)
-    share = costs.read_first_share if awake else costs.read_first_alone_share
-    luck[awake] += gives_way if decoding_s > 0 else share
+    awake, share = together, costs.read_first_share if together else costs.read_first_alone_share
+    if decoding_s > 0:
+        awake, share = 0, gives_way
+    luck[awake] += share
     wins = luck[awake] >= 1
     luck[awake] -= wins
     return int(end if wins else first)
@@ -667,8 +669,8 @@ def answer_order(count: int) -> Ints:
 
 
 @compiled
-def _dearer_s(sizes: Ints, costs: Any, depth: int) -> Floats:
-    """Return what decoding each row group takes longer because its memory is fresh, or no cache holds it."""
+def _uncached_s(sizes: Ints, costs: Any, depth: int) -> Floats:
+    """Return what decoding each row group takes longer that is in no cache: its memory is fresh, or it is large."""
     fresh, large = fresh_bytes(sizes, depth), large_bytes(sizes, depth)
     return np.asarray(np.maximum(costs.fresh_byte_s * fresh, costs.large_byte_s * large))
 

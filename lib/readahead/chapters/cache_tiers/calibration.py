@@ -39,7 +39,7 @@ QUERY_CELLS: tuple[dict[str, Any], ...] = (
     {"rows": 8_192, **FIRST, "groups": 4, "device": FAR}, {"rows": 4_096, "memory": 0.5, "groups": 8},
     {"rows": 8_192, **SPILLS, "groups": 6}, {"rows": 8_192, **SPILLS, "groups": 6, "run": 1},
 )  # fmt: skip
-"""Queries of one row group each: from memory, of three sizes and so many that a core's own caches hold none of them;
+"""Queries of one row group each: from memory, of three sizes and so many that the processor's caches hold none of them;
 from full memory; first fetched, of two sizes, and after long waits; fetched again in place of others; from a spill
 folder; and first fetched while that is written to."""
 SCAN_CELLS: tuple[dict[str, Any], ...] = (
