@@ -28,7 +28,8 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
         return made
 
     with tarfile.open(build(ROOT, "sdist")) as archive:
-        archive.extractall(folder / "source", filter="data")
+        archive.extraction_filter = getattr(tarfile, "data_filter", None)  # the first Python 3.11 have none
+        archive.extractall(folder / "source")
     [source] = (folder / "source").iterdir()
     with zipfile.ZipFile(build(source, "wheel")) as wheel:
         wheel.extractall(folder / "site")
