@@ -1,10 +1,10 @@
 """`make validate`, the model against measurements: settings are drawn at random, the model answers, DuckDB is measured.
 
 All settings are measured in several passes, and the engine is calibrated in each: both then see the same minutes of a
-machine that is quicker in one than in the other. Where the control run strayed beside a setting, it is measured again
-in a later pass, for a machine that is slow now is slow for some seconds. Of a setting's runs those count that took
-least of the processor, for nobody slowed them down; or all of them, where the machine is seldom quick, or where the
-engine's clock decides what is read: those that read less take less.
+machine that is quicker in one than in the other. Where the control run strayed beside a setting, or its own runs lie
+far apart, it is measured again in a later pass, for a machine that is slow now is slow for some seconds. Of a setting's
+runs those count that took least of the processor, for nobody slowed them down; or all of them, where the machine is
+seldom quick, or where the engine's clock decides what is read: those that read less take less.
 Errors are summed up for all settings, and for those that the device bounds. Beside them is told how far the first pass
 lies from the others: a machine that is not the same in two minutes is no nearer to a model.
 """
@@ -48,7 +48,9 @@ PASSES, TURNS = 3, 4
 """How often all settings are measured, and in how many turns the engine is calibrated during each pass, evenly spread;
 one more turn comes at the end."""
 MOST_AGAIN = 3
-"""How many passes follow at most, each of the settings beside which the control run has strayed too often so far."""
+"""How many passes follow at most, each of the settings that are not steady so far."""
+KNOWN = 0.02
+"""A setting is steady when the median of its runs is known this well: its standard error, as a share."""
 SHORT_S, MOST_TIMES = 0.1, 3
 """Settings predicted to take less than this a run are repeated more often, up to so many times."""
 RUNS = 2
@@ -57,8 +59,8 @@ DEVICE_BOUND = 3.0
 """A run counts as device-bound when the device takes more than this many times what the engine, once open, takes."""
 LEVELS = ("n", "median", "p90", "worst")
 COUNTS = {"counted alike": "alike", "in the model's band": "in_band", "repeated": "repeated"}
-"""Settings where model, trace and profile count alike; where the measured time lies in the model's own band; and where
-the control run strayed, so that it was measured again."""
+"""Settings where model, trace and profile count alike; where the measured time lies in the model's own band; and that
+were measured again, for the control run strayed or their runs lie far apart."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,7 +92,7 @@ class Row:
     strayed: float = 0.0
     """How far control runs beside it lay from the usual, in the median of its tries, as a share."""
     tries: int = PASSES
-    """How often it was measured: once in each pass, and again where the control run strayed."""
+    """How often it was measured: once in each pass, and again as long as it was not steady."""
     apart: float = 0.0
     """How far the first pass lies from the others, the median of its runs from that of theirs, as a share."""
 
@@ -226,8 +228,17 @@ class _Measured(NamedTuple):
 
     @property
     def steady(self) -> bool:
-        """Return whether the control run has not strayed beside as many tries as there are passes."""
-        return sum(one.strayed <= calibrate.STRAYED for one in self.tries) >= PASSES
+        """Return whether the median of its runs is known, and the control run has not strayed beside as many tries as
+        there are passes.
+        """
+        undisturbed = sum(one.strayed <= calibrate.STRAYED for one in self.tries)
+        return undisturbed >= PASSES and self._median_off() <= KNOWN
+
+    def _median_off(self) -> float:
+        """Return the standard error of the median of its runs, as a share, as if they were normally distributed."""
+        seconds = [run_s for one in self.tries for run_s in one.sample.seconds]
+        low_s, median_s, high_s = np.quantile(seconds, (0.25, 0.5, 0.75))
+        return float(0.93 * (high_s - low_s) / median_s / math.sqrt(len(seconds)))
 
 
 def _in_turn(every: Sequence[_Measured]) -> Iterator[_Measured]:

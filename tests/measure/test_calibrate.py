@@ -370,6 +370,7 @@ def test_the_engine_s_costs_are_positive_and_this_disk_is_calibrated_apart() -> 
         "fresh_byte_s",
         "large_byte_s",
         "lost_read_s",
+        "match_s",
         "open_lookup_s",
         "other_core_s",
         "refill_share",
@@ -401,6 +402,7 @@ def one_by_one(rows: int, pause_s: float) -> Trial:
         if case.engine.queue_depth == 1
         and case.recipe.row_group_rows == rows
         and case.device != calibrate.SLOW
+        and not case.keys
     )
     sample = case.measure(repeats=1)
     each_s = 0.001 + pause_s
@@ -412,7 +414,7 @@ def one_by_one(rows: int, pause_s: float) -> Trial:
     return Trial(case=case, sample=replace(sample, reads=reads, seconds=seconds))
 
 
-@pytest.mark.parametrize("rows", [4_096, 65_536])
+@pytest.mark.parametrize("rows", [2_048, 65_536])
 def test_a_pause_between_two_reads_is_read_off_the_trace(rows: int) -> None:
     trial = one_by_one(rows, 0.0004)
     assert (trial.pause_s(), len(trial.pauses())) == pytest.approx((0.0004, trial.case.recipe.row_groups - 1))
@@ -439,6 +441,7 @@ TAKES = {
     "plan_s": 0.5e-3, "open_s": 1e-3, "open_group_s": 8e-6, "read_s": 60e-6, "dispatch_s": 40e-6, "group_s": 50e-6,
     "row_s": 20e-9, "first_row_s": 2e-9, "fresh_byte_s": 0.6e-9, "copy_byte_s": 0.2e-9, "close_s": 0.2e-3,
     "wake_s": 0.3e-3, "asleep_s": 6e-3, "shared_read_s": 0.11e-3, "large_byte_s": 0.3e-9,
+    "cached_bytes": 5e6,
 }  # fmt: skip
 
 
@@ -464,6 +467,45 @@ def test_what_opening_and_closing_take_a_lookup_more_is_read_off_its_first_read_
         [Trial(case=case, sample=replace(sample, reads=reads, seconds=seconds))], costs
     )
     assert found == pytest.approx({"open_lookup_s": 1.5e-3, "close_lookup_s": 0.4e-3})
+
+
+@pytest.mark.parametrize(("each_us", "fetched"), [(300, True), (41, True), (40, False), (20, False)])
+def test_what_fetching_a_byte_takes_is_the_time_between_reads_asked_for_at_once(
+    each_us: int, fetched: bool
+) -> None:
+    """With a clock of ours; where handing a read out takes as long, 40 us here, it is not seen."""
+    (case,) = (one for one in calibrate._engine_cases(calibrate.KEYED) if one.device == calibrate.LONG)
+    assert (case.engine.queue_depth, case.plan().read_groups) == (AT_ONCE, 8)
+    sample, spans, known = case.measure(repeats=1), case.plan().spans, Costs(**TAKES)
+    footer = len(sample.reads) - len(spans)
+    begins_s = [0.0] * footer + [each_us * 1e-6 * number for number in range(8)]
+    reads = tuple(
+        replace(read, submitted_s=at_s, due_s=at_s + 0.005)
+        for read, at_s in zip(sample.reads, begins_s, strict=True)
+    )
+    found_s = calibrate._fetch_byte_s([Trial(case=case, sample=replace(sample, reads=reads))], known)
+    assert found_s == pytest.approx(fetched * each_us * 1e-6 / spans[:, 1].mean(), rel=1e-6)
+
+
+@pytest.mark.parametrize(("more_us", "match_us"), [(0, 0.0), (250, 0.5), (-250, 0.0)])
+def test_what_a_matching_row_takes_is_what_a_pause_is_longer_than_a_scans(
+    more_us: int, match_us: float
+) -> None:
+    """With a clock of ours: 4,000 of 262,144 rows match, 500 of the 32,768 in each row group."""
+    (case,) = (one for one in calibrate._engine_cases(calibrate.KEYED) if one.keys == calibrate.MATCHED_KEYS)
+    assert (case.recipe.rows, case.recipe.row_group_rows, case.keys) == (262_144, 32_768, 4_000)
+    known = Costs(**TAKES, prune_key_s=1e-8)
+    sample, spans = case.measure(repeats=1), case.plan().spans
+    begins_s = [0.0] * (len(sample.reads) - len(spans)) + [0.0]
+    for _, size in spans[:-1]:
+        pause_s = 60e-6 + known.decode_s(32_768) + 0.2e-9 * size + 4_000 * 1e-8 + more_us * 1e-6
+        begins_s.append(begins_s[-1] + 0.001 + pause_s)
+    reads = tuple(
+        replace(read, submitted_s=at_s, due_s=at_s + 0.001)
+        for read, at_s in zip(sample.reads, begins_s, strict=True)
+    )
+    found_s = calibrate._match_s([Trial(case=case, sample=replace(sample, reads=reads))], known)
+    assert found_s == pytest.approx(match_us * 1e-6, rel=0.01, abs=2e-9)
 
 
 def test_what_other_cores_take_is_how_much_later_reads_are_asked_for_than_told() -> None:
@@ -507,7 +549,7 @@ def timed(case: Case) -> Trial:
     rows = recipe.effective_row_group_rows
     prices = {name: takes[name] for name in ("group_s", "row_s", "first_row_s")}
     sizes, depth, size = case.plan().sizes, case.window.depth, 0
-    each_large_s = takes["large_byte_s"] * schedule.large_bytes(sizes, depth)
+    each_large_s = takes["large_byte_s"] * schedule.large_bytes(sizes, depth, takes["cached_bytes"])
     for number, spans in enumerate(groups):
         large_s = each_large_s[number]
         decode_s = schedule.decode_s(rows, **prices) + large_s
@@ -601,21 +643,25 @@ def test_the_costs_of_a_query_are_those_of_its_own_columns(
     assert found.keys() == TAKES.keys() - elsewhere
 
 
+@pytest.mark.parametrize("cached_bytes", [5e6, 3.5e6, 2.64e6])
 def test_row_groups_that_are_too_large_are_not_taken_for_ones_that_copy_nothing(
-    monkeypatch: pytest.MonkeyPatch,
+    cached_bytes: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The whole file of `comments` is one; shorter ones tell copying from decoding. No first row is dearer there."""
+    """The whole file of `comments` is one, and 65,536 of its rows are, in part; shorter ones tell copying from
+    decoding. No first row is dearer there.
+    """
     monkeypatch.setitem(TAKES, "first_row_s", 0.0)
+    monkeypatch.setitem(TAKES, "cached_bytes", cached_bytes)
     cases = calibrate._engine_cases("comments")
     found = calibrate._scan_costs([timed(case) for case in cases])
-    told = {name: found[name] for name in ("large_byte_s", "copy_byte_s", "row_s")}
+    told = {name: found[name] for name in ("large_byte_s", "cached_bytes", "copy_byte_s", "row_s")}
     assert told == pytest.approx({name: TAKES[name] for name in told}, rel=0.03)
 
 
 @pytest.mark.parametrize(
     ("long_s", "found"),
     [
-        (32_768 * 5e-9 + 16_384 * 2e-9, (0.0, 5e-9, 2e-9)),
+        (32_768 * 5e-9 + 8_192 * 2e-9, (0.0, 5e-9, 2e-9)),
         (32_768 * 7e-9, (0.0, 7e-9, 0.0)),
         (32_768 * 9e-9, (0.0, 8e-9, 0.0)),
         (0.0, (0.4e-3, 0.0, 0.0)),
@@ -625,7 +671,7 @@ def test_row_groups_that_are_too_large_are_not_taken_for_ones_that_copy_nothing(
 def test_the_first_rows_of_a_row_group_are_dearer_or_all_are_alike(
     long_s: float, found: tuple[float, float, float]
 ) -> None:
-    pauses = {rows: 0.2e-3 + rows * 7e-9 for rows in (4_096, 16_384)}
+    pauses = {rows: 0.2e-3 + rows * 7e-9 for rows in (2_048, 8_192)}
     told = calibrate._row_costs({**pauses, 32_768: 0.2e-3 + long_s}, {})
     assert (told["row_s"], told["first_row_s"]) == pytest.approx(found[1:], rel=0.2, abs=1e-9)
     assert told["group_s"] == pytest.approx(0.2e-3, rel=0.5)
@@ -639,7 +685,7 @@ def test_decoding_takes_no_longer_than_from_one_row_group_to_the_next_in_flight(
     flight_us: float, group_us: float
 ) -> None:
     """A pause takes 90 us, and 1 ns for each row; decoding may be hidden behind what takes longer in flight."""
-    pauses = {rows: 90e-6 + rows * 1e-9 for rows in (4_096, 16_384, 65_536)}
+    pauses = {rows: 90e-6 + rows * 1e-9 for rows in (2_048, 8_192, 65_536)}
     told = calibrate._row_costs(pauses, {32_768: flight_us * 1e-6})
     assert told["group_s"] == pytest.approx(group_us * 1e-6, abs=1e-6)
     assert told["group_s"] + told["read_s"] == pytest.approx(90e-6, abs=2e-6)
@@ -693,10 +739,10 @@ def test_what_passing_out_takes_before_any_read_is_back_is_seen_by_itself(
 @pytest.mark.parametrize("copy_row_s", [0.0, 3e-9])
 def test_what_a_row_adds_to_a_pause_and_not_to_decoding_is_copied(copy_row_s: float) -> None:
     takes = {"group_s": 60e-6, "row_s": 12e-9, "first_row_s": 2e-9}
-    decoded = {rows: schedule.decode_s(rows, **takes) for rows in (4_096, 8_192, 16_384, 32_768, 65_536)}
+    decoded = {rows: schedule.decode_s(rows, **takes) for rows in (2_048, 8_192, 32_768, 65_536)}
     pauses = {rows: 80e-6 + decode_s + rows * copy_row_s for rows, decode_s in decoded.items()}
     told = calibrate._row_costs(
-        {rows: pauses[rows] for rows in (4_096, 16_384, 65_536)},
+        {rows: pauses[rows] for rows in (2_048, 8_192, 65_536)},
         {rows: decoded[rows] for rows in (32_768, 8_192)},
     )
     assert told == pytest.approx({**takes, "read_s": 80e-6, "copy_row_s": copy_row_s}, abs=1e-12)

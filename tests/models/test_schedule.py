@@ -190,7 +190,7 @@ def test_a_reader_that_nobody_asked_for_long_has_to_wake_too(asleep_s: float) ->
 
 @pytest.mark.parametrize(
     ("rows", "dearer", "took_s"),
-    [(8_192, 0.5, 12_288), (16_384, 2.0, 49_152), (32_768, 0.5, 40_960), (10**6, 0.0, 10**6)],
+    [(4_096, 0.5, 6_144), (8_192, 2.0, 24_576), (32_768, 0.5, 36_864), (10**6, 0.0, 10**6)],
 )
 def test_the_first_rows_of_a_row_group_are_dearer(rows: int, dearer: float, took_s: float) -> None:
     costs = replace(FREE, row_s=1e-8, first_row_s=dearer * 1e-8)
@@ -229,12 +229,12 @@ def test_bytes_are_dearer_in_memory_that_was_not_used_for_long(
     [
         (0, 1, 0),
         (5_000_000, 1, 0),
-        (8_000_000, 1, 4_000_000),
-        (11_000_000, 1, 11_000_000),
+        (8_000_000, 1, 4_800_000),
+        (10_000_000, 1, 10_000_000),
         (15_000_000, 1, 15_000_000),
         (1_250_000, 9, 0),  # all eight in a window hold 10 MB
-        (2_000_000, 9, 1_000_000),
-        (2_750_000, 9, 2_750_000),
+        (2_000_000, 9, 1_200_000),
+        (2_500_000, 9, 2_500_000),
         (11_000_000, 9, 11_000_000),
     ],
 )
@@ -242,7 +242,7 @@ def test_bytes_are_dearer_in_a_row_group_that_is_in_no_cache_for_whatever_reason
     size: int, depth: int, large: int
 ) -> None:
     """It is too large, alone or with all that its window holds, or its memory is fresh: not both together."""
-    assert large_bytes(np.full(8, size), depth).tolist() == [large] * 8
+    assert large_bytes(np.full(8, size), depth, 5_000_000).tolist() == [large] * 8
     costs = replace(FREE, row_s=1e-8, large_byte_s=3e-9, fresh_byte_s=2e-9)
     window = Window(slots=1, depth=depth, threads=1)
     spans = [[(0, size)] if size else []] * 8
@@ -254,9 +254,38 @@ def test_bytes_are_dearer_in_a_row_group_that_is_in_no_cache_for_whatever_reason
 
 def test_only_row_groups_of_the_first_window_are_driven_out_by_what_is_read_beside_them() -> None:
     """Later ones are read while the one before is decoded."""
-    assert large_bytes(np.array([0, 4_000_000, 4_000_000, 8_000_000, 4_000_000]), 3).tolist() == [
-        0, 2_000_000, 2_000_000, 4_000_000, 0
-    ]  # fmt: skip
+    sizes = np.array([0, 4_000_000, 4_000_000, 8_000_000, 4_000_000])
+    assert large_bytes(sizes, 3, 5_000_000).tolist() == [0, 2_400_000, 2_400_000, 4_800_000, 0]
+
+
+@pytest.mark.parametrize(("cached_bytes", "large"), [(8e6, 0), (5e6, 4_800_000), (4e6, 8_000_000)])
+def test_the_less_the_caches_hold_the_more_of_a_row_group_is_dearer(cached_bytes: float, large: int) -> None:
+    costs = replace(FREE, large_byte_s=3e-9, cached_bytes=cached_bytes)
+    told = run(FLASH, [[(0, 8_000_000)]], [1], window=Window(slots=1, depth=1, threads=1), costs=costs)
+    assert told.decode_s == pytest.approx(large * 3e-9)
+
+
+@pytest.mark.parametrize(("dispatch_us", "asked_us"), [(0, [0, 2, 3, 4]), (1.5, [0, 2, 3.5, 5])])
+def test_a_read_is_asked_for_when_the_one_before_was_fetched_as_long_as_slots_were_never_used(
+    dispatch_us: float, asked_us: list[float]
+) -> None:
+    """Of 2,000, 1,000, 1,000 and 1,000 bytes at 1 ns each; the fifth read takes the slot of one that has come back."""
+    device = Device(name="d", latency_s=0.01, bandwidth_bytes_per_s=1e12, channels=64)
+    reads = Reads.of([], [[(n * 4_000, 1_000 + 1_000 * (n == 0))] for n in range(5)], [1] * 5)
+    costs = replace(FREE, fetch_byte_s=1e-9, dispatch_s=dispatch_us * 1e-6)
+    told = simulate(device, reads, window=Window(slots=4, depth=5, threads=1), costs=costs)
+    begun_s = told.reads_s[:, 0] - told.reads_s[0, 0]
+    assert begun_s[:4] == pytest.approx(np.array(asked_us) * 1e-6, abs=1e-9)
+    assert begun_s[4] == pytest.approx(0.01, rel=0.01)
+
+
+@pytest.mark.parametrize(("keys", "matched"), [(0, 0), (4, 0), (5, 5), (100, 100)])
+def test_each_row_with_a_key_is_dearer_where_keys_are_joined_with_the_table(keys: int, matched: int) -> None:
+    """Two row groups of three are read: of 100 rows they have 90."""
+    reads = Reads.of([], [[(0, 1)], [], [(1, 1)]], [30, 10, 60])
+    costs, window = replace(FREE, match_s=1e-3), Window(slots=1, depth=1, threads=1)
+    told = simulate(FLASH, replace(reads, keys=keys), window=window, costs=costs)
+    assert told.decode_s == pytest.approx(0.9 * matched * 1e-3)
 
 
 @pytest.mark.parametrize(

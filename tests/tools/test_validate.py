@@ -76,6 +76,7 @@ def test_the_first_pass_is_held_to_the_others(monkeypatch: pytest.MonkeyPatch) -
         return Sample(seconds=seconds, cpu_s=seconds, reads=(), bytes_read=0, where="")
 
     monkeypatch.setattr(validate, "control_s", lambda: 1.0)
+    monkeypatch.setattr(validate, "KNOWN", np.inf)
     monkeypatch.setattr(type(EVERY_KNOB), "calibrate", lambda _, **__: None)
     monkeypatch.setattr(type(EVERY_KNOB), "measure", measured)
     [row] = validate.validated(EVERY_KNOB, seed=3, configs=1)
@@ -127,6 +128,7 @@ def test_a_setting_is_measured_in_each_pass_and_again_while_the_control_run_stra
     told = iter(controls)
     monkeypatch.setattr(validate, "control_s", lambda: next(told))
     monkeypatch.setattr(validate, "MOST_TIMES", 1)
+    monkeypatch.setattr(validate, "KNOWN", np.inf)
     monkeypatch.setattr(calibrate, "strayed", lambda took_s: abs(took_s - 1))
     monkeypatch.setattr(type(EVERY_KNOB), "calibrate", lambda _, **__: None)
     [row] = validate.validated(EVERY_KNOB, seed=3, configs=1, repeats=1)
@@ -150,6 +152,18 @@ def test_what_was_disturbed_is_measured_again_after_all_others(monkeypatch: pyte
     first, second = validate.validated(EVERY_KNOB, seed=3, configs=2)
     assert (first.tries, second.tries) == (4, 3)
     assert order == [*order[:2] * 3, order[0]] and order[0] != order[1]
+
+
+@pytest.mark.parametrize(
+    ("seconds", "steady"),
+    [([1.0, 1.0, 1.0, 1.0, 1.3], True), ([1.0, 1.0, 1.1, 1.1], False), ([1.0, 1.0, 1.03, 1.03] * 2, True)],
+    ids=["one is slow", "far apart", "near"],
+)
+def test_a_setting_is_steady_when_the_median_of_its_runs_is_known(seconds: list[float], steady: bool) -> None:
+    """By the standard error of a median: 0.93 times what the middle half spans, over the root of how many there are."""
+    each = [Sample(seconds=(run_s,), cpu_s=(1.0,), reads=(), bytes_read=0, where="") for run_s in seconds]
+    made = validate._Measured({}, [validate._Try(0.0, sample) for sample in each])
+    assert made.steady == steady
 
 
 @pytest.mark.parametrize(("more_reads", "counted", "measured_s"), [(0, 2, 0.30), (210, 6, 0.37)])

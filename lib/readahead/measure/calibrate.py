@@ -463,9 +463,15 @@ class Trial:
         return plan.data_bytes / plan.read_groups
 
     @property
+    def cached(self) -> bool:
+        """Return whether its row groups are so short that the processor's caches usually hold them."""
+        return self.group_bytes <= CACHED_BYTES
+
+    @property
     def large_bytes(self) -> float:
         """Return the bytes of its row groups that count as too many for the processor's caches."""
-        return float(schedule.large_bytes(self.case.plan().sizes, self.case.window.depth).sum())
+        plan = self.case.plan()
+        return float(schedule.large_bytes(plan.sizes, self.case.window.depth, CACHED_BYTES).sum())
 
     @property
     def last_read_bytes(self) -> float:
@@ -645,6 +651,8 @@ QUICK = PROBE.but(latency_s=0.00025)
 """So quick that with eight reads in flight it is the engine that is waited for."""
 SHARED = QUICK.but(name="shared")
 """The same, read by a machine whose cores all decode."""
+LONG = PROBE.but(name="long", latency_s=0.005)
+"""So slow that all reads of a short file are asked for before one is back."""
 SLEEP = PROBE.but(name="sleep", latency_s=schedule.SLEPT_S)
 """After such a wait another core has slept."""
 SLOW = PROBE.but(name="slow", latency_s=schedule.STALE_S)
@@ -655,6 +663,8 @@ WHOLE = 524_288
 """So many rows that a small file is one row group, which the processor's caches do not hold."""
 HIDDEN = 1.25
 """Up to so many times what handing out takes, decoding may be hidden behind it."""
+CACHED_BYTES = Costs().cached_bytes
+"""So many bytes of a row group the processor's caches usually hold."""
 ENOUGH_BYTES, FRESH_BYTE_S, LARGE_BYTE_S = 3_000_000, 0.6e-9, 0.2e-9
 """At 1 ns each so many bytes take longer than a scan's seconds scatter. What fresh and large bytes take where there are
 fewer: scans of a table of 38 MB with up to 32 row groups at once, of 131,072 to 1,048,576 rows, are told best so."""
@@ -683,7 +693,7 @@ def _scans(case: Case) -> list[Case]:
         for rows, depth, workers, device in (
             (schedule.FIRST_ROWS, 1, spare, PROBE),
             (2_048, 32, spare, PROBE),
-            (4_096, 1, spare, QUICK),
+            (2_048, 1, spare, QUICK),
             (32_768, 2, 1, MEMORY),
             (65_536, 1, spare, PROBE),
             (8_192, 8, spare, QUICK),
@@ -698,31 +708,48 @@ KEYED = "comments_narrow"
 """This table shows what a key takes, and waking, and handing a read over: it is the same for every table."""
 
 
+MATCHED_KEYS = 4_000
+"""The keys of a lookup that shows what each takes to decode: several in every vector of rows."""
+
+
 def _engine_cases(table: str) -> list[Case]:
     """Return short cases that between them show each cost: one read at a time, many in flight, and lookups.
 
     A lookup of few keys passes over most row groups, one of many over none.
     """
     scans = _scans(Case(recipe=Recipe(table=table), device=PROBE))
+    longer = replace(scans[0], recipe=replace(scans[0].recipe, row_group_rows=32_768))
+    matched = replace(longer, keys=MATCHED_KEYS)
     if table != KEYED:
-        return scans
+        return [*scans, longer, matched]
     _, crowded, short, _, large, *_ = scans
-    sleep = replace(short, device=SLEEP, engine=replace(short.engine, queue_depth=8))
+    sleep = replace(
+        short,
+        recipe=replace(short.recipe, row_group_rows=4_096),
+        device=SLEEP,
+        engine=replace(short.engine, queue_depth=8),
+    )
     slow = replace(large, device=SLOW)
     many = replace(crowded, keys=2_000)
     few = replace(many, keys=20, device=QUICK, engine=replace(crowded.engine, queue_depth=1))
-    return [*scans, sleep, slow, few, many]
+    asked = replace(longer, device=LONG, engine=replace(longer.engine, queue_depth=AT_ONCE))
+    return [*scans, matched, asked, sleep, slow, few, many]
 
 
 def _engine_costs(trials: Sequence[Trial]) -> Costs:
     """Return the costs that the trials of `_engine_cases` show, each case tried once or more."""
-    lookups, scans = ([t for t in trials if bool(t.case.keys) == keys] for keys in (True, False))
+    scans, matched = ([t for t in trials if t.case.keys == keys] for keys in (0, MATCHED_KEYS))
+    lookups = [t for t in trials if t.case.keys not in {0, MATCHED_KEYS}]
     stale_page_s = _stale_page_s(scans) if lookups else engine(KEYED).costs().stale_page_s
-    awake = [t for t in scans if t.case.device not in {SLEEP, SLOW}]
-    lookups, scans = ([replace(t, stale_page_s=stale_page_s) for t in some] for some in (lookups, awake))
+    slept, asked = ([t for t in scans if t.case.device == device] for device in (SLEEP, LONG))
+    awake = [t for t in scans if t.case.device not in {SLEEP, LONG, SLOW}]
+    scans, matched, lookups = (
+        [replace(t, stale_page_s=stale_page_s) for t in some] for some in (awake, matched, lookups)
+    )
     costs = _scan_costs(scans)
     if not lookups:
-        return _with_contention(replace(engine(KEYED).costs(), **_reading_alike(costs)), scans)
+        known = replace(engine(KEYED).costs(), **_reading_alike(costs))
+        return _with_contention(replace(known, match_s=_match_s(matched, known)), scans)
     of_one_file = [t for t in trials if t.group_rows == lookups[0].group_rows]
     _, plan_key_s = line([(float(t.case.keys), t.planning_s()) for t in of_one_file])
     _, open_key_s = line([(float(t.case.keys), t.opening_s()) for t in lookups])
@@ -740,8 +767,24 @@ def _engine_costs(trials: Sequence[Trial]) -> Costs:
     }
     keyed |= _lookup_costs(few, Costs(**{**costs, **keyed}))
     known = Costs(**costs, **keyed, stale_page_s=stale_page_s)
-    slept = [t for t in trials if t.case.device == SLEEP]
+    known = replace(known, match_s=_match_s(matched, known), fetch_byte_s=_fetch_byte_s(asked, known))
     return _with_contention(replace(known, other_core_s=_other_core_s(slept, known)), scans)
+
+
+def _fetch_byte_s(asked: Sequence[Trial], known: Costs) -> float:
+    """Return `Costs.fetch_byte_s`, by the time between two reads where all are asked for at once; nothing where handing
+    one out takes as long.
+    """
+    spacing_s = float(np.median([t.asking_s() for t in asked]))
+    return spacing_s / asked[0].last_read_bytes if spacing_s > known.asking_s else 0.0
+
+
+def _match_s(matched: Sequence[Trial], known: Costs) -> float:
+    """Return `Costs.match_s`: how much longer a pause is than a scan's, for each row that a row group has of a key."""
+    one = matched[0]
+    scan_s = known.read_s + known.decode_s(one.group_rows) + known.copy_byte_s * one.last_read_bytes
+    more_s = float(np.median([t.pause_s() for t in matched])) - scan_s - one.case.keys * known.prune_key_s
+    return max(0.0, more_s / (one.case.keys * one.group_rows / one.case.recipe.rows))
 
 
 def _lookup_costs(few: Sequence[Trial], costs: Costs) -> dict[str, float]:
@@ -777,12 +820,13 @@ def _scan_costs(trials: Sequence[Trial]) -> dict[str, float]:
     if in_flight[middle] >= HIDDEN * in_flight[small]:
         decoded[middle] = in_flight[middle] * crowded[0].case.window.threads
     one_by_one = [t for t in awake if t.case.engine.queue_depth == 1 and t.group_rows < WHOLE]
-    cached = [t for t in one_by_one if t.group_bytes <= schedule.SMALL_BYTES]
+    cached, larger = ([t for t in one_by_one if t.cached == held] for held in (True, False))
     pauses = _by_rows(cached, Trial.pause_s)
     few, short = ([t for t in crowded if t.group_rows == rows] for rows in (large, small))
     prices = _row_costs(pauses, decoded)
-    copied = [t.last_read_bytes / t.group_rows for t in cached]
-    copy_byte_s, read_s = prices.pop("copy_row_s") / float(np.median(copied)), prices.pop("read_s")
+    longest = max(cached, key=lambda t: t.group_rows)
+    copy_byte_s = prices.pop("copy_row_s") * longest.group_rows / longest.last_read_bytes
+    read_s = prices.pop("read_s")
     plan_s, plan_group_s = by_groups([(t, t.planning_s()) for t in awake])
     open_s, open_group_s = by_groups([(t, t.opening_s()) for t in awake])
     decode_s = Costs(**prices).decode_s
@@ -798,7 +842,7 @@ def _scan_costs(trials: Sequence[Trial]) -> dict[str, float]:
         "copy_byte_s": copy_byte_s,
         "close_s": max(1e-6, float(np.median(close_s))),
         "fresh_byte_s": _fresh_byte_s(at_once, few),
-        "large_byte_s": _large_byte_s(whole, cached, _row_costs(pauses, {})),
+        **_large_costs(whole, larger, cached, _row_costs(pauses, {})),
     }
 
 
@@ -874,19 +918,30 @@ def _row_costs(pauses: Mapping[int, float], decoded: Mapping[int, float]) -> dic
     return {**prices, "copy_row_s": copy_row_s}
 
 
-def _large_byte_s(whole: Sequence[Trial], cached: Sequence[Trial], prices: dict[str, float]) -> float:
-    """Return how much longer decoding a whole file takes than its rows would in row groups that caches hold.
+def _large_costs(
+    whole: Sequence[Trial], larger: Sequence[Trial], cached: Sequence[Trial], prices: dict[str, float]
+) -> dict[str, float]:
+    """Return, by name, how much longer decoding a whole file takes than its rows would in row groups that caches hold,
+    for each byte that is too many; and how many bytes they hold, by how much of that `larger` row groups take.
 
-    It is for each byte that is too many, and `LARGE_BYTE_S` where those are few.
+    It is `LARGE_BYTE_S` where those bytes are few, and what caches hold is what they usually do where none are larger.
     """
     if whole[0].large_bytes < ENOUGH_BYTES:
-        return LARGE_BYTE_S
-    decode_s = Costs(**{name: prices[name] for name in ("group_s", "row_s", "first_row_s")}).decode_s
+        return {"large_byte_s": LARGE_BYTE_S, "cached_bytes": CACHED_BYTES}
+    costs = Costs(**{name: prices[name] for name in ("read_s", "group_s", "row_s", "first_row_s")})
     whole_s, cached_s = (
-        float(np.median([t.closing_s() - decode_s(t.last_rows) for t in trials]))
+        float(np.median([t.closing_s() - costs.decode_s(t.last_rows) for t in trials]))
         for trials in (whole, cached)
     )
-    return max(0.0, (whole_s - cached_s) / whole[0].large_bytes)
+    large_s = max(1e-6, whole_s - cached_s)
+    held = CACHED_BYTES
+    if larger:
+        size = larger[0].group_bytes
+        pause_s = float(np.median([t.pause_s() for t in larger]))
+        more_s = pause_s - costs.read_s - costs.decode_s(larger[0].group_rows)
+        lost = more_s / size * whole[0].large_bytes / large_s
+        held = size / (1 + min(1.0, max(0.0, lost)))
+    return {"large_byte_s": large_s / whole[0].large_bytes, "cached_bytes": held}
 
 
 def _fresh_byte_s(at_once: Sequence[Trial], few: Sequence[Trial]) -> float:

@@ -90,6 +90,8 @@ class Costs:
     """Passing over a row group that a filter rules out."""
     prune_key_s: float = 12e-9
     """Holding one key of a lookup against one row group's smallest and largest."""
+    match_s: float = 0.5e-6
+    """What a row takes a lookup of `JOINED_KEYS` or more, when its row group is decoded, that has one of its keys."""
     group_s: float = 50e-6
     """Decoding a row group, whatever its size."""
     clear_s: float = 0.0
@@ -102,6 +104,11 @@ class Costs:
     """What a byte takes more to decode from memory that was not used for long; see `fresh_bytes`."""
     large_byte_s: float = 0.0
     """What a byte takes more to decode of a row group that the processor's caches do not hold; see `large_bytes`."""
+    cached_bytes: float = 5e6
+    """Up to so many bytes of a row group are in the processor's caches while it is decoded, as `large_bytes` tells."""
+    fetch_byte_s: float = 0.0
+    """What a byte takes the threads that read while slots were never used, before they wait for the device: one read is
+    asked for after the other no sooner."""
     copy_byte_s: float = 0.0
     """What a byte takes the thread that read it, until it is where it is decoded."""
     wake_s: float = 0.0
@@ -149,14 +156,12 @@ class Costs:
         return float(decode_s(rows, self.group_s, self.row_s, self.first_row_s))
 
 
-FIRST_ROWS = 16_384
+FIRST_ROWS = 8_192
 """As far as a row group's rows take `Costs.first_row_s` more."""
 JOINED_KEYS = 5
 """From so many keys on DuckDB joins them with the table, as its plan says; it compares with fewer, row by row."""
 KEPT_BYTES = 3_000_000
 """So much of the memory that a window takes beside its first row group is in use still from the scan before."""
-SMALL_BYTES, LARGE_BYTES = 5_000_000, 11_000_000
-"""A row group is in the processor's caches while it is decoded up to the first, and from the second on it is not."""
 OWN_WAKE = 0.5
 """The share of `Costs.wake_s` that each thread takes that has to wake. Whoever waits for a thread is woken after it."""
 STALE_S, GROWING = 36e-3, 0.8
@@ -404,18 +409,22 @@ def fresh_bytes(sizes: Ints, depth: int) -> Floats:
 
 
 @compiled
-def large_bytes(sizes: Ints, depth: int) -> Floats:
-    """Return, of row groups of such sizes in bytes, how much of each the processor's caches lose until it is decoded.
+def large_bytes(sizes: Ints, depth: int, cached_bytes: float) -> Floats:
+    """Return, of row groups of such sizes in bytes, how much of each the processor's caches lose until it is decoded:
+    nothing of one of `cached_bytes`, and all of one of twice as many.
 
     In scans of three tables, one row group at a time, those of up to 5 MB take as long for each row as shorter ones.
     In two of them those of 6, 8 and 10 MB take 0.1 to 0.3, 0.3 to 0.5 and 0.5 to 1 ns longer for each byte, and larger
-    ones no more than that. So do all row groups of a window of 16 MB or more, for what is read beside one drives it
-    out: two of 5 MB take as long as alone, and four 1.2 ns longer for each byte.
+    ones no more than that. On a machine that shares its caches with others it is so in one hour; in another they hold
+    less, and those of 4.6, 5.3, 5.9 and 6.6 MB take 0.4, 0.6, 1.1 and 1.1 ns longer, and of 10 MB 1.4. So do all row
+    groups of a window of 16 MB or more, for what is read beside one drives it out: two of 5 MB take as long as alone,
+    and four 1.2 ns longer for each byte.
     """
     large, held, first = np.zeros(len(sizes)), sizes.copy(), np.flatnonzero(sizes)[:depth]
     held[first] = np.maximum(held[first], sizes[first].sum() // 2)
+    least = max(1.0, cached_bytes)
     for group in range(len(sizes)):
-        large[group] = sizes[group] * _between(held[group], SMALL_BYTES, LARGE_BYTES)
+        large[group] = sizes[group] * _between(held[group], least, 2 * least)
     return large
 
 
@@ -548,9 +557,12 @@ def _pass_out(hands: Any, at: int, end: int, until_s: float, seeks: int) -> tupl
         else:
             hand_s = costs.read_s + _handing_s(costs, asked[group, 0] - free[slot, 0])
             handed = spend(later(load(asked, group), load(free, slot)), engine_s=hand_s)
-        start = later(handed, spend(load(gate, 0), engine_s=_dispatch_s(costs, at, free, gate, back)))
-        put(gate, 0, start)
         read = whose[at] if at < len(whose) else at
+        hand_s = _dispatch_s(costs, at, free, gate, back)
+        if 0 < at < len(free):
+            hand_s = max(hand_s, costs.fetch_byte_s * spans[at - 1, 1])
+        start = later(handed, spend(load(gate, 0), engine_s=hand_s))
+        put(gate, 0, start)
         if len(free) > IN_TURN and IN_ORDER <= at < len(free) and at % SWAPPED > 0:
             device.heads[:] = -1
         elif len(device.free) == 1 and 0 < at <= len(whose):
@@ -671,7 +683,7 @@ def answer_order(count: int) -> Ints:
 @compiled
 def _uncached_s(sizes: Ints, costs: Any, depth: int) -> Floats:
     """Return what decoding each row group takes longer that is in no cache: its memory is fresh, or it is large."""
-    fresh, large = fresh_bytes(sizes, depth), large_bytes(sizes, depth)
+    fresh, large = fresh_bytes(sizes, depth), large_bytes(sizes, depth, costs.cached_bytes)
     return np.asarray(np.maximum(costs.fresh_byte_s * fresh, costs.large_byte_s * large))
 
 
@@ -703,10 +715,12 @@ def _work_s(counts: Ints, rows: Ints, costs: Any, keys: int, depth: int) -> tupl
     """
     work_s, passing_s = np.zeros(len(rows)), np.zeros(len(rows))
     kept = max(0, min(depth, len(rows)) - 1)
+    matched_s = costs.match_s * keys / max(1, rows.sum()) * (keys >= JOINED_KEYS)
     for group in range(len(rows)):
         if counts[group]:
             decoding_s = decode_s(rows[group], costs.group_s, costs.row_s, costs.first_row_s)
-            work_s[group] = max(0.0, decoding_s - (group < kept) * costs.clear_s) + keys * costs.prune_key_s
+            keyed_s = keys * costs.prune_key_s + rows[group] * matched_s
+            work_s[group] = max(0.0, decoding_s - (group < kept) * costs.clear_s) + keyed_s
         else:
             passing_s[group] = costs.skip_group_s + keys * costs.prune_key_s
     return work_s, passing_s, kept * costs.clear_s

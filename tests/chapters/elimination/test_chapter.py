@@ -281,14 +281,14 @@ def planned(trial: Trial, planning_s: float) -> Trial:
 
 def test_the_more_row_groups_the_longer_a_flight_takes_to_open_by_a_price_of_its_own() -> None:
     own = EXPERIMENT.own_costs(EXPERIMENT.settings(flight="Q1.1"))
-    *warm, one, many, few = (case() for case in own.cases())
-    at = [opened(trial, 1e-3 + trial.case.recipe.row_groups * 20e-6) for trial in (one, many, few)]
+    *warm, one, longer, many, few = (case() for case in own.cases())
+    at = [opened(trial, 1e-3 + trial.case.recipe.row_groups * 20e-6) for trial in (one, longer, many, few)]
     at = [planned(trial, 0.5e-3 + trial.case.recipe.row_groups * 3e-6) for trial in at]
     costs = own.read_off([*warm, *at])
     assert costs.plan_s == pytest.approx(0.5e-3 + few.case.recipe.row_groups * 3e-6)
     assert (costs.plan_s + costs.open_s, costs.open_group_s) == pytest.approx((1.5e-3, 23e-6))
     ends = [closed(trial, 2e-3 + trial.case.recipe.row_groups * 5e-6) for trial in (one, few)]
-    later = own.read_off([*warm, ends[0], at[1], ends[1]])
+    later = own.read_off([*warm, ends[0], *at[1:3], ends[1]])
     assert later.close_group_s == pytest.approx(5e-6, rel=0.5)  # the last row group is decoded before
 
 
@@ -317,8 +317,7 @@ def test_a_query_plans_opens_closes_and_has_a_price_of_a_row_of_its_own_and_the_
             opened_s = reads[footer - 1].due_s + open_s + groups * flight.open_group_s
             reads[footer] = replace(reads[footer], submitted_s=opened_s)
         timed = replace(trial, sample=replace(trial.sample, cpu_s=(cpu_s,), reads=tuple(reads)))
-        decoding_s = flight.group_s + trial.last_rows * flight.row_s
-        closing_s = close_s + decoding_s + groups * flight.close_group_s
+        closing_s = close_s + flight.decode_s(trial.last_rows) + groups * flight.close_group_s
         played.append(closed(timed, closing_s) if reads else timed)
     costs = own.read_off(played)
     own_prices = (costs.row_s, costs.plan_s, costs.open_s, costs.close_s)

@@ -37,7 +37,7 @@ from readahead.measure.case import Case
 from readahead.measure.run import EngineSettings, Query, engine, profile
 from readahead.measure.sample import Value
 from readahead.models.reads import Ints, Reads, filtered_reads, passes
-from readahead.models.schedule import TOGETHER_S, Costs
+from readahead.models.schedule import FIRST_ROWS, TOGETHER_S, Costs
 from readahead.models.table_layout import VECTOR_ROWS
 from readahead.running import check
 
@@ -304,12 +304,13 @@ class Eliminating(TableExperiment):
         """Return the calibration of a flight by its first query, which looks at every row in the generator's order.
 
         The prices of a row group and its rows come from warm runs, the others from small row groups: that of passing
-        out a read from many in flight; the pause between two from one at a time. Planning, opening, while the joins'
-        tables are built, and closing take the longer the more row groups there are: few and more.
+        out a read from many in flight; the pause between two, and what its first rows take more, from one at a time.
+        Planning, opening, while the joins' tables are built, and closing take the longer the more row groups there are:
+        few and more.
         """
         name = _first(self.value(settings, "flight"))
         usual = self.engine(settings).costs
-        timed = ((4_096, 1), (2_048, 32), FEW)
+        timed = ((2_048, 1), (FIRST_ROWS, 1), (2_048, 32), FEW)
         return Calibration(
             name=f"{TABLE}-{name[:2]}",
             kind=Costs,
@@ -375,9 +376,9 @@ def _first(name: str) -> str:
 
 def _flight_costs(filtering: Calibration[Costs], trials: Sequence[Trial]) -> Costs:
     asked = filtering.ensure()
-    long, short, one, many, few = (calibrate.without_stale_pages(trials[at::5]) for at in range(5))
+    long, short, one, longer, many, few = (calibrate.without_stale_pages(trials[at::6]) for at in range(6))
     plan_s = float(np.median([t.planning_s() for t in few]))
-    pause_s = float(np.median([t.pause_s() for t in one]))
+    pause_s, each_s = calibrate.line([(float(t.group_rows), t.pause_s()) for t in (*one, *longer)])
     # planning takes the longer too the more row groups there are: it counts as opening
     begun = [(t, t.opening_s() + t.planning_s() - plan_s) for t in (*few, *one)]
     open_s, open_group_s = calibrate.by_groups(begun)
@@ -386,8 +387,10 @@ def _flight_costs(filtering: Calibration[Costs], trials: Sequence[Trial]) -> Cos
     # what a read takes is a pause without rows, the same for every table: the rest of it is decoding
     light = calibrate.engine(calibrate.KEYED).ensure()
     read_s = min(light.read_s + light.group_s, pause_s)
-    prices = {"group_s": max(1e-6, pause_s - read_s - one[0].group_rows * row_s), "row_s": row_s}
-    closings = [(t, t.closing_s() - prices["group_s"] - t.last_rows * row_s) for t in (*few, *one)]
+    first_row_s = max(0.0, each_s - row_s)
+    prices = {"group_s": max(1e-6, pause_s - read_s), "row_s": row_s, "first_row_s": first_row_s}
+    decode_s = Costs(**prices).decode_s
+    closings = [(t, t.closing_s() - decode_s(t.last_rows)) for t in (*few, *one)]
     close_s, close_group_s = calibrate.by_groups(closings)
     return replace(
         light,
@@ -399,7 +402,6 @@ def _flight_costs(filtering: Calibration[Costs], trials: Sequence[Trial]) -> Cos
         dispatch_s=float(np.median([t.per_read_s() for t in many])),
         close_s=close_s,
         close_group_s=close_group_s,
-        first_row_s=0.0,
         copy_byte_s=0.0,
         filter_s=asked.filter_s,
         filter_shared_s=asked.filter_shared_s,
@@ -421,8 +423,7 @@ def _query_costs(flight: Calibration[Costs], trials: Sequence[Trial]) -> Costs:
         np.median([(t.planning_s(), t.opening_s(), t.closing_s()) for t in few], axis=0),
     )
     open_s = max(0.0, opening_s - groups * known.open_group_s)
-    decoding_s = known.group_s + last_rows * known.row_s
-    close_s = max(0.0, closing_s - decoding_s - groups * known.close_group_s)
+    close_s = max(0.0, closing_s - known.decode_s(last_rows) - groups * known.close_group_s)
     row_s = _row_s(plan_s + open_s + close_s, long, short)
     return replace(known, plan_s=plan_s, open_s=open_s, close_s=close_s, row_s=row_s)
 

@@ -306,7 +306,7 @@ class Lookups(TableExperiment):
         own = self._lookup(settings).costs()
         costs = replace(costs, open_lookup_s=0.0, close_lookup_s=0.0)
         if case.ranged:
-            costs = replace(costs, open_key_s=own.range_key_s, prune_key_s=0.0)
+            costs = replace(costs, open_key_s=own.range_key_s, prune_key_s=0.0, match_s=0.0)
         if case.recipe.format == PARQUET:
             return costs
         probe_s = own.probe_s + case.keys * own.probe_key_s
