@@ -366,6 +366,7 @@ def test_the_engine_s_costs_are_positive_and_this_disk_is_calibrated_apart() -> 
         "close_group_s",
         "close_lookup_s",
         "copy_byte_s",
+        "fetch_byte_s",
         "first_row_s",
         "fresh_byte_s",
         "large_byte_s",

@@ -618,6 +618,7 @@ def _warm_costs(table: str, trials: Sequence[Trial]) -> Costs:
         fresh_byte_s=0.0,  # nothing is read into memory: it is there
         large_byte_s=0.0,
         copy_byte_s=0.0,
+        fetch_byte_s=0.0,
         shared_read_s=0.0,  # whoever decodes reads it
         lost_read_s=0.0,
     )

@@ -317,6 +317,7 @@ class Lookups(TableExperiment):
             open_group_s=0.0,
             open_key_s=0.0 if case.walks else costs.open_key_s,
             dispatch_s=min(costs.dispatch_s, own.dispatch_s),
+            fetch_byte_s=0.0,  # a block's is in it
             read_s=own.block_s + own.block_byte_s * case.recipe.block_bytes,
         )
 

@@ -311,7 +311,7 @@ class ReadAhead(TableExperiment):
         if settings["where"] == EMULATED:
             own, awake = self.own_reads(settings).costs(), self.case(settings).device.latency_s <= SPIN_S
             read_s = own.awake_s if awake else own.read_s
-        return replace(costs, **{begins: begun_s}, read_s=read_s, dispatch_s=0.0)
+        return replace(costs, **{begins: begun_s}, read_s=read_s, dispatch_s=0.0, fetch_byte_s=0.0)
 
     def _apart(self, settings: Settings) -> bool:
         """Return whether two columns are asked for, and calibrated by themselves."""
@@ -386,6 +386,7 @@ def native_costs(
         plan_s=plan_s,
         open_group_s=group_s,
         close_s=close_s,
+        fetch_byte_s=0.0,  # a block's is in what passing out takes
         **passing_out(dispatch_s, streamed),
     )
     return _decoding(costs, max(0.01, float(decode_s) / modeled_s))
