@@ -279,6 +279,20 @@ def test_a_read_is_asked_for_when_the_one_before_was_fetched_as_long_as_slots_we
     assert begun_s[4] == pytest.approx(0.01, rel=0.01)
 
 
+@pytest.mark.parametrize("filtered", [False, True])
+def test_one_at_a_time_the_same_thread_goes_on_with_a_row_groups_next_read(filtered: bool) -> None:
+    """Two row groups of two reads each: handing over takes 100 us, and going on three tenths of it."""
+    spans = [[(0, 1), (2_000, 1)], [(4_000, 1), (6_000, 1)]]
+    reads = Reads.of([], spans, [1] * 2)
+    if filtered:
+        reads = replace(reads, probes=spans_of([(9_000, 1), (0, 0)]))
+    told = simulate(
+        FLASH, reads, window=Window(slots=1, depth=1, threads=1), costs=replace(FREE, read_s=100e-6)
+    )
+    pauses_s = told.reads_s[1:, 0] - told.reads_s[:-1, 1]
+    assert pauses_s == pytest.approx([30e-6, 100e-6, 30e-6], abs=1e-9)
+
+
 @pytest.mark.parametrize(("keys", "matched"), [(0, 0), (4, 0), (5, 5), (100, 100)])
 def test_each_row_with_a_key_is_dearer_where_keys_are_joined_with_the_table(keys: int, matched: int) -> None:
     """Two row groups of three are read: of 100 rows they have 90."""

@@ -162,6 +162,10 @@ JOINED_KEYS = 5
 """From so many keys on DuckDB joins them with the table, as its plan says; it compares with fewer, row by row."""
 KEPT_BYTES = 3_000_000
 """So much of the memory that a window takes beside its first row group is in use still from the scan before."""
+GOES_ON = 0.3
+"""The share of handing a read over that the next read of a row group takes, one at a time: the same thread goes on. In
+three queries of 4,096 and 32,768 rows a row group it follows 30 to 44 us after the one before has come back; the next
+row group's read, handed over, takes 83 to 114 besides decoding."""
 OWN_WAKE = 0.5
 """The share of `Costs.wake_s` that each thread takes that has to wake. Whoever waits for a thread is woken after it."""
 STALE_S, GROWING = 36e-3, 0.8
@@ -552,10 +556,12 @@ def _pass_out(hands: Any, at: int, end: int, until_s: float, seeks: int) -> tupl
         slot = front(order)
         if free[slot, 0] > until_s:
             break
+        goes_on = len(free) == 1 and at > 0 and of[at - 1] == group
+        read_s = costs.read_s * (GOES_ON if goes_on else 1.0)
         if filtered:
-            handed = later(load(asked, group), spend(load(free, slot), engine_s=costs.read_s))
+            handed = later(load(asked, group), spend(load(free, slot), engine_s=read_s))
         else:
-            hand_s = costs.read_s + _handing_s(costs, asked[group, 0] - free[slot, 0])
+            hand_s = read_s + _handing_s(costs, asked[group, 0] - free[slot, 0]) * (not goes_on)
             handed = spend(later(load(asked, group), load(free, slot)), engine_s=hand_s)
         read = whose[at] if at < len(whose) else at
         hand_s = _dispatch_s(costs, at, free, gate, back)
