@@ -474,7 +474,7 @@ def _scan(
     early, (slot_count, depth, threads, sharing, own) = ends - late if len(late) else ends, window
     opened_s, last = _open(device, footer, len(rows), costs, keys), len(rows)
     issue = end = Moment(opened_s, 0.0, 0.0, 0.0, 0.0, 0.0)
-    has_late, has_probes = len(late) > 0, len(probes) > 0
+    has_late, has_probes, goes_on = len(late) > 0, len(probes) > 0, slot_count == 1 and not own
     turns = depth if has_late or has_probes else 0  # then places are left in file order
     work_s, pass_s, clearing_s = _work_s(counts, rows, costs, keys, depth)
     lost_s = _lost_s(counts, sizes, costs, sharing, int(own or depth == 1))
@@ -484,7 +484,7 @@ def _scan(
     full, whose = _at_once(ends, min(depth, last), 0 if turns else slot_count)
     gate = _rows(3, spend(issue, engine_s=-costs.dispatch_s)), np.zeros(1, np.int64)
     which, asked = (spans, np.repeat(np.arange(last), counts), ends, early, whose), _rows(last, issue)
-    hands = device, costs, which, _free(slot_count, issue), gate, asked, has_probes, there, reads_s
+    hands = device, costs, which, _free(slot_count, issue), gate, asked, (has_probes, goes_on), there, reads_s
     for step in range(last + depth):
         # who asks for filters asks as long as the window has a place, and decodes only then
         while group < min(step, last) and step >= full and not (has_probes and step < group + depth):
@@ -546,7 +546,7 @@ def _pass_out(hands: Any, at: int, end: int, until_s: float, seeks: int) -> tupl
     They are passed out in order, each to a free slot; what filters have to show to be needed is left out. What a worker
     who asks Bloom filters has passed out is asked for at once, where a slot has been free.
     """
-    device, costs, which, (free, order), (gate, back), asked, filtered, there, reads_s = hands
+    device, costs, which, (free, order), (gate, back), asked, (filtered, alone), there, reads_s = hands
     spans, of, ends, early, whose = which
     while at < end:
         group = of[at]
@@ -556,7 +556,7 @@ def _pass_out(hands: Any, at: int, end: int, until_s: float, seeks: int) -> tupl
         slot = front(order)
         if free[slot, 0] > until_s:
             break
-        goes_on = len(free) == 1 and at > 0 and of[at - 1] == group
+        goes_on = alone and at > 0 and of[at - 1] == group
         read_s = costs.read_s * (GOES_ON if goes_on else 1.0)
         if filtered:
             handed = later(load(asked, group), spend(load(free, slot), engine_s=read_s))
