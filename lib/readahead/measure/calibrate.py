@@ -707,16 +707,15 @@ def _scans(case: Case) -> list[Case]:
 
 KEYED = "comments_narrow"
 """This table shows what a key takes, and waking, and handing a read over: it is the same for every table."""
-
-
 MATCHED_KEYS = 4_000
-"""The keys of a lookup that shows what each takes to decode: several in every vector of rows."""
+"""The keys of a lookup that shows what a matching row takes: several match in every vector of rows."""
 
 
 def _engine_cases(table: str) -> list[Case]:
     """Return short cases that between them show each cost: one read at a time, many in flight, and lookups.
 
-    A lookup of few keys passes over most row groups, one of many over none.
+    A lookup of few keys passes over most row groups, one of many over none. What a matching row takes, and a longer row
+    group that caches hold, is another thing for each table.
     """
     scans = _scans(Case(recipe=Recipe(table=table), device=PROBE))
     longer = replace(scans[0], recipe=replace(scans[0].recipe, row_group_rows=32_768))
@@ -783,9 +782,15 @@ def _fetch_byte_s(asked: Sequence[Trial], known: Costs) -> float:
 def _match_s(matched: Sequence[Trial], known: Costs) -> float:
     """Return `Costs.match_s`: how much longer a pause is than a scan's, for each row that a row group has of a key."""
     one = matched[0]
-    scan_s = known.read_s + known.decode_s(one.group_rows) + known.copy_byte_s * one.last_read_bytes
-    more_s = float(np.median([t.pause_s() for t in matched])) - scan_s - one.case.keys * known.prune_key_s
+    more_s = _longer_s(matched, known) - one.case.keys * known.prune_key_s
     return max(0.0, more_s / (one.case.keys * one.group_rows / one.case.recipe.rows))
+
+
+def _longer_s(trials: Sequence[Trial], known: Costs) -> float:
+    """Return how much longer a pause is, in the median of trials of one case, than handing a read over and decoding."""
+    one = trials[0]
+    told_s = known.read_s + known.decode_s(one.group_rows) + known.copy_byte_s * one.last_read_bytes
+    return float(np.median([t.pause_s() for t in trials])) - told_s
 
 
 def _lookup_costs(few: Sequence[Trial], costs: Costs) -> dict[str, float]:
@@ -938,9 +943,7 @@ def _large_costs(
     held = CACHED_BYTES
     if larger:
         size = larger[0].group_bytes
-        pause_s = float(np.median([t.pause_s() for t in larger]))
-        more_s = pause_s - costs.read_s - costs.decode_s(larger[0].group_rows)
-        lost = more_s / size * whole[0].large_bytes / large_s
+        lost = _longer_s(larger, costs) / size * whole[0].large_bytes / large_s
         held = size / (1 + min(1.0, max(0.0, lost)))
     return {"large_byte_s": large_s / whole[0].large_bytes, "cached_bytes": held}
 

@@ -426,9 +426,9 @@ def large_bytes(sizes: Ints, depth: int, cached_bytes: float) -> Floats:
     """
     large, held, first = np.zeros(len(sizes)), sizes.copy(), np.flatnonzero(sizes)[:depth]
     held[first] = np.maximum(held[first], sizes[first].sum() // 2)
-    least = max(1.0, cached_bytes)
+    small = max(1.0, cached_bytes)
     for group in range(len(sizes)):
-        large[group] = sizes[group] * _between(held[group], least, 2 * least)
+        large[group] = sizes[group] * _between(held[group], small, 2 * small)
     return large
 
 
@@ -474,7 +474,7 @@ def _scan(
     early, (slot_count, depth, threads, sharing, own) = ends - late if len(late) else ends, window
     opened_s, last = _open(device, footer, len(rows), costs, keys), len(rows)
     issue = end = Moment(opened_s, 0.0, 0.0, 0.0, 0.0, 0.0)
-    has_late, has_probes, goes_on = len(late) > 0, len(probes) > 0, slot_count == 1 and not own
+    has_late, has_probes, single = len(late) > 0, len(probes) > 0, slot_count == 1 and not own
     turns = depth if has_late or has_probes else 0  # then places are left in file order
     work_s, pass_s, clearing_s = _work_s(counts, rows, costs, keys, depth)
     lost_s = _lost_s(counts, sizes, costs, sharing, int(own or depth == 1))
@@ -484,7 +484,7 @@ def _scan(
     full, whose = _at_once(ends, min(depth, last), 0 if turns else slot_count)
     gate = _rows(3, spend(issue, engine_s=-costs.dispatch_s)), np.zeros(1, np.int64)
     which, asked = (spans, np.repeat(np.arange(last), counts), ends, early, whose), _rows(last, issue)
-    hands = device, costs, which, _free(slot_count, issue), gate, asked, (has_probes, goes_on), there, reads_s
+    hands = device, costs, which, _free(slot_count, issue), gate, asked, (has_probes, single), there, reads_s
     for step in range(last + depth):
         # who asks for filters asks as long as the window has a place, and decodes only then
         while group < min(step, last) and step >= full and not (has_probes and step < group + depth):
@@ -546,7 +546,7 @@ def _pass_out(hands: Any, at: int, end: int, until_s: float, seeks: int) -> tupl
     They are passed out in order, each to a free slot; what filters have to show to be needed is left out. What a worker
     who asks Bloom filters has passed out is asked for at once, where a slot has been free.
     """
-    device, costs, which, (free, order), (gate, back), asked, (filtered, alone), there, reads_s = hands
+    device, costs, which, (free, order), (gate, back), asked, (filtered, single), there, reads_s = hands
     spans, of, ends, early, whose = which
     while at < end:
         group = of[at]
@@ -556,7 +556,7 @@ def _pass_out(hands: Any, at: int, end: int, until_s: float, seeks: int) -> tupl
         slot = front(order)
         if free[slot, 0] > until_s:
             break
-        goes_on = alone and at > 0 and of[at - 1] == group
+        goes_on = single and at > 0 and of[at - 1] == group
         read_s = costs.read_s * (GOES_ON if goes_on else 1.0)
         if filtered:
             handed = later(load(asked, group), spend(load(free, slot), engine_s=read_s))
@@ -564,10 +564,8 @@ def _pass_out(hands: Any, at: int, end: int, until_s: float, seeks: int) -> tupl
             hand_s = read_s + _handing_s(costs, asked[group, 0] - free[slot, 0]) * (not goes_on)
             handed = spend(later(load(asked, group), load(free, slot)), engine_s=hand_s)
         read = whose[at] if at < len(whose) else at
-        hand_s = _dispatch_s(costs, at, free, gate, back)
-        if 0 < at < len(free):
-            hand_s = max(hand_s, costs.fetch_byte_s * spans[at - 1, 1])
-        start = later(handed, spend(load(gate, 0), engine_s=hand_s))
+        dispatch_s = _dispatch_s(costs, at, spans, free, gate, back)
+        start = later(handed, spend(load(gate, 0), engine_s=dispatch_s))
         put(gate, 0, start)
         if len(free) > IN_TURN and IN_ORDER <= at < len(free) and at % SWAPPED > 0:
             device.heads[:] = -1
@@ -594,16 +592,18 @@ def _pass_out(hands: Any, at: int, end: int, until_s: float, seeks: int) -> tupl
 
 
 @compiled
-def _dispatch_s(costs: Any, at: int, free: Floats, gate: Floats, back: Ints) -> float:
+def _dispatch_s(costs: Any, at: int, spans: Ints, free: Floats, gate: Floats, back: Ints) -> float:
     """Return what passing out a read takes; `back` is how many that came back have been taken in so far.
 
-    Once all slots have been used, each read takes the slot of one that has just come back.
+    As long as slots were never used it takes no less than fetching the bytes of the read before. Once all have been
+    used, each read takes the slot of one that has just come back.
     """
     if at >= len(free):
         return float(costs.dispatch_s)
     new = min(1, (free[:at, 0] <= gate[0, 0]).sum() - back[0])
     back[0] += new
-    return float(costs.dispatch_s * (1 - costs.refill_share - costs.returned_share * (1 - new)))
+    handing_s = costs.dispatch_s * (1 - costs.refill_share - costs.returned_share * (1 - new))
+    return float(max(handing_s, costs.fetch_byte_s * spans[at - 1, 1]) if at else handing_s)
 
 
 @compiled
