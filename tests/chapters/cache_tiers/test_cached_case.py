@@ -158,6 +158,24 @@ def test_a_block_from_the_spill_folder_takes_as_long_whatever_its_length(case: C
     assert twice == pytest.approx(2 * once, rel=0.02)
 
 
+@only_linux_tells
+@pytest.mark.parametrize("share", [0.15, 0.3, 0.5])
+def test_with_a_row_group_its_neighbour_that_came_first_is_fetched_from_the_spill_folder(
+    share: float,
+) -> None:
+    case = cell(rows=8_192, memory=share, scan=False, spills=True, queries=96)
+    blocks = bytes_read(case) / np.mean(case.trace.sizes) / 96
+    assert blocks == pytest.approx(case.recalled, rel=0.1)
+    assert case.shares()[1] < 0.75 * blocks  # of what is asked for itself, that is all
+    assert replace(case, remote=False).recalled == 0
+
+
+def test_no_neighbour_is_fetched_from_the_spill_folder_before_it_is_there() -> None:
+    case = cell(rows=8_192, memory=0.5, scan=False, spills=True, groups=4)
+    first, again = (replace(case, run=run).recalled for run in (1, 2))
+    assert (first, again) == (0, 1)
+
+
 def test_a_query_that_has_waited_long_takes_longer_by_its_share_and_one_from_memory_does_not(
     case: CachedCase,
 ) -> None:
@@ -473,11 +491,10 @@ def test_a_row_group_is_decoded_as_much_later_as_copying_it_into_the_cache_takes
 def test_a_cell_of_the_calibration_reads_from_the_device_what_it_is_told_to(at: int) -> None:
     """And what is to come from the spill folder has no room in memory: a scan gets what its read-ahead holds."""
     case, memory = (*query_cells(), *scan_cells())[at], (*QUERY_CELLS, *SCAN_CELLS)[at]["memory"]
-    size = sum(case.trace.sizes)
-    told = case.shares()[2] * size
+    told = case.shares()[2] * case.trace.wanted.sum()
     assert case.measure(repeats=1).bytes_read == pytest.approx(told, rel=0.25, abs=2 * FILE_BLOCK)
     room = int(str(case.settings("")["memory_limit"])[:-1]) - case.workspace_bytes
-    assert (room < size) == (memory < 1)
+    assert (room < sum(case.trace.sizes)) == (memory < 1)
 
 
 @pytest.mark.parametrize(

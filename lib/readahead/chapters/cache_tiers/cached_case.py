@@ -99,6 +99,21 @@ def _reuse_bytes(asked: Sequence[int], sizes: Sequence[int], *, first: bool) -> 
     return laws.reuse_bytes(asked, sizes, () if first else asked)
 
 
+def neighbours_that_came_first(asked: Sequence[int]) -> dict[int, list[int]]:
+    """Return, for each item that is asked for, those of the two beside it that are asked for before it ever is."""
+    came = {item: number for number, item in reversed([*enumerate(asked)])}
+    return {
+        item: [beside for beside in (item - 1, item + 1) if came.get(beside, len(asked)) < came[item]]
+        for item in came
+    }
+
+
+def _with_neighbours(asked: Sequence[int]) -> tuple[int, ...]:
+    """Return what is asked for, and before each what stands beside it and came first."""
+    came_first = neighbours_that_came_first(asked)
+    return tuple(one for item in asked for one in (*came_first[item], item))
+
+
 def _parts(size_bytes: int, block_bytes: int) -> list[int]:
     """Return the sizes of the blocks in which the cache keeps so many bytes."""
     return [min(block_bytes, size_bytes - start) for start in range(0, size_bytes, block_bytes)]
@@ -323,6 +338,22 @@ class CachedCase(Case):
         return int(np.sum(last & any_room & ~memory))
 
     @property
+    def recalled(self) -> float:
+        """Return how many blocks a query of one row group takes back from the spill folder, on average.
+
+        Where a remote file's neighbour came first, the block that both share is in the neighbour's (see `_copied`): all
+        of that is needed too, and is used by that. The system counts what goes to the folder: with memory for 15, 30
+        and 50 % of 32 row groups, asked for at random, 1.61, 1.16 and 0.73 blocks a query; an LRU cache that takes the
+        neighbours along counts 1.66, 1.21 and 0.77, and without them 0.82, 0.71 and 0.48.
+        """
+        trace, first = self.trace, self.run == 1
+        if not self.spills:
+            return 0.0
+        reuse_bytes = _reuse_bytes(_with_neighbours(trace.asked), trace.sizes, first=first)
+        away = np.isfinite(reuse_bytes) & (reuse_bytes > trace.capacity_bytes)
+        return float(away.sum()) / len(trace.asked)
+
+    @property
     def blocks(self) -> int:
         """Return in how many blocks the cache keeps all row groups that may be asked for."""
         return sum(len(_parts(size, self.block_bytes)) for size in self.trace.sizes)
@@ -406,12 +437,8 @@ class CachedCase(Case):
         A read is rounded out to `FILE_BLOCK`, so the two share one. It is in the cache's block of the first, and the
         second is put together of two. Seen in the trace of allocations.
         """
-        came = {item: number for number, item in reversed([*enumerate(asked)])}
-        late = len(asked)
-        return [
-            self.remote and min(came.get(item - 1, late), came.get(item + 1, late)) < came[item]
-            for item in asked
-        ]
+        came_first = neighbours_that_came_first(asked)
+        return [self.remote and bool(came_first[item]) for item in asked]
 
     def estimate(self, costs: Costs) -> Estimate:
         """Return the predicted time of the run; `costs` are those of the engine without a cache."""
@@ -449,7 +476,7 @@ class CachedCase(Case):
         (memory, spilled, missed), count = self.shares(), len(self.trace.asked)
         terms_s = {name: count * missed * took_s for name, took_s in access.device_s.items()}
         terms_s["cpu"] += count * (access.own_s + (memory + spilled) * access.memory_s)
-        terms_s["disk"] += count * spilled * (access.disk_s - access.memory_s)
+        terms_s["disk"] += count * self.recalled * (access.disk_s - access.memory_s)
         return self._with_shared(terms_s)
 
     def _with_shared(self, terms_s: dict[str, float]) -> Mapping[str, float]:

@@ -32,16 +32,19 @@ FIRST: dict[str, Any] = {"memory": AMPLE, "run": 1}
 """All of it comes from the device, into free memory."""
 SPILLS: dict[str, Any] = {"memory": 0.5, "spills": True}
 """What memory has no room for goes to a spill folder."""
+AT_RANDOM: dict[str, Any] = {"memory": 0.2, "queries": 24}
+"""Asked for as by a learner: a cache then finds some, and of neighbours now one comes first and now the other."""
 QUERY_CELLS: tuple[dict[str, Any], ...] = (
     *({"rows": rows, "memory": AMPLE, "groups": 32} for rows in (2_048, 4_096, 8_192)),
     {"rows": 8_192, "memory": FULL, "groups": 8},
     *({"rows": rows, **FIRST, "groups": 6} for rows in (2_048, 8_192)),
-    {"rows": 8_192, **FIRST, "groups": 4, "device": FAR}, {"rows": 4_096, "memory": 0.5, "groups": 8},
-    {"rows": 8_192, **SPILLS, "groups": 6}, {"rows": 8_192, **SPILLS, "groups": 6, "run": 1},
+    {"rows": 8_192, **FIRST, "groups": 4, "device": FAR}, {"rows": 4_096, **AT_RANDOM},
+    *({"rows": rows, **SPILLS, **AT_RANDOM} for rows in (4_096, 8_192)),
+    {"rows": 8_192, **SPILLS, "groups": 6, "run": 1},
 )  # fmt: skip
 """Queries of one row group each: from memory, of three sizes and so many that the processor's caches hold none of them;
 from full memory; first fetched, of two sizes, and after long waits; fetched again in place of others; from a spill
-folder; and first fetched while that is written to."""
+folder, of two sizes; and first fetched while that is written to."""
 SCAN_CELLS: tuple[dict[str, Any], ...] = (
     {"rows": 2_048, "memory": AMPLE}, {"rows": 8_192, "memory": AMPLE}, {"rows": 2_048, "memory": AMPLE, "depth": 4},
     {"rows": 8_192, "memory": AMPLE, "groups": 1, "run": 3}, {"rows": 8_192, "memory": FULL, "groups": 12},
@@ -59,9 +62,12 @@ MOST_GROUPS = 128
 
 def cell(
     *, rows: int, memory: float, scan: bool, groups: int = MOST_GROUPS, spills: bool = False, run: int = 2,
-    depth: int = 1, device: Device | None = None,
+    depth: int = 1, device: Device | None = None, queries: int = 0,
 ) -> CachedCase:  # fmt: skip
-    """Return queries of so many row groups of so many rows, or a scan, with memory for such a share of all of them."""
+    """Return queries of so many row groups of so many rows, or a scan, with memory for such a share of all of them.
+
+    Each is asked for in turn, or so many `queries` ask for one at random.
+    """
     recipe = Recipe(table="comments", size="tiny", row_group_rows=rows)
     asked = inspect.shape(store.path(recipe)).row_groups[:groups]
     return CachedCase(
@@ -71,7 +77,7 @@ def cell(
         trace=AccessTrace(
             rows=tuple(group.rows for group in asked),
             sizes=tuple(group.size_bytes for group in asked),
-            queries=0,
+            queries=queries,
             skew=None if scan else 0.0,
             memory_share=memory,
         ),
