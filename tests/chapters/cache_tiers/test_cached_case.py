@@ -487,6 +487,20 @@ def test_a_row_group_is_decoded_as_much_later_as_copying_it_into_the_cache_takes
     assert dear[0, 0] - free[0, 0] == pytest.approx(scan.sizes[0] * 1e-9, rel=0.01)
 
 
+@pytest.mark.parametrize(("depth", "waits"), [(1, 0), (2, 4), (8, 1)])
+def test_copying_beside_decoding_is_waited_for_once_in_a_round_of_two_and_hidden_where_more_are_under_way(
+    case: CachedCase, depth: int, waits: int
+) -> None:
+    """Eight row groups: in turn nobody decodes beside, two at a time are four rounds, all at once are one."""
+    scan = replace(case.trace, skew=None, queries=0, memory_share=AMPLE)
+    asked = replace(case, trace=scan, run=1, engine=replace(case.engine, queue_depth=depth))
+    dear, free = (
+        replace(asked, scan_costs=ScanCosts(beside_byte_s=byte_s)).missed_scan(Costs()).finished_s
+        for byte_s in (1e-9, 0.0)
+    )
+    assert dear - free == pytest.approx(waits * np.mean(scan.sizes) * 1e-9, rel=0.02)
+
+
 @pytest.mark.parametrize("at", range(len(QUERY_CELLS) + len(SCAN_CELLS)))
 def test_a_cell_of_the_calibration_reads_from_the_device_what_it_is_told_to(at: int) -> None:
     """And what is to come from the spill folder has no room in memory: a scan gets what its read-ahead holds."""

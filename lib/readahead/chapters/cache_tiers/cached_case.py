@@ -196,6 +196,9 @@ class ScanCosts:
     """A page fault, as in `QueryCosts`."""
     copy_byte_s: float = 0.4e-9
     """What a scan takes more for each byte that it puts into the cache, whether others are dropped for it or not."""
+    beside_byte_s: float = 0.7e-9
+    """The same, more, where another thread decodes meanwhile: both want the memory. A scan waits for that where two row
+    groups are under way, for each is read in turn with decoding the other; where more are, it is hidden."""
     lost_read_s: float = 0.13e-3
     """What decoding loses to each read that another thread makes meanwhile, where a scan may fetch ahead."""
     read_s: float = 0.2e-3
@@ -545,11 +548,12 @@ class CachedCase(Case):
             spans.append(list(zip(starts, _parts(size, self.block_bytes), strict=True)))
         pages_byte_s = self.readers_page_faults * kept.fault_s / float(np.mean(trace.sizes))
         readers_byte_s = pages_byte_s + self._dumped * (kept.dump_byte_s - self._dump_byte_s)
+        copy_byte_s = costs.copy_byte_s + kept.copy_byte_s + kept.beside_byte_s * self.reads_ahead
         lost_s = kept.lost_read_s * sum(map(len, spans)) * self.reads_ahead
         per_read = replace(
             costs,
             **dict.fromkeys(_OF_A_SCAN, 0.0),
-            copy_byte_s=costs.copy_byte_s + kept.copy_byte_s + readers_byte_s,
+            copy_byte_s=copy_byte_s + readers_byte_s,
             dispatch_s=costs.dispatch_s / max(map(len, spans)),
             row_s=(self._decoding_s() + lost_s) / sum(trace.rows),
             read_s=kept.read_s,

@@ -32,10 +32,10 @@ FIRST: dict[str, Any] = {"memory": AMPLE, "run": 1}
 """All of it comes from the device, into free memory."""
 SPILLS: dict[str, Any] = {"memory": 0.5, "spills": True}
 """What memory has no room for goes to a spill folder."""
-AT_RANDOM: dict[str, Any] = {"memory": 0.2, "queries": 24}
+AT_RANDOM: dict[str, Any] = {"memory": 0.1, "queries": 16}
 """Asked for as by a learner: a cache then finds some, and of neighbours now one comes first and now the other."""
 QUERY_CELLS: tuple[dict[str, Any], ...] = (
-    *({"rows": rows, "memory": AMPLE, "groups": 32} for rows in (2_048, 4_096, 8_192)),
+    *({"rows": rows, "memory": AMPLE, "groups": 20} for rows in (2_048, 4_096, 8_192)),
     {"rows": 8_192, "memory": FULL, "groups": 8},
     *({"rows": rows, **FIRST, "groups": 6} for rows in (2_048, 8_192)),
     {"rows": 8_192, **FIRST, "groups": 4, "device": FAR}, {"rows": 4_096, **AT_RANDOM},
@@ -50,12 +50,13 @@ SCAN_CELLS: tuple[dict[str, Any], ...] = (
     {"rows": 8_192, "memory": AMPLE, "groups": 1, "run": 3}, {"rows": 8_192, "memory": FULL, "groups": 12},
     {"rows": 8_192, **FIRST, "groups": 12}, {"rows": 8_192, "memory": 0.5, "groups": 12},
     *({"rows": rows, "memory": 0.5, "depth": 4, "device": USUAL} for rows in (2_048, 8_192)),
+    {"rows": 4_096, "memory": 0.5, "groups": 24, "depth": 2, "device": USUAL},
     {"rows": 2_048, **FIRST, "groups": 48}, {"rows": 8_192, **SPILLS, "groups": 12},
     {"rows": 8_192, **SPILLS, "groups": 12, "run": 1},
 )  # fmt: skip
 """Scans from memory, of short and of long row groups, of short ones read ahead, and of one alone; from full memory;
-fetched into free memory, and again; read ahead, of short and of long ones; of short ones one at a time; from a spill
-folder; and fetched while that is written to."""
+fetched into free memory, and again; read ahead, of short and of long ones, and two at a time; of short ones one at a
+time; from a spill folder; and fetched while that is written to."""
 MOST_GROUPS = 128
 """Row groups that are asked for, at most: the rest of a larger table is never touched."""
 
