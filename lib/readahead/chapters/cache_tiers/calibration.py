@@ -35,7 +35,7 @@ SPILLS: dict[str, Any] = {"memory": 0.5, "spills": True}
 AT_RANDOM: dict[str, Any] = {"memory": 0.1, "queries": 16}
 """Asked for as by a learner: a cache then finds some, and of neighbours now one comes first and now the other."""
 QUERY_CELLS: tuple[dict[str, Any], ...] = (
-    *({"rows": rows, "memory": AMPLE, "groups": 20} for rows in (2_048, 4_096, 8_192)),
+    *({"rows": rows, "memory": AMPLE, "groups": 32} for rows in (2_048, 4_096, 8_192)),
     {"rows": 8_192, "memory": FULL, "groups": 8},
     *({"rows": rows, **FIRST, "groups": 6} for rows in (2_048, 8_192)),
     {"rows": 8_192, **FIRST, "groups": 4, "device": FAR}, {"rows": 4_096, **AT_RANDOM},
