@@ -99,7 +99,7 @@ def _reuse_bytes(asked: Sequence[int], sizes: Sequence[int], *, first: bool) -> 
     return laws.reuse_bytes(asked, sizes, () if first else asked)
 
 
-def neighbours_that_came_first(asked: Sequence[int]) -> dict[int, list[int]]:
+def _neighbours_that_came_first(asked: Sequence[int]) -> dict[int, list[int]]:
     """Return, for each item that is asked for, those of the two beside it that are asked for before it ever is."""
     came = {item: number for number, item in reversed([*enumerate(asked)])}
     return {
@@ -110,7 +110,7 @@ def neighbours_that_came_first(asked: Sequence[int]) -> dict[int, list[int]]:
 
 def _with_neighbours(asked: Sequence[int]) -> tuple[int, ...]:
     """Return what is asked for, and before each what stands beside it and came first."""
-    came_first = neighbours_that_came_first(asked)
+    came_first = _neighbours_that_came_first(asked)
     return tuple(one for item in asked for one in (*came_first[item], item))
 
 
@@ -347,12 +347,14 @@ class CachedCase(Case):
         Where a remote file's neighbour came first, the block that both share is in the neighbour's (see `_copied`): all
         of that is needed too, and is used by that. The system counts what goes to the folder: with memory for 15, 30
         and 50 % of 32 row groups, asked for at random, 1.61, 1.16 and 0.73 blocks a query; an LRU cache that takes the
-        neighbours along counts 1.66, 1.21 and 0.77, and without them 0.82, 0.71 and 0.48.
+        neighbours along counts 1.66, 1.21 and 0.77, and without them 0.82, 0.71 and 0.48. Of a row group in several
+        blocks it is the last one, which is short: those are left out.
         """
         trace, first = self.trace, self.run == 1
         if not self.spills:
             return 0.0
-        reuse_bytes = _reuse_bytes(_with_neighbours(trace.asked), trace.sizes, first=first)
+        used = trace.asked if self.split else _with_neighbours(trace.asked)
+        reuse_bytes = _reuse_bytes(used, trace.sizes, first=first)
         away = np.isfinite(reuse_bytes) & (reuse_bytes > trace.capacity_bytes)
         return float(away.sum()) / len(trace.asked)
 
@@ -440,7 +442,7 @@ class CachedCase(Case):
         A read is rounded out to `FILE_BLOCK`, so the two share one. It is in the cache's block of the first, and the
         second is put together of two. Seen in the trace of allocations.
         """
-        came_first = neighbours_that_came_first(asked)
+        came_first = _neighbours_that_came_first(asked)
         return [self.remote and bool(came_first[item]) for item in asked]
 
     def estimate(self, costs: Costs) -> Estimate:
