@@ -496,11 +496,15 @@ def test_copying_beside_decoding_is_waited_for_once_in_a_round_of_two_and_hidden
     """Eight row groups: in turn nobody decodes beside, two at a time are four rounds, all at once are one."""
     scan = replace(case.trace, skew=None, queries=0, memory_share=AMPLE)
     asked = replace(case, trace=scan, run=1, engine=replace(case.engine, queue_depth=depth))
-    dear, free = (
-        replace(asked, scan_costs=ScanCosts(beside_byte_s=byte_s)).missed_scan(Costs()).finished_s
-        for byte_s in (1e-9, 0.0)
-    )
-    assert dear - free == pytest.approx(waits * np.mean(scan.sizes) * 1e-9, rel=0.02)
+    for far, share in ((asked, 0.5), (replace(asked, device=case.device.but(latency_s=1.0)), 0.0)):
+        dear, free = (
+            replace(far, scan_costs=ScanCosts(beside_byte_s=byte_s)).missed_scan(Costs()).finished_s
+            for byte_s in (1e-9, 0.0)
+        )
+        decoding_share = far._decoding_share()
+        assert dear - free == pytest.approx(waits * decoding_share * np.mean(scan.sizes) * 1e-9, rel=0.02)
+        if depth == 2:  # a scan that waits for long decodes for a small share of its time
+            assert decoding_share == pytest.approx(share, abs=0.05)
 
 
 @pytest.mark.parametrize("at", range(len(QUERY_CELLS) + len(SCAN_CELLS)))

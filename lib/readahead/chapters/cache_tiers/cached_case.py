@@ -197,8 +197,8 @@ class ScanCosts:
     copy_byte_s: float = 0.4e-9
     """What a scan takes more for each byte that it puts into the cache, whether others are dropped for it or not."""
     beside_byte_s: float = 0.7e-9
-    """The same, more, where another thread decodes meanwhile: both want the memory. A scan waits for that where two row
-    groups are under way, for each is read in turn with decoding the other; where more are, it is hidden."""
+    """The same, more, while another thread decodes: both want the memory. A scan waits for that where two row groups
+    are under way, for each is read in turn with decoding the other; where more are, it is hidden."""
     lost_read_s: float = 0.13e-3
     """What decoding loses to each read that another thread makes meanwhile, where a scan may fetch ahead."""
     read_s: float = 0.2e-3
@@ -537,6 +537,12 @@ class CachedCase(Case):
         groups_s = (group_s + rows * costs.row_s for rows in self.trace.rows)
         return sum(max(took_s / 2, took_s - hidden_s) for took_s in groups_s)
 
+    def _decoding_share(self) -> float:
+        """Return the share of its time in which a scan that fetches ahead decodes; none where it fetches for itself."""
+        size, decode_s = float(np.mean(self.trace.sizes)), self._decoding_s() / len(self.trace.rows)
+        waited_s = sum(laws.fetch_s(self.device, size, self.block_bytes, self.window.slots))
+        return min(1.0, self.window.slots * decode_s / (decode_s + waited_s)) * self.reads_ahead
+
     def missed_scan(self, costs: Costs) -> Timeline:
         """Return when a scan that finds nothing has read and decoded everything, `scan_s` left out.
 
@@ -550,7 +556,7 @@ class CachedCase(Case):
             spans.append(list(zip(starts, _parts(size, self.block_bytes), strict=True)))
         pages_byte_s = self.readers_page_faults * kept.fault_s / float(np.mean(trace.sizes))
         readers_byte_s = pages_byte_s + self._dumped * (kept.dump_byte_s - self._dump_byte_s)
-        copy_byte_s = costs.copy_byte_s + kept.copy_byte_s + kept.beside_byte_s * self.reads_ahead
+        copy_byte_s = costs.copy_byte_s + kept.copy_byte_s + kept.beside_byte_s * self._decoding_share()
         lost_s = kept.lost_read_s * sum(map(len, spans)) * self.reads_ahead
         per_read = replace(
             costs,
