@@ -165,16 +165,18 @@ def test_with_a_row_group_its_neighbour_that_came_first_is_fetched_from_the_spil
 ) -> None:
     case = cell(rows=8_192, memory=share, scan=False, spills=True, queries=96)
     blocks = bytes_read(case) / np.mean(case.trace.sizes) / 96
-    assert blocks == pytest.approx(case.recalled, rel=0.1)
+    assert blocks == pytest.approx(case.recalled_blocks, rel=0.1)
     assert case.shares()[1] < 0.75 * blocks  # of what is asked for itself, that is all
-    assert replace(case, remote=False).recalled == 0
-    in_pieces = replace(case, block_bytes=512 * KiB).recalled  # the last one is too short for the folder
+    assert replace(case, remote=False).recalled_blocks == 0
+    in_pieces = replace(
+        case, block_bytes=512 * KiB
+    ).recalled_blocks  # the last one is too short for the folder
     assert in_pieces == pytest.approx(case.shares()[1], abs=0.01)
 
 
 def test_no_neighbour_is_fetched_from_the_spill_folder_before_it_is_there() -> None:
     case = cell(rows=8_192, memory=0.5, scan=False, spills=True, groups=4)
-    first, again = (replace(case, run=run).recalled for run in (1, 2))
+    first, again = (replace(case, run=run).recalled_blocks for run in (1, 2))
     assert (first, again) == (0, 1)
 
 
@@ -496,12 +498,12 @@ def test_copying_beside_decoding_is_waited_for_once_in_a_round_of_two_and_hidden
     """Eight row groups: in turn nobody decodes beside, two at a time are four rounds, all at once are one."""
     scan = replace(case.trace, skew=None, queries=0, memory_share=AMPLE)
     asked = replace(case, trace=scan, run=1, engine=replace(case.engine, queue_depth=depth))
-    for far, share in ((asked, 0.5), (replace(asked, device=case.device.but(latency_s=1.0)), 0.0)):
+    for one, share in ((asked, 0.5), (replace(asked, device=case.device.but(latency_s=1.0)), 0.0)):
         dear, free = (
-            replace(far, scan_costs=ScanCosts(beside_byte_s=byte_s)).missed_scan(Costs()).finished_s
+            replace(one, scan_costs=ScanCosts(contended_byte_s=byte_s)).missed_scan(Costs()).finished_s
             for byte_s in (1e-9, 0.0)
         )
-        decoding_share = far._decoding_share()
+        decoding_share = one._decoding_share()
         assert dear - free == pytest.approx(waits * decoding_share * np.mean(scan.sizes) * 1e-9, rel=0.02)
         if depth == 2:  # a scan that waits for long decodes for a small share of its time
             assert decoding_share == pytest.approx(share, abs=0.05)

@@ -196,9 +196,9 @@ class ScanCosts:
     """A page fault, as in `QueryCosts`."""
     copy_byte_s: float = 0.4e-9
     """What a scan takes more for each byte that it puts into the cache, whether others are dropped for it or not."""
-    beside_byte_s: float = 0.7e-9
-    """The same, more, while another thread decodes: both want the memory. A scan waits for that where two row groups
-    are under way, for each is read in turn with decoding the other; where more are, it is hidden."""
+    contended_byte_s: float = 0.7e-9
+    """The same, more, while another thread decodes: both contend for the memory. A scan waits for that where two row
+    groups are under way, for each is read in turn with decoding the other; where more are, it is hidden."""
     lost_read_s: float = 0.13e-3
     """What decoding loses to each read that another thread makes meanwhile, where a scan may fetch ahead."""
     read_s: float = 0.2e-3
@@ -232,7 +232,7 @@ class Access(NamedTuple):
     own_s: float
     memory_s: float
     disk_s: float
-    """From the spill folder."""
+    """From the spill folder, with the neighbours that come along: see `CachedCase.recalled_blocks`."""
     device_s: Mapping[str, float]
     """From the device, by terms."""
 
@@ -341,14 +341,14 @@ class CachedCase(Case):
         return int(np.sum(last & any_room & ~memory))
 
     @property
-    def recalled(self) -> float:
+    def recalled_blocks(self) -> float:
         """Return how many blocks a query of one row group takes back from the spill folder, on average.
 
-        Where a remote file's neighbour came first, the block that both share is in the neighbour's (see `_copied`): all
-        of that is needed too, and is used by that. The system counts what goes to the folder: with memory for 15, 30
-        and 50 % of 32 row groups, asked for at random, 1.61, 1.16 and 0.73 blocks a query; an LRU cache that takes the
-        neighbours along counts 1.66, 1.21 and 0.77, and without them 0.82, 0.71 and 0.48. Of a row group in several
-        blocks it is the last one, which is short: those are left out.
+        Where a remote file's neighbour came first, the `FILE_BLOCK` that both share is in the neighbour's block of the
+        cache: all of that is fetched too, and counts as used. The system counts what goes to the folder: with memory
+        for 15, 30 and 50 % of 32 row groups, asked for at random, 1.61, 1.16 and 0.73 blocks a query; an LRU cache that
+        takes the neighbours along counts 1.66, 1.21 and 0.77, and without them 0.82, 0.71 and 0.48. Neighbours in
+        several blocks share the last one, which is too short for the folder.
         """
         trace, first = self.trace, self.run == 1
         if not self.spills:
@@ -468,10 +468,12 @@ class CachedCase(Case):
         cold_share = costs.cold_share * stale(self.device.latency_s)
         read_s += memory_s + cold_share * (answer_s + read_s)
         write_s = self.spills * self.evicting * blocks * costs.write_s
+        spilled = self.shares()[1]
+        recalled = self.recalled_blocks / spilled if spilled else 1.0
         return Access(
             own_s=answer_s + groups * costs.group_s,
             memory_s=memory_s,
-            disk_s=memory_s + blocks * costs.spill_s,
+            disk_s=memory_s + recalled * blocks * costs.spill_s,
             device_s={"cpu": read_s, "disk": write_s, "latency": latency_s, "transfer": transfer_s},
         )
 
@@ -481,7 +483,7 @@ class CachedCase(Case):
         (memory, spilled, missed), count = self.shares(), len(self.trace.asked)
         terms_s = {name: count * missed * took_s for name, took_s in access.device_s.items()}
         terms_s["cpu"] += count * (access.own_s + (memory + spilled) * access.memory_s)
-        terms_s["disk"] += count * self.recalled * (access.disk_s - access.memory_s)
+        terms_s["disk"] += count * spilled * (access.disk_s - access.memory_s)
         return self._with_shared(terms_s)
 
     def _with_shared(self, terms_s: dict[str, float]) -> Mapping[str, float]:
@@ -556,7 +558,7 @@ class CachedCase(Case):
             spans.append(list(zip(starts, _parts(size, self.block_bytes), strict=True)))
         pages_byte_s = self.readers_page_faults * kept.fault_s / float(np.mean(trace.sizes))
         readers_byte_s = pages_byte_s + self._dumped * (kept.dump_byte_s - self._dump_byte_s)
-        copy_byte_s = costs.copy_byte_s + kept.copy_byte_s + kept.beside_byte_s * self._decoding_share()
+        copy_byte_s = costs.copy_byte_s + kept.copy_byte_s + kept.contended_byte_s * self._decoding_share()
         lost_s = kept.lost_read_s * sum(map(len, spans)) * self.reads_ahead
         per_read = replace(
             costs,

@@ -39,7 +39,7 @@ QUERY_CELLS: tuple[dict[str, Any], ...] = (
     {"rows": 8_192, "memory": FULL, "groups": 8},
     *({"rows": rows, **FIRST, "groups": 6} for rows in (2_048, 8_192)),
     {"rows": 8_192, **FIRST, "groups": 4, "device": FAR}, {"rows": 4_096, **AT_RANDOM},
-    *({"rows": rows, **SPILLS, **AT_RANDOM} for rows in (4_096, 8_192)),
+    *({"rows": rows, **AT_RANDOM, "spills": True} for rows in (4_096, 8_192)),
     {"rows": 8_192, **SPILLS, "groups": 6, "run": 1},
 )  # fmt: skip
 """Queries of one row group each: from memory, of three sizes and so many that the processor's caches hold none of them;
