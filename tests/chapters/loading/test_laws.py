@@ -42,7 +42,7 @@ def test_one_channel_and_a_thin_link_each_bind() -> None:
 
 
 def test_a_writer_that_wakes_late_delays_itself_and_not_a_device_that_has_the_batches_of_others() -> None:
-    late, single = replace(COSTS, wake_s=5e-3), SLOW.but(channels=1)
+    late, single = replace(COSTS, wake_8_s=5e-3, wake_32_s=5e-3), SLOW.but(channels=1)
     assert rate(16, device=single, costs=late) == pytest.approx(rate(16, device=single), rel=0.01)
     assert rate(1, device=single, costs=late) < 0.9 * rate(1, device=single)
 
@@ -69,6 +69,13 @@ def test_a_round_of_two_writers_is_what_mean_value_analysis_says() -> None:
     assert round_s(2, 0.25) == pytest.approx(3 + 1 * (1 + 0.25 / 6) + 2 * (1 + 2 / 6))  # two cores, or nearly
     more_s = round_s(2, 1, link_s=0.6) - round_s(2, 1)  # half of what crosses is left, and then all of it
     assert more_s == pytest.approx(0.6 * (0.1 / 2 + 0.1))
+
+
+def test_three_make_batches_at_once_for_a_share_of_the_time_however_few_do_in_the_mean() -> None:
+    """On two cores two take no longer than one; of two others both make a batch for a ninth of the time."""
+    took_s = {1: 1.0, 2: 1.0, 3: 3.0}
+    round_s = laws.cycle_s(3, lambda many: took_s[round(many)], 2.0, 64)
+    assert round_s == pytest.approx(2 + 1 * 4 / 9 + 1 * 4 / 9 + 3 * 1 / 9)
 
 
 @pytest.mark.parametrize("writers", [4, 16, 64])
@@ -110,10 +117,10 @@ def test_those_who_wait_for_the_device_do_not_keep_the_others_from_making_batche
     assert far < near
 
 
-def test_what_waiting_costs_grows_with_the_wait_and_less_and_less() -> None:
-    shares = [laws.cooled(wait_s) for wait_s in (0.0, 9e-3, 18e-3, 27e-3, 1.0)]
-    assert shares[0] == 0 and shares[1] == pytest.approx(1 - 1 / np.e) and shares[-1] == pytest.approx(1)
-    assert (np.diff(shares, 2) < 0).all()
+def test_what_waiting_costs_grows_with_the_wait_on_straight_lines_up_to_32_ms() -> None:
+    costs = replace(COSTS, wake_8_s=0.4e-3, wake_32_s=2.4e-3)
+    woken_ms = [1e3 * costs.woken_s(wait_s) for wait_s in (0.0, 2e-3, 8e-3, 20e-3, 32e-3, 1.0)]
+    assert woken_ms == pytest.approx([0, 0.1, 0.4, 1.4, 2.4, 2.4])
 
 
 def test_nobody_waits_for_a_channel_while_there_is_one_for_each_writer() -> None:

@@ -99,7 +99,7 @@ def test_what_a_load_takes_is_read_off_the_runs_of_its_calibration() -> None:
     """Their seconds are those that the law says: it gives back what it was made with."""
     costs = LoadCosts(
         batch_s=2e-3, row_s=1e-7, row_share=0.5, share_2=0.7, share_4=0.6, share_8=0.7, share_64=0.9, start_s=3e-3,
-        writer_s=1e-4, bytes_per_row=14.0, wake_s=1e-3,
+        writer_s=1e-4, bytes_per_row=14.0, wake_8_s=4e-4, wake_32_s=2e-3,
     )  # fmt: skip
     own, samples = load_calibration(EMULATED_FILES), []
     for case in own.cases():

@@ -41,8 +41,10 @@ class LoadCosts:
     """Ending each writer, when all is written."""
     bytes_per_row: float
     """Written for each row."""
-    wake_s: float = 0.0
-    """What a batch takes longer when its writer has waited for ever, see `cooled`."""
+    wake_8_s: float = 0.0
+    """What a batch takes longer when its writer has waited 8 ms, see `woken_s`."""
+    wake_32_s: float = 0.0
+    """The same after 32 ms."""
 
     def made_s(self, rows: int, batches: float = 1) -> float:
         """Return how long a batch of so many rows takes while so many are made at once, 64 at most.
@@ -56,22 +58,19 @@ class LoadCosts:
         times = float(np.interp(batches, MADE_AT_ONCE, np.multiply(MADE_AT_ONCE, shares)))
         return self.batch_s * times + rows * self.row_s * max(1.0, self.row_share * batches)
 
+    def woken_s(self, wait_s: float) -> float:
+        """Return how much longer a batch takes whose writer has waited so long: others use the processor meanwhile.
+
+        On straight lines between none, 8 and 32 ms, and no more from there on. After 4, 8, 16, 24, 32 and 40 ms one of
+        1.8 ms takes 0.3, 0.4, 1.3, 2.0, 2.5 and 2.5 ms more, in another hour 0.5, 0.9, 1.2, 1.4, 1.5 and 1.5.
+        """
+        return float(np.interp(wait_s, (0.0, *WAITED_S), (0.0, self.wake_8_s, self.wake_32_s)))
+
 
 MADE_AT_ONCE = (1, 2, 4, 8, 64)
 """For so many batches made at once `LoadCosts` has a share."""
-COOLING_S = 9e-3
-"""In so long a wait two thirds are lost of what a writer loses by waiting."""
-
-
-def cooled(wait_s: float) -> float:
-    r"""Return the share of `LoadCosts.wake_s` that a batch takes longer after such a wait.
-
-    .. math:: 1 - e^{-w / 9 \text{ ms}}
-
-    where w (`wait_s`) is how long the device takes until the batch before is safe: others use the processor's caches
-    meanwhile. Sixteen runs each after waits of 0.4 to 40 ms lie about this curve.
-    """
-    return -math.expm1(-wait_s / COOLING_S)
+WAITED_S = (8e-3, 32e-3)
+"""For so long a wait `LoadCosts` has what a batch takes longer."""
 
 
 # -- many writers ----------------------------------------------------------------------------------------
@@ -94,7 +93,7 @@ def load_s(device: Device, costs: LoadCosts, *, writers: int, commit_rows: int, 
     """
     size_bytes, writers = commit_rows * costs.bytes_per_row, min(writers, batches)
     made_s, wait_s = partial(costs.made_s, commit_rows), batch_service_s(device, size_bytes)
-    alone_s, make_s, woken_s = made_s(), made_s(writers) / writers, costs.wake_s * cooled(wait_s)
+    alone_s, make_s, woken_s = made_s(), made_s(writers) / writers, costs.woken_s(wait_s)
     link_s = size_bytes / device.bandwidth_bytes_per_s  # in the wait already
     last_s = (writers - 1) * make_s
     for serves_s, abreast in ((wait_s, device.channels), (link_s, 1)):
@@ -120,23 +119,26 @@ def cycle_s(
     w (`wait_s`); one that finds fewer than C there need not wait for a channel. In that time it crosses the link in l
     (`link_s`): it waits behind those that it finds, of which one has half crossed, and its sync, which follows at once,
     behind all that came meanwhile. The rest of a round (`rest_s`) waits for nobody. The n-th writer finds everything as
-    n - 1 have it among themselves: q_0 make batches, q_1 keep a channel, q_2 cross the link or wait for it, which is
-    busy for a share u of the time:
+    n - 1 have it among themselves: j of them make batches for a share p(j) of the time, q_1 keep a channel, q_2 cross
+    the link or wait for it, which is busy for a share u of the time:
 
-    .. math:: t_n = r + a(1 + q_0) + w \left(1 + \frac{\max(0, q_1 - C + 1)}{C}\right)
-              + l \left(q_2 - \frac{u}{2}\right) + l \, q_2
+    .. math:: t_n = r + \sum_{j=1}^{n} a(j) \, p_{n-1}(j-1) + w \left(1 + \frac{\max(0, q_1 - C + 1)}{C}\right)
+              + l \left(q_2 - \frac{u}{2}\right) + l \, q_2, \qquad
+              p_n(j) = \frac{n}{t_n} \, \frac{a(j)}{j} \, p_{n-1}(j-1)
 
     Source: M. Reiser and S. S. Lavenberg, Mean-value analysis of closed multichain queueing networks, 1980; several
     served at a time as if each batch took as long as any other, which it does.
     """
-    making, kept, crossing, busy = 0.0, 0.0, 0.0, 0.0
+    made = np.array([made_s(batches) for batches in range(1, writers + 1)])
+    making, kept, crossing, busy = np.eye(1, writers + 1)[0], 0.0, 0.0, 0.0
     for n in range(1, writers + 1):
-        making_s = made_s(1 + making)
         kept_s = wait_s * (1 + max(0.0, kept - channels + 1) / channels)
         behind_s, sync_s = link_s * (crossing - busy / 2), link_s * crossing
-        round_s = rest_s + making_s + kept_s + behind_s + sync_s
-        making, kept = n * making_s / round_s, n * kept_s / round_s
-        crossing, busy = n * (link_s + behind_s) / round_s, n * link_s / round_s
+        round_s = rest_s + float(made @ making[:-1]) + kept_s + behind_s + sync_s
+        making[1:] = n / round_s * made / np.arange(1, writers + 1) * making[:-1]
+        making[0] = max(0.0, 1 - making[1:].sum())
+        making /= making.sum()
+        kept, crossing, busy = (n * each_s / round_s for each_s in (kept_s, link_s + behind_s, link_s))
     return round_s
 
 

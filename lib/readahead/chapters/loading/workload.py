@@ -212,7 +212,8 @@ TYPICAL = {
         share_64=0.96,
         start_s=1.2e-3,
         writer_s=3.5e-5,
-        wake_s=1.5e-3,
+        wake_8_s=5e-4,
+        wake_32_s=2e-3,
         row_s=6e-8,
         bytes_per_row=14.2,
     ),
@@ -221,7 +222,7 @@ TYPICAL = {
 }
 """As calibrated on a machine of 2 cores."""
 _QUICK = Device(name="quick", latency_s=2e-4, bandwidth_bytes_per_s=1e12, channels=64)
-_SLOW = _QUICK.but(name="slow", latency_s=0.004)
+_SLOW, _SLOWER = (_QUICK.but(name="slow", latency_s=waited_s / 2) for waited_s in laws.WAITED_S)
 
 
 @dataclass(frozen=True, slots=True)
@@ -245,19 +246,20 @@ class _Load:
         )
 
 
-_ALONE, _MANY_ALONE = _Load(_QUICK, _FEW_ROWS, 1, 48), _Load(_QUICK, _MANY_ROWS, 1, 24)
+_ALONE, _MANY_ALONE = _Load(_QUICK, _FEW_ROWS, 1, 32), _Load(_QUICK, _MANY_ROWS, 1, 16)
 _ASKED = [
     _ALONE,
     _MANY_ALONE,
-    _Load(_SLOW, _FEW_ROWS, 1, 12),
+    _Load(_SLOW, _FEW_ROWS, 1, 8),
+    _Load(_SLOWER, _FEW_ROWS, 1, 5),
     _Load(_QUICK, _MANY_ROWS, 16, _ALL),
     *(_Load(_QUICK, _FEW_ROWS, writers, _ALL) for writers in laws.MADE_AT_ONCE[1:]),
 ]
 
 
 def load_calibration(target: str) -> Calibration[LoadCosts]:
-    """Return what one writer takes for short and for long batches on a quick device, for short ones on a slow one, what
-    sixteen take for long ones, and 2, 4, 8 and 64 for short ones: who never waits is quicker than who has waited.
+    """Return what one writer takes for short and for long batches on a quick device, for short ones on two slow ones,
+    what sixteen take for long ones, and 2, 4, 8 and 64 for short ones: who never waits is quicker than who has waited.
 
     On this disk one writer alone: its sync is in the batch.
     """
