@@ -293,6 +293,18 @@ def test_one_at_a_time_the_same_thread_goes_on_with_a_row_groups_next_read(filte
     assert pauses_s == pytest.approx([30e-6, 100e-6, 30e-6], abs=1e-9)
 
 
+@pytest.mark.parametrize(("depth", "columns", "pause_us"), [(1, 2, 100), (2, 2, 30), (3, 2, 30), (2, 1, 100)])
+def test_a_thread_that_has_come_back_goes_on_with_a_read_that_waits_for_it(
+    depth: int, columns: int, pause_us: float
+) -> None:
+    """Two reads at a time: one waits while the row groups under way have more of them, else it is handed over."""
+    groups = [[(2_000 * (columns * group + at), 1) for at in range(columns)] for group in range(4)]
+    window = Window(slots=2, depth=depth, threads=1)
+    told = run(FLASH, groups, [1] * 4, window=window, costs=replace(FREE, read_s=100e-6))
+    pauses_s = told.reads_s[2:, 0] - told.reads_s[:-2, 1]
+    assert pauses_s == pytest.approx(pause_us * 1e-6, abs=1e-9)
+
+
 @pytest.mark.parametrize(("keys", "matched"), [(0, 0), (4, 0), (5, 5), (100, 100)])
 def test_each_row_with_a_key_is_dearer_where_keys_are_joined_with_the_table(keys: int, matched: int) -> None:
     """Two row groups of three are read: of 100 rows they have 90."""

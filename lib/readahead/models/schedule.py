@@ -163,9 +163,10 @@ JOINED_KEYS = 5
 KEPT_BYTES = 3_000_000
 """So much of the memory that a window takes beside its first row group is in use still from the scan before."""
 GOES_ON = 0.3
-"""The share of handing a read over that the next read of a row group takes, one at a time: the same thread goes on. In
-three queries of 4,096 and 32,768 rows a row group it follows 30 to 44 us after the one before has come back; the next
-row group's read, handed over, takes 83 to 114 besides decoding."""
+"""The share of handing a read over that one takes which has waited for a slot: the thread that comes back goes on with
+it. In three queries of 4,096 and 32,768 rows a row group, one read at a time, the next of a row group follows 30 to 44
+us after the one before has come back, with two at a time 40 to 70; the next row group's read, handed over, takes 83 to
+114 besides decoding."""
 OWN_WAKE = 0.5
 """The share of `Costs.wake_s` that each thread takes that has to wake. Whoever waits for a thread is woken after it."""
 STALE_S, GROWING = 36e-3, 0.8
@@ -474,7 +475,7 @@ def _scan(
     early, (slot_count, depth, threads, sharing, own) = ends - late if len(late) else ends, window
     opened_s, last = _open(device, footer, len(rows), costs, keys), len(rows)
     issue = end = Moment(opened_s, 0.0, 0.0, 0.0, 0.0, 0.0)
-    has_late, has_probes, single = len(late) > 0, len(probes) > 0, slot_count == 1 and not own
+    has_late, has_probes = len(late) > 0, len(probes) > 0
     turns = depth if has_late or has_probes else 0  # then places are left in file order
     work_s, pass_s, clearing_s = _work_s(counts, rows, costs, keys, depth)
     lost_s = _lost_s(counts, sizes, costs, sharing, int(own or depth == 1))
@@ -484,7 +485,7 @@ def _scan(
     full, whose = _at_once(ends, min(depth, last), 0 if turns else slot_count)
     gate = _rows(3, spend(issue, engine_s=-costs.dispatch_s)), np.zeros(1, np.int64)
     which, asked = (spans, np.repeat(np.arange(last), counts), ends, early, whose), _rows(last, issue)
-    hands = device, costs, which, _free(slot_count, issue), gate, asked, (has_probes, single), there, reads_s
+    hands = device, costs, which, _free(slot_count, issue), gate, asked, (has_probes, not own), there, reads_s
     for step in range(last + depth):
         # who asks for filters asks as long as the window has a place, and decodes only then
         while group < min(step, last) and step >= full and not (has_probes and step < group + depth):
@@ -543,10 +544,11 @@ def _place(order: Any, group: int, turns: int) -> int:
 def _pass_out(hands: Any, at: int, end: int, until_s: float, seeks: int) -> tuple[int, int]:
     """Pass out the reads from `at` to `end` whose slot is free by `until_s`; return the next one, and the seeks so far.
 
-    They are passed out in order, each to a free slot; what filters have to show to be needed is left out. What a worker
-    who asks Bloom filters has passed out is asked for at once, where a slot has been free.
+    They are passed out in order, each to a free slot; what filters have to show to be needed is left out. One that has
+    to wait for a slot is taken by the thread that comes back, and nobody is woken for it. What a worker who asks Bloom
+    filters has passed out is asked for at once, where a slot has been free.
     """
-    device, costs, which, (free, order), (gate, back), asked, (filtered, single), there, reads_s = hands
+    device, costs, which, (free, order), (gate, back), asked, (filtered, pooled), there, reads_s = hands
     spans, of, ends, early, whose = which
     while at < end:
         group = of[at]
@@ -556,7 +558,7 @@ def _pass_out(hands: Any, at: int, end: int, until_s: float, seeks: int) -> tupl
         slot = front(order)
         if free[slot, 0] > until_s:
             break
-        goes_on = single and at > 0 and of[at - 1] == group
+        goes_on = pooled and asked[group, 0] < free[slot, 0]
         read_s = costs.read_s * (GOES_ON if goes_on else 1.0)
         if filtered:
             handed = later(load(asked, group), spend(load(free, slot), engine_s=read_s))

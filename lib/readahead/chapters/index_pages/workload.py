@@ -264,7 +264,7 @@ def reads_of(index: PageIndex, way: str, read_bytes: int) -> tuple[Ints, Ints]:
 def scheduled(device: Device, spans: Ints, depth: int, costs: Costs = READER) -> Estimate:
     """Return the schedule of reads by plain readers, `depth` of them under way at a time, on the device's own queue."""
     count = len(spans)
-    window = Window(slots=depth, depth=1 if depth == 1 else max(1, count), threads=1)
+    window = Window(slots=depth, depth=1 if depth == 1 else max(1, count), threads=1, own_reads=True)
     nothing = np.zeros(count, np.int64)  # no rows are decoded
     reads = Reads(footer=spans_of([]), spans=spans, ends=np.arange(1, count + 1), rows=nothing)
     return simulate(device, reads, window=window, costs=costs).estimate
