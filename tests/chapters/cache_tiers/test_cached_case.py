@@ -148,6 +148,21 @@ def test_a_scan_finds_what_the_law_says_as_soon_as_memory_has_room_for_all_and_l
     assert usual_reads(less) > groups / 2  # on a busy machine some are found by luck
 
 
+@pytest.mark.parametrize(("depth", "lent"), [(1, 2), (2, 1), (3, 0)])
+def test_a_scan_of_a_remote_file_leaves_to_the_cache_what_it_needs_not_for_copies(
+    depth: int, lent: int
+) -> None:
+    """Short row groups, which never go to the spill folder: the scan finds all of them in memory, or reads most."""
+    fits, less = (
+        cell(rows=2_048, memory=1 - short / 128, scan=True, depth=depth, run=3, spills=True)
+        for short in (lent, lent + 2)
+    )
+    blocks = tuple(size + FILE_BLOCK for size in fits.trace.sizes)
+    fits, less = (replace(one, trace=replace(one.trace, sizes=blocks)) for one in (fits, less))
+    assert (fits.shares()[2] < 0.1, less.shares()[2]) == (True, 1)
+    assert usual_reads(fits) < 64 < usual_reads(less)
+
+
 def test_a_block_from_the_spill_folder_takes_as_long_whatever_its_length(case: CachedCase) -> None:
     spilled = small(case)
     short = replace(spilled, trace=replace(spilled.trace, sizes=tuple(n // 2 for n in spilled.trace.sizes)))

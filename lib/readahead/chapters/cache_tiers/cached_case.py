@@ -302,13 +302,23 @@ class CachedCase(Case):
             held = max(0, depth - 1 - COPIES_IN_QUERY) * self.remote
         return held * max(self.trace.sizes)
 
+    @property
+    def lent_bytes(self) -> int:
+        """Return what the workspace leaves to the cache where a scan needs fewer copies than it has room for.
+
+        By the trace: of 128 row groups of a remote file, none in the spill folder, a scan finds all as soon as memory
+        has room for 126 with one under way, for 127 with two, and for about all with four.
+        """
+        copies = 0 if self.spills or self.split else self.remote * COPIES_IN_QUERY
+        return max(0, copies - self.engine.queue_depth) * max(self.trace.sizes)
+
     def law(self) -> Applied:
         """Return the law of the hit ratio in the long run: Che's, or that of the scan that comes back."""
         trace, items = self.trace, len(self.trace.sizes)
         if trace.skew is None:
             room, taken, held = (
                 found / sum(trace.sizes)
-                for found in (trace.capacity_bytes, self.taken_bytes, self.held_bytes)
+                for found in (trace.capacity_bytes + self.lent_bytes, self.taken_bytes, self.held_bytes)
             )
             return Applied(laws.cyclic_hit_ratio, capacity=room, taken=taken, held=held)
         return Applied(laws.che_hit_ratio, items=items, skew=trace.skew, capacity=trace.memory_share * items)
