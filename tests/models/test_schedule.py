@@ -305,6 +305,33 @@ def test_a_thread_that_has_come_back_goes_on_with_a_read_that_waits_for_it(
     assert pauses_s == pytest.approx(pause_us * 1e-6, abs=1e-9)
 
 
+@pytest.mark.parametrize(("read", "cleared"), [(1, 0), (2, 1), (3, 2), (6, 3)])
+def test_at_the_end_no_place_is_cleared_of_a_row_group_that_was_passed_over(read: int, cleared: int) -> None:
+    """Of twelve row groups the last ones are read, four under way at most: all but one place is left to be cleared."""
+    groups = [[(2_000 * group, 1)] if group >= 12 - read else [] for group in range(12)]
+    window = Window(slots=4, depth=4, threads=1)
+    told, known = (
+        run(FLASH, groups, [1] * 12, window=window, costs=replace(FREE, group_s=1e-3, clear_s=clear_s))
+        for clear_s in (2e-4, 0.0)
+    )
+    assert told.decode_s == pytest.approx(known.decode_s) == pytest.approx(read * 1e-3)
+    closing_s = told.finished_s - told.groups_s[:, 1].max()
+    assert closing_s == pytest.approx(cleared * 2e-4, abs=1e-9)
+
+
+@pytest.mark.parametrize(("reads", "slower_s"), [(1, 0.0), (2, 1e-3)])
+def test_of_one_read_the_same_core_goes_on_however_many_might_be_in_flight(
+    reads: int, slower_s: float
+) -> None:
+    groups, window = [[(2_000 * group, 1)] for group in range(reads)], Window(slots=4, depth=4, threads=1)
+    device = FLASH.but(latency_s=0.01)
+    told, known = (
+        run(device, groups, [1] * reads, window=window, costs=replace(FREE, other_core_s=other_core_s))
+        for other_core_s in (1e-3, 0.0)
+    )
+    assert told.finished_s - known.finished_s == pytest.approx(slower_s, rel=0.05)
+
+
 @pytest.mark.parametrize(("keys", "matched"), [(0, 0), (4, 0), (5, 5), (100, 100)])
 def test_each_row_with_a_key_is_dearer_where_keys_are_joined_with_the_table(keys: int, matched: int) -> None:
     """Two row groups of three are read: of 100 rows they have 90."""

@@ -583,7 +583,7 @@ def _pass_out(hands: Any, at: int, end: int, until_s: float, seeks: int) -> tupl
             put(gate, 1, returned)
             put(gate, 2, due)
         woken_s = _handing_s(costs, waited_s)
-        if len(free) > 1:
+        if min(len(free), len(spans)) > 1:
             woken_s += costs.other_core_s * other_core_share(waited_s)
         copied = spend(returned, engine_s=woken_s + costs.copy_byte_s * spans[read, 1])
         occupy(order, free, copied)
@@ -718,17 +718,17 @@ def _lost_s(counts: Ints, sizes: Ints, costs: Any, sharing: float, alone: int) -
 def _work_s(counts: Ints, rows: Ints, costs: Any, keys: int, depth: int) -> tuple[Floats, Floats, float]:
     """Return the processor's seconds for each row group: decoding it in used memory, and passing over it.
 
-    Where it has reads the second is 0, else the first. The first row groups take places that nobody has to clear: what
-    is left to clear at the end is returned too.
+    Where it has reads the second is 0, else the first. The first that are read take places that nobody has to clear:
+    what is left to clear at the end is returned too.
     """
-    work_s, passing_s = np.zeros(len(rows)), np.zeros(len(rows))
-    kept = max(0, min(depth, len(rows)) - 1)
+    work_s, passing_s, read = np.zeros(len(rows)), np.zeros(len(rows)), np.flatnonzero(counts)[:depth]
+    kept = max(0, len(read) - 1)
     matched_s = costs.match_s * keys / max(1, rows.sum()) * (keys >= JOINED_KEYS)
     for group in range(len(rows)):
         if counts[group]:
             decoding_s = decode_s(rows[group], costs.group_s, costs.row_s, costs.first_row_s)
             keyed_s = keys * costs.prune_key_s + rows[group] * matched_s
-            work_s[group] = max(0.0, decoding_s - (group < kept) * costs.clear_s) + keyed_s
+            work_s[group] = max(0.0, decoding_s - (kept > 0 and group < read[kept]) * costs.clear_s) + keyed_s
         else:
             passing_s[group] = costs.skip_group_s + keys * costs.prune_key_s
     return work_s, passing_s, kept * costs.clear_s
