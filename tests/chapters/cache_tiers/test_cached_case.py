@@ -149,7 +149,7 @@ def test_a_scan_finds_what_the_law_says_as_soon_as_memory_has_room_for_all_and_l
 
 
 @pytest.mark.parametrize(("depth", "lent"), [(1, 2), (2, 1), (3, 0)])
-def test_a_scan_of_a_remote_file_leaves_to_the_cache_what_it_needs_not_for_copies(
+def test_a_scan_of_a_remote_file_leaves_to_the_cache_the_room_of_copies_that_it_does_not_need(
     depth: int, lent: int
 ) -> None:
     """Short row groups, which never go to the spill folder: the scan finds all of them in memory, or reads most."""
@@ -159,7 +159,7 @@ def test_a_scan_of_a_remote_file_leaves_to_the_cache_what_it_needs_not_for_copie
     )
     blocks = tuple(size + FILE_BLOCK for size in fits.trace.sizes)
     fits, less = (replace(one, trace=replace(one.trace, sizes=blocks)) for one in (fits, less))
-    assert (fits.shares()[2] < 0.1, less.shares()[2]) == (True, 1)
+    assert fits.shares()[2] < 0.1 and less.shares()[2] == 1
     assert usual_reads(fits) < 64 < usual_reads(less)
 
 
