@@ -721,17 +721,17 @@ def _work_s(counts: Ints, rows: Ints, costs: Any, keys: int, depth: int) -> tupl
     Where it has reads the second is 0, else the first. The first that are read take places that nobody has to clear:
     what is left to clear at the end is returned too.
     """
-    work_s, passing_s, read = np.zeros(len(rows)), np.zeros(len(rows)), np.flatnonzero(counts)[:depth]
-    kept = max(0, len(read) - 1)
+    work_s, passing_s, spared_s = np.zeros(len(rows)), np.zeros(len(rows)), np.zeros(len(rows))
+    spared_s[np.flatnonzero(counts)[:depth][:-1]] = costs.clear_s
     matched_s = costs.match_s * keys / max(1, rows.sum()) * (keys >= JOINED_KEYS)
     for group in range(len(rows)):
         if counts[group]:
             decoding_s = decode_s(rows[group], costs.group_s, costs.row_s, costs.first_row_s)
             keyed_s = keys * costs.prune_key_s + rows[group] * matched_s
-            work_s[group] = max(0.0, decoding_s - (kept > 0 and group < read[kept]) * costs.clear_s) + keyed_s
+            work_s[group] = max(0.0, decoding_s - spared_s[group]) + keyed_s
         else:
             passing_s[group] = costs.skip_group_s + keys * costs.prune_key_s
-    return work_s, passing_s, kept * costs.clear_s
+    return work_s, passing_s, float(spared_s.sum())
 
 
 @compiled

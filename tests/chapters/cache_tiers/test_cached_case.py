@@ -183,10 +183,8 @@ def test_with_a_row_group_its_neighbour_that_came_first_is_fetched_from_the_spil
     assert blocks == pytest.approx(case.recalled_blocks, rel=0.1)
     assert case.shares()[1] < 0.75 * blocks  # of what is asked for itself, that is all
     assert replace(case, remote=False).recalled_blocks == 0
-    in_pieces = replace(
-        case, block_bytes=512 * KiB
-    ).recalled_blocks  # the last one is too short for the folder
-    assert in_pieces == pytest.approx(case.shares()[1], abs=0.01)
+    in_pieces = replace(case, block_bytes=512 * KiB)  # the last one is too short for the folder
+    assert in_pieces.recalled_blocks == pytest.approx(case.shares()[1], abs=0.01)
 
 
 def test_no_neighbour_is_fetched_from_the_spill_folder_before_it_is_there() -> None:

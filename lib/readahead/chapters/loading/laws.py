@@ -130,13 +130,14 @@ def cycle_s(
     Source: M. Reiser and S. S. Lavenberg, Mean-value analysis of closed multichain queueing networks, 1980; several
     served at a time as if each batch took as long as any other, which it does.
     """
-    made = np.array([made_s(batches) for batches in range(1, writers + 1)])
+    batches = np.arange(1, writers + 1)
+    made = np.array([made_s(at_once) for at_once in batches.tolist()])
     making, kept, crossing, busy = np.eye(1, writers + 1)[0], 0.0, 0.0, 0.0
     for n in range(1, writers + 1):
         kept_s = wait_s * (1 + max(0.0, kept - channels + 1) / channels)
         behind_s, sync_s = link_s * (crossing - busy / 2), link_s * crossing
         round_s = rest_s + float(made @ making[:-1]) + kept_s + behind_s + sync_s
-        making[1:] = n / round_s * made / np.arange(1, writers + 1) * making[:-1]
+        making[1:] = n / round_s * made / batches * making[:-1]
         making[0] = max(0.0, 1 - making[1:].sum())
         making /= making.sum()
         kept, crossing, busy = (n * each_s / round_s for each_s in (kept_s, link_s + behind_s, link_s))
