@@ -377,6 +377,7 @@ def test_the_engine_s_costs_are_positive_and_this_disk_is_calibrated_apart() -> 
         "refill_share",
         "returned_share",
         "shared_read_s",
+        "stale_early_share",
         "stale_page_s",
         "wake_s",
     }
@@ -775,7 +776,7 @@ def test_what_fresh_memory_takes_is_what_the_processor_takes_longer_for_all_at_o
 
 @pytest.mark.parametrize("page_s", [0.0, 0.1e-6, 1.5e-6])
 def test_long_waits_show_what_a_stale_page_takes(page_s: float, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Decoding uses 2,700 pages in 2.5 ms."""
+    """Decoding uses 1.2 pages in 1 us."""
     scans = [of_processor(case, 0.0) for case in calibrate._engine_cases(calibrate.KEYED) if not case.keys]
 
     def share(one: Trial, waits: int = 1) -> float:
@@ -783,10 +784,10 @@ def test_long_waits_show_what_a_stale_page_takes(page_s: float, monkeypatch: pyt
         return shares if shares < 1 else shares**0.8
 
     def pause_s(one: Trial) -> float:
-        return 0.5e-3 + page_s * (1_300 + 2_700 / 5) * share(one)
+        return 0.5e-3 + page_s * (1_300 * share(one) + 600 * (one.case.device == calibrate.SLOW))
 
     def opening_s(one: Trial) -> float:
-        parsed = 2_700 * one.case.recipe.row_groups * 8e-6 / 2.5e-3
+        parsed = 1.2e6 * one.case.recipe.row_groups * 8e-6
         opened = (1_900 + parsed) * share(one, len(one.case.plan().footer))
         return 1e-3 + page_s * (1_300 * share(one) + opened)
 
@@ -795,18 +796,59 @@ def test_long_waits_show_what_a_stale_page_takes(page_s: float, monkeypatch: pyt
     assert calibrate._stale_page_s(scans) == pytest.approx(page_s, rel=0.02)
 
 
+@pytest.mark.parametrize(
+    ("page_s", "longer_s", "share"),
+    [
+        (0.5e-6, 1.65e-3, 0.5),
+        (0.5e-6, 5e-3, 1.0),
+        (0.5e-6, -1e-3, 0.0),
+        (1.5e-6, 2e-3, 0.5),
+        (0.01e-6, 1e-3, 0.33),
+    ],
+)
+def test_a_wait_shows_how_early_pages_are_stale(
+    page_s: float, longer_s: float, share: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Decoding the whole file takes 5.5 ms and may take 3.3 ms longer, or the 4 ms that it may at most."""
+    scans = [of_processor(case, 0.0) for case in calibrate._engine_cases(calibrate.KEYED) if not case.keys]
+
+    def closing_s(one: Trial) -> float:
+        handing_s = page_s * 1_300 * 0.012 / 0.036
+        return 5.5e-3 + (handing_s + longer_s) * (one.case.device == calibrate.EARLY)
+
+    monkeypatch.setattr(Trial, "closing_s", closing_s)
+    assert calibrate._stale_early_share(scans, page_s) == pytest.approx(share)
+
+
+@pytest.mark.parametrize(("seen_share", "share"), [(1.2, 1.0), (0.7, 0.7), (0.1, 0.2)])
+@pytest.mark.parametrize(("table", "keys"), [("comments", calibrate.CACHED_KEYS), (calibrate.KEYED, 20)])
+def test_what_caches_hold_is_by_how_much_sooner_a_lookup_of_few_rows_is_open(
+    table: str, keys: int, seen_share: float, share: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Planning takes 1 ms, and opening 2 and 10 us a row group; keys, and what is passed over first, do not count."""
+    (case,) = (one for one in calibrate._engine_cases(table) if one.keys == keys)
+    known = Costs(plan_s=1e-3, open_s=2e-3, open_group_s=1e-5, prune_key_s=1e-8)
+    first = int(np.flatnonzero(case.plan().counts)[0])
+    besides_s = keys * (known.plan_key_s + known.open_key_s) + first * (known.skip_group_s + keys * 1e-8)
+    monkeypatch.setattr(Trial, "planning_s", lambda _: 1e-3 * seen_share)
+    opened_s = (2e-3 + 1e-5 * case.recipe.row_groups) * seen_share + besides_s
+    monkeypatch.setattr(Trial, "opening_s", lambda _: opened_s)
+    assert calibrate._cached_share([of_processor(case, 0.0)], known) == pytest.approx(share)
+
+
 def test_of_pauses_and_opening_and_closing_what_stale_pages_take_is_left_out() -> None:
     case = next(one for one in calibrate._engine_cases(calibrate.KEYED) if one.device == calibrate.SLEEP)
     seen = timed(case)
     known = replace(seen, stale_page_s=1e-9)
     share = 0.01 / 0.036
-    used = (1_300 + 2_700 * seen.pause_s() / 2.5e-3) * share
+    early_share = 0.8 * Costs().stale_early_share  # after 10 ms of 12
+    used = 1_300 * share + 1.2e6 * seen.pause_s() * early_share
     assert seen.pause_s() - known.pause_s() == pytest.approx(1e-9 * used)
-    parsed = 2_700 * case.recipe.row_groups * 8e-6 / 2.5e-3
+    parsed = 1.2e6 * case.recipe.row_groups * 8e-6
     opened = 1_300 * share + (1_900 + parsed) * len(case.plan().footer) * 0.01 / 0.036
     assert seen.opening_s() - known.opening_s() == pytest.approx(1e-9 * opened)
-    closed = (1_300 + 2_700 * seen.closing_s() / 2.5e-3) * share
-    closed += 350 * (seen.sample.seconds[0] / 0.036) ** 0.8
+    closed = 1_300 * share + 1.2e6 * seen.closing_s() * early_share
+    closed += 350 * schedule.stale_early(seen.sample.seconds[0], Costs().stale_early_share)
     assert seen.closing_s() - known.closing_s() == pytest.approx(1e-9 * closed)
 
 

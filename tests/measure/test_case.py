@@ -83,6 +83,17 @@ def test_one_key_of_a_shuffled_table_is_a_filter(table: str, rows: int, depth: i
     assert case.plan().late.sum() == 1 and case.plan().moved_bytes == 0
 
 
+@pytest.mark.parametrize(("order", "passed"), [("key", 1), ("shuffled", 16)])
+def test_one_key_leaves_one_vector_of_rows_and_two_keys_apart_are_no_filter(order: str, passed: int) -> None:
+    """A row group of a shuffled table has no row of the key, and is not ruled out; the one that has keeps a vector."""
+    recipe = Recipe(table="comments_narrow", size="tiny", row_group_rows=16_384, order=order)
+    case = Case(recipe=recipe, device=QUICK, keys=1, seed=3)
+    case.build()
+    passed_rows = [rows for rows in case.plan().passed_rows.tolist() if rows]
+    assert sorted(passed_rows) == [14_336] + [16_384] * (passed - 1)
+    assert len(replace(case, keys=2).plan().passed_rows) == 0
+
+
 @pytest.mark.parametrize("keys", [0, 12])
 def test_the_engines_own_logs_agree_with_our_trace(case: Case, keys: int) -> None:
     """DuckDB logs each read-ahead task, and for a filtered scan how each row group is fetched."""

@@ -26,6 +26,7 @@ from readahead.models.schedule import (
     large_bytes,
     simulate,
     stale,
+    stale_early,
     waking,
 )
 from tools.bench.models import scan_in_simpy
@@ -357,16 +358,94 @@ def test_a_page_takes_the_longer_the_longer_nobody_has_used_it(unused_s: float, 
     assert stale(unused_s) == pytest.approx(share, rel=1e-4)
 
 
+@pytest.mark.parametrize(
+    ("unused_s", "early_share", "share"),
+    [
+        (0.002, 0.9, 0.0),
+        (0.007, 0.9, 0.45),
+        (0.012, 0.9, 0.9),
+        (0.024, 0.9, 0.95),
+        (0.036, 0.9, 1.0),
+        (3.6, 0.9, 1 + 0.15 * 38.8107),
+        (0.012, 1 / 3, 1 / 3),
+        (3.6, 1 / 3, 39.8107),
+        (3.6, 1.0, 1.0),
+    ],
+)
+def test_what_is_lost_early_is_not_lost_again_later(
+    unused_s: float, early_share: float, share: float
+) -> None:
+    assert stale_early(unused_s, early_share) == pytest.approx(share, rel=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("large_byte_s", "rows", "longer_ms"),
+    [
+        (0.0, 0, 0.0),
+        (0.0, 100_000, 1.2),
+        (0.0, 1_000_000, 4.0),
+        (0.1e-9, 100_000, 1.2),
+        (1e-9, 100_000, 10.0),
+    ],
+)
+def test_decoding_takes_no_longer_after_a_wait_where_no_cache_held_its_row_group(
+    large_byte_s: float, rows: int, longer_ms: float
+) -> None:
+    """Decoding 1 and 10 ms uses 1,200 and 12,000 pages of 1 us, which take no more than 4 ms; a row group has 10 MB."""
+    device = FLASH.but(latency_s=0.036, bandwidth_bytes_per_s=1e15)
+    window = Window(slots=1, depth=1, threads=1)
+
+    def decoding_s(**more: float) -> float:
+        costs = replace(FREE, row_s=1e-8, **more)
+        told = run(device, [[(0, 10_000_000)]], [rows], window=window, costs=costs)
+        return float(np.diff(told.groups_s)[0, 0])
+
+    longer_s = decoding_s(stale_page_s=1e-6, large_byte_s=large_byte_s) - decoding_s()
+    handed_s = 575e-6  # whoever decodes is handed the read
+    assert longer_s - handed_s == pytest.approx(longer_ms * 1e-3, rel=0.05, abs=2e-5)
+
+
+@pytest.mark.parametrize(
+    ("passed", "share"), [((), 1.0), ((0, 0), 1.0), ((1_000, 500), 0.75), ((1_000, 1_000), 2 / 3)]
+)
+def test_of_rows_that_a_filter_passes_over_less_is_decoded(passed: tuple[int, ...], share: float) -> None:
+    reads = Reads.of([], [[(0, 1)], [(1, 1)]], [1_000, 1_000])
+    costs, window = replace(FREE, row_s=1e-6, passed_share=1 / 3), Window(slots=1, depth=1, threads=1)
+    told = simulate(FLASH, replace(reads, passed_rows=np.array(passed, np.int64)), window=window, costs=costs)
+    assert told.decode_s == pytest.approx(2e-3 * share)
+
+
+@pytest.mark.parametrize(
+    ("keys", "size", "share"),
+    [
+        (0, 1, 1.0),
+        (1, 1, 0.6),
+        (9, 1_500_000, 0.6),
+        (9, 5_250_000, 0.8),
+        (1, 9_000_000, 1.0),
+        (1, 10**8, 1.0),
+    ],
+)
+def test_a_lookup_of_few_bytes_finds_what_planning_opening_and_closing_use_in_the_caches(
+    keys: int, size: int, share: float
+) -> None:
+    """Each takes 1 ms, besides 1 ms for the footer and 1 ms for the read."""
+    costs = replace(FREE, plan_s=1e-3, open_s=1e-3, close_s=1e-3, cached_share=0.6)
+    reads = replace(Reads.of([(0, 1)], [[(0, size)]], [0]), keys=keys)
+    told = simulate(FLASH, reads, window=Window(slots=1, depth=1, threads=1), costs=costs)
+    assert told.finished_s == pytest.approx((2 + 3 * share) * 1e-3, rel=1e-4)
+
+
 TINY_S = 1e-12
 """So little that a stale page takes no time of which others would become stale."""
 
 
-@pytest.mark.parametrize(("rows", "used"), [(100_000, 0.4), (1_000_000, 1.0)])
+@pytest.mark.parametrize(("rows", "used"), [(100_000, 1_200), (1_000_000, 12_000)])
 @pytest.mark.parametrize(("depth", "waits"), [(1, 3), (3, 1)])
 def test_what_a_query_uses_again_and_again_is_stale_after_each_wait_and_what_it_uses_once_since_it_began(
     rows: int, used: float, depth: int, waits: int
 ) -> None:
-    """Three row groups at once are waited for once. Of 10 ns a row decoding uses stale pages up to `WARMED_S`."""
+    """Three row groups at once are waited for once. Decoding takes 10 ns a row, and uses 1.2 pages in 1 us."""
     costs = replace(FREE, row_s=1e-8, stale_page_s=TINY_S)
     window = Window(slots=depth, depth=depth, threads=1)
     device = FLASH.but(latency_s=0.036, bandwidth_bytes_per_s=1e12)
@@ -376,10 +455,10 @@ def test_what_a_query_uses_again_and_again_is_stale_after_each_wait_and_what_it_
         return simulate(device, reads, window=window, costs=costs)
 
     warm, colder = told(replace(costs, stale_page_s=0.0)), told(costs)
-    assert colder.decode_s - warm.decode_s == pytest.approx(waits * 2_700 * used * TINY_S, rel=1e-3)
+    assert colder.decode_s - warm.decode_s == pytest.approx(waits * used * TINY_S, rel=1e-3)
     assert colder.opened_s - warm.opened_s == pytest.approx((1_300 + 1_900) * TINY_S, rel=1e-3)
     passing_s = waits * 1_300 * TINY_S
-    closing_s = 350 * (warm.finished_s / 0.036) ** 0.8 * TINY_S
+    closing_s = 350 * stale_early(warm.finished_s, costs.stale_early_share) * TINY_S
     if depth == 1:  # whoever reads has waited for whoever decodes
         passing_s += 2 * 575 * rows * 1e-8 / 0.036 * TINY_S
     once_s = colder.finished_s - warm.finished_s - (colder.decode_s - warm.decode_s) - passing_s
@@ -394,7 +473,7 @@ def test_what_has_to_be_parsed_of_a_footer_uses_stale_pages_as_decoding_does() -
         simulate(device, reads, window=window, costs=replace(known, open_group_s=group_s)).opened_s - parsed_s
         for group_s, parsed_s in ((0.0, 0.0), (0.125e-3, 1.25e-3))
     )
-    assert many - few == pytest.approx(2_700 / 2 * TINY_S, rel=1e-2)
+    assert many - few == pytest.approx(1_500 * TINY_S, rel=1e-2)
 
 
 @pytest.mark.parametrize("reads", [1, 2, 8, 64])

@@ -385,7 +385,7 @@ def _write(path: Path, facts: dict[str, Any]) -> None:
 
 
 TYPICAL = {
-    "comments": Costs(dispatch_s=210e-6, group_s=30e-6, row_s=90e-9),
+    "comments": Costs(dispatch_s=210e-6, group_s=30e-6, row_s=90e-9, passed_share=0.14),
     "lineitem": Costs(read_s=10e-6, dispatch_s=190e-6, group_s=65e-6, row_s=44e-9),
 }
 """As calibrated on a machine of 2 cores with one worker, where that is far from the usual: text and many columns take
@@ -450,6 +450,7 @@ class Trial:
     sample: Sample
     stale_page_s: float = 0.0
     """What stale pages are known to take, `Costs.stale_page_s`; it is no part of pauses, of opening and of closing."""
+    stale_early_share: float = Costs().stale_early_share
 
     @property
     def group_rows(self) -> int:
@@ -490,7 +491,7 @@ class Trial:
         ends = set(plan.ends.tolist())
         data = enumerate(pairwise(self._data()), start=1)
         seen = [after.submitted_s - before.due_s for at, (before, after) in data if at in ends]
-        return [pause_s - self.stale_page_s * self._pausing_pages(pause_s) for pause_s in seen]
+        return [pause_s - self._stale_pause_s(pause_s, self.stale_page_s) for pause_s in seen]
 
     def pause_s(self) -> float:
         """Return the mean of the pauses: a scan takes as long as all of them."""
@@ -547,30 +548,34 @@ class Trial:
         """Return the time from the footer's arrival to the first data read."""
         footer = len(self.case.plan().footer)
         seen_s = self.sample.reads[footer].submitted_s - self.sample.reads[footer - 1].due_s
-        return seen_s - self.stale_page_s * self._opening_pages()
+        return seen_s - self._stale_opening_s(self.stale_page_s)
 
     def closing_s(self) -> float:
         """Return the time from the last arrival to the answer, of the run whose reads were kept: the last one."""
         seconds = self.sample.seconds[-1]
         seen_s = seconds - max(read.due_s for read in self.sample.reads)
-        closing = schedule.CLOSING_PAGES * schedule.stale(seconds)
-        return seen_s - self.stale_page_s * (closing + self._pausing_pages(seen_s))
+        closing_s = schedule.stale_closing_s(self.stale_page_s, self.stale_early_share, seconds)
+        return seen_s - closing_s - self._stale_pause_s(seen_s, self.stale_page_s)
 
-    def _pausing_pages(self, pause_s: float) -> float:
-        """Return the pages that are used in a pause, by how stale they are: to hand over, and to decode for so long."""
-        used = schedule.PASSING_PAGES + schedule.decoding_pages(pause_s)
-        return float(used * schedule.stale(self.case.device.latency_s))
+    def _stale_pause_s(self, pause_s: float, page_s: float) -> float:
+        """Return what stale pages take, each `page_s`, of a pause in which decoding takes so long."""
+        latency_s = self.case.device.latency_s
+        handing_s = page_s * schedule.PASSING_PAGES * schedule.stale(latency_s)
+        early = schedule.stale_early(latency_s, self.stale_early_share)
+        return float(handing_s + schedule.stale_decoding_s(pause_s, page_s) * early)
 
-    def _opening_pages(self) -> float:
-        """Return those that are used to open the file. What parsing takes is nearly the same for every light table."""
+    def _stale_opening_s(self, page_s: float) -> float:
+        """Return the same of opening the file. What parsing takes is nearly the same for every light table."""
         latency_s, footer = self.case.device.latency_s, len(self.case.plan().footer)
-        handing = schedule.PASSING_PAGES * schedule.stale(latency_s)
-        parsed = schedule.decoding_pages(self.case.recipe.row_groups * Costs().open_group_s)
-        return float(handing + (schedule.OPENING_PAGES + parsed) * schedule.stale(footer * latency_s))
+        handing_s = page_s * schedule.PASSING_PAGES * schedule.stale(latency_s)
+        parsing_s = schedule.stale_decoding_s(self.case.recipe.row_groups * Costs().open_group_s, page_s)
+        opening_s = page_s * schedule.OPENING_PAGES + parsing_s
+        return float(handing_s + opening_s * schedule.stale(footer * latency_s))
 
     def stale_pages(self, pause_s: float) -> float:
-        """Return those of a pause and of opening, where a pause takes so long as long as no page is stale."""
-        return self._pausing_pages(pause_s) + self._opening_pages()
+        """Return how many of them a pause and opening use, where a pause takes so long as long as no page is stale."""
+        page_s = 1e-9  # so little that decoding never takes the most that it may
+        return (self._stale_pause_s(pause_s, page_s) + self._stale_opening_s(page_s)) / page_s
 
     @property
     def last_rows(self) -> int:
@@ -591,8 +596,12 @@ def trial(case: Case, *, here: bool = False, cold: bool = False) -> Trial:
 
 def without_stale_pages(trials: Sequence[Trial]) -> list[Trial]:
     """Return trials whose pauses, opening and closing are told without what stale pages take, once calibrated."""
-    page_s = engine(KEYED).costs().stale_page_s
-    return [replace(one, stale_page_s=page_s) for one in trials]
+    return _without_stale_pages(trials, engine(KEYED).costs())
+
+
+def _without_stale_pages(trials: Sequence[Trial], known: Costs) -> list[Trial]:
+    page_s, early_share = known.stale_page_s, known.stale_early_share
+    return [replace(one, stale_page_s=page_s, stale_early_share=early_share) for one in trials]
 
 
 def _disk_cases(table: str) -> list[Case]:
@@ -656,8 +665,10 @@ LONG = PROBE.but(name="long", latency_s=0.005)
 """So slow that all reads of a short file are asked for before one is back."""
 SLEEP = PROBE.but(name="sleep", latency_s=schedule.SLEPT_S)
 """After such a wait another core has slept."""
+EARLY = PROBE.but(name="early", latency_s=schedule.EARLY_S)
+"""After such a wait some pages of memory are stale."""
 SLOW = PROBE.but(name="slow", latency_s=schedule.STALE_S)
-"""After such a wait pages of memory are stale."""
+"""After such a wait all are."""
 AT_ONCE = 256
 """So deep a queue that all row groups of a small file are under way."""
 WHOLE = 524_288
@@ -669,6 +680,8 @@ CACHED_BYTES = Costs().cached_bytes
 ENOUGH_BYTES, FRESH_BYTE_S, LARGE_BYTE_S = 3_000_000, 0.6e-9, 0.2e-9
 """At 1 ns each so many bytes take longer than a scan's seconds scatter. What fresh and large bytes take where there are
 fewer: scans of a table of 38 MB with up to 32 row groups at once, of 131,072 to 1,048,576 rows, are told best so."""
+HARDLY_STALE = 0.1
+"""By less than this share of decoding a whole file all its stale pages are not seen in how it scatters."""
 DECODING_SHARE = 0.75
 """The share of what all at once takes the processor longer that goes to decoding. The rest goes to the threads that
 read from memory meanwhile. Scans of two tables with 1 to 32 row groups at once, of 16,384 to 262,144 rows, were told
@@ -707,6 +720,8 @@ def _scans(case: Case) -> list[Case]:
 
 KEYED = "comments_narrow"
 """This table shows what a key takes, and waking, and handing a read over: it is the same for every table."""
+CACHED_KEYS, LEAST_CACHED = 2, 0.2
+"""The keys of a lookup that shows what is saved where caches hold what planning and opening use; the least share."""
 MATCHED_KEYS = 4_000
 """The keys of a lookup that shows what a matching row takes: several match in every vector of rows."""
 
@@ -721,35 +736,38 @@ def _engine_cases(table: str) -> list[Case]:
     longer = replace(scans[0], recipe=replace(scans[0].recipe, row_group_rows=32_768))
     matched = replace(longer, keys=MATCHED_KEYS)
     if table != KEYED:
-        return [*scans, longer, matched]
-    _, crowded, short, _, large, *_ = scans
+        return [*scans, longer, matched, replace(scans[0], keys=CACHED_KEYS)]
+    _, crowded, short, _, large, *_, whole = scans
     sleep = replace(
         short,
         recipe=replace(short.recipe, row_group_rows=4_096),
         device=SLEEP,
         engine=replace(short.engine, queue_depth=8),
     )
-    slow = replace(large, device=SLOW)
+    early, slow = replace(whole, device=EARLY), replace(large, device=SLOW)
     many = replace(crowded, keys=2_000)
     few = replace(many, keys=20, device=QUICK, engine=replace(crowded.engine, queue_depth=1))
     asked = replace(longer, device=LONG, engine=replace(longer.engine, queue_depth=AT_ONCE))
-    return [*scans, matched, asked, sleep, slow, few, many]
+    return [*scans, matched, asked, sleep, early, slow, few, many]
 
 
 def _engine_costs(trials: Sequence[Trial]) -> Costs:
     """Return the costs that the trials of `_engine_cases` show, each case tried once or more."""
-    scans, matched = ([t for t in trials if t.case.keys == keys] for keys in (0, MATCHED_KEYS))
-    lookups = [t for t in trials if t.case.keys not in {0, MATCHED_KEYS}]
-    stale_page_s = _stale_page_s(scans) if lookups else engine(KEYED).costs().stale_page_s
-    slept, asked = ([t for t in scans if t.case.device == device] for device in (SLEEP, LONG))
-    awake = [t for t in scans if t.case.device not in {SLEEP, LONG, SLOW}]
-    scans, matched, lookups = (
-        [replace(t, stale_page_s=stale_page_s) for t in some] for some in (awake, matched, lookups)
+    scans, cached, matched = (
+        [t for t in trials if t.case.keys == keys] for keys in (0, CACHED_KEYS, MATCHED_KEYS)
     )
+    lookups = [t for t in trials if t.case.keys not in {0, CACHED_KEYS, MATCHED_KEYS}]
+    stale = _stale_costs(scans) if lookups else engine(KEYED).costs()
+    slept, asked = ([t for t in scans if t.case.device == device] for device in (SLEEP, LONG))
+    awake = [t for t in scans if t.case.device not in {SLEEP, LONG, EARLY, SLOW}]
+    scans, matched, lookups = (_without_stale_pages(some, stale) for some in (awake, matched, lookups))
     costs = _scan_costs(scans)
     if not lookups:
-        known = replace(engine(KEYED).costs(), **_reading_alike(costs))
-        return _with_contention(replace(known, match_s=_match_s(matched, known)), scans)
+        usual = TYPICAL.get(trials[0].case.recipe.table, Costs())
+        costs = {**_reading_alike(costs), "passed_share": usual.passed_share}
+        known = replace(engine(KEYED).costs(), **costs)
+        known = replace(known, match_s=_match_s(matched, known), cached_share=_cached_share(cached, known))
+        return _with_contention(known, scans)
     of_one_file = [t for t in trials if t.group_rows == lookups[0].group_rows]
     _, plan_key_s = line([(float(t.case.keys), t.planning_s()) for t in of_one_file])
     _, open_key_s = line([(float(t.case.keys), t.opening_s()) for t in lookups])
@@ -766,8 +784,13 @@ def _engine_costs(trials: Sequence[Trial]) -> Costs:
         "skip_group_s": max(1e-9, passed_s - few_keys * prune_key_s),
     }
     keyed |= _lookup_costs(few, Costs(**{**costs, **keyed}))
-    known = Costs(**costs, **keyed, stale_page_s=stale_page_s)
-    known = replace(known, match_s=_match_s(matched, known), fetch_byte_s=_fetch_byte_s(asked, known))
+    known = replace(stale, **costs, **keyed)
+    known = replace(
+        known,
+        match_s=_match_s(matched, known),
+        cached_share=_cached_share(few, known),
+        fetch_byte_s=_fetch_byte_s(asked, known),
+    )
     return _with_contention(replace(known, other_core_s=_other_core_s(slept, known)), scans)
 
 
@@ -784,6 +807,16 @@ def _match_s(matched: Sequence[Trial], known: Costs) -> float:
     one = matched[0]
     more_s = _longer_s(matched, known) - one.case.keys * known.prune_key_s
     return max(0.0, more_s / (one.case.keys * one.group_rows / one.case.recipe.rows))
+
+
+def _cached_share(cached: Sequence[Trial], known: Costs) -> float:
+    """Return `Costs.cached_share`, by planning and opening of a lookup of few rows."""
+    case = cached[0].case
+    groups, keyed_s = case.recipe.row_groups, case.keys * (known.plan_key_s + known.open_key_s)
+    passed_s = int(case.plan().is_read.argmax()) * (known.skip_group_s + case.keys * known.prune_key_s)
+    seen_s = float(np.median([t.planning_s() + t.opening_s() for t in cached])) - keyed_s - passed_s
+    told_s = known.plan_s + known.open_s + groups * known.open_group_s
+    return min(1.0, max(LEAST_CACHED, seen_s / told_s))
 
 
 def _longer_s(trials: Sequence[Trial], known: Costs) -> float:
@@ -1011,6 +1044,12 @@ def _reading_alike(costs: dict[str, float]) -> dict[str, float]:
     return told
 
 
+def _stale_costs(scans: Sequence[Trial]) -> Costs:
+    """Return what stale pages take, as `scans` show that wait for the device for long and for short."""
+    page_s = _stale_page_s(scans)
+    return Costs(stale_page_s=page_s, stale_early_share=_stale_early_share(scans, page_s))
+
+
 def _stale_page_s(scans: Sequence[Trial]) -> float:
     """Return `Costs.stale_page_s`: what pausing and opening take longer after long waits than after short ones."""
     long = [t for t in scans if t.case.device == SLOW]
@@ -1021,6 +1060,20 @@ def _stale_page_s(scans: Sequence[Trial]) -> float:
     )
     pages = long[0].stale_pages(short_s) - short[0].stale_pages(short_s)
     return max(0.0, (long_s - short_s + opened_s - opening_s) / pages)
+
+
+def _stale_early_share(scans: Sequence[Trial], page_s: float) -> float:
+    """Return `Costs.stale_early_share`: what decoding a whole file takes longer after `EARLY` than after `QUICK`, as a
+    share of what it does where all pages are stale. It is the usual where that is hardly longer.
+    """
+    early = [t for t in scans if t.case.device == EARLY]
+    short = [t for t in scans if t.case == replace(early[0].case, device=QUICK)]
+    early_s, short_s = (float(np.median([t.closing_s() for t in some])) for some in (early, short))
+    all_s = schedule.stale_decoding_s(short_s, page_s)
+    if all_s < HARDLY_STALE * short_s:
+        return Costs().stale_early_share
+    handing_s = page_s * schedule.PASSING_PAGES * schedule.stale(EARLY.latency_s)
+    return min(1.0, max(0.0, (early_s - short_s - handing_s) / all_s))
 
 
 def _other_core_s(slept: Sequence[Trial], known: Costs) -> float:

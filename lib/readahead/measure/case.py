@@ -16,6 +16,7 @@ from readahead.measure.run import EngineSettings, Query, run_emulated, run_local
 from readahead.measure.sample import Sample
 from readahead.models.reads import Reads, filtered_reads
 from readahead.models.schedule import Costs, Timeline, Window, simulate
+from readahead.models.table_layout import VECTOR_ROWS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,15 +94,15 @@ class Case:
 
     def _filtered(self, found: Reads, touched: NDArray[np.bool_]) -> Reads:
         """Return the reads of a lookup whose keys DuckDB takes for a filter: it does not of an `IN` with gaps."""
-        has_row, key = touched, self.recipe.source.key
-        columns = tuple(self.columns or self.recipe.source.columns)
-        if self.recipe.effective_order != "key":
-            groups = expected.places(self.recipe, self.listed()) // self.recipe.effective_row_group_rows
-            has_row = np.isin(np.arange(len(touched)), groups)
+        key, columns = self.recipe.source.key, tuple(self.columns or self.recipe.source.columns)
+        starts = np.unique(expected.places(self.recipe, self.listed()) // VECTOR_ROWS) * VECTOR_ROWS
+        vectors = np.bincount(starts // self.recipe.effective_row_group_rows, minlength=len(touched))
+        has_row = touched if self.recipe.effective_order == "key" else vectors > 0
         kept = [(0, 2) if has else (0,) for has in has_row]
         shape, gap_bytes, depth = expected.shape(self.recipe), self.engine.column_gap_bytes, self.window.depth
         told = filtered_reads(shape, found, columns, [key], kept, gap_bytes=gap_bytes, depth=depth)
-        return replace(told, keys=found.keys)
+        passed_rows = np.where(touched, np.maximum(0, found.rows - VECTOR_ROWS * vectors), 0)
+        return replace(told, keys=found.keys, passed_rows=passed_rows)
 
     def plan(self) -> Reads:
         """Return what `scan` does, kept: of a Parquet file for every device, so a slider of the device finds it ready.

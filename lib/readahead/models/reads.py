@@ -40,6 +40,9 @@ class Reads:
     """For each row group, the Bloom filter that is asked before it, of length 0 for none; empty if none is asked."""
     late: Ints = field(default_factory=lambda: np.zeros(0, np.int64))
     """For each row group, how many of its reads come last, when its filters have let a row pass; empty if none do."""
+    passed_rows: Ints = field(default_factory=lambda: np.zeros(0, np.int64))
+    """For each row group, how many of its rows lie in vectors that a filter leaves no row of; empty if that is not told
+    of, as where nothing is filtered: of them only what is filtered is decoded, and the rest is passed over."""
     more_reads: int = 0
     """So many reads more or less it may be, and `moved_bytes`, where the engine goes by its clock."""
     moved_bytes: int = 0
@@ -121,6 +124,7 @@ class Reads:
             ends=ends,
             rows=self.rows[:groups],
             probes=self.probes[:groups],
+            passed_rows=self.passed_rows[:groups],
         )
 
 

@@ -15,7 +15,7 @@ import functools
 import math
 import threading
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from operator import attrgetter
 from typing import Any, NamedTuple
 
@@ -100,6 +100,9 @@ class Costs:
     """Decoding a row of the wanted columns."""
     first_row_s: float = 0.0
     """The same, more, for each of the first `FIRST_ROWS` of a row group, where more values are new."""
+    passed_share: float = 0.27
+    """The share of decoding that is saved of rows in vectors that a filter leaves no row of. In lookups of one key in a
+    single row group it is 0.3 to 0.4 of a few numbers a row, 0.27 of 16 columns and 0.14 of long text."""
     fresh_byte_s: float = 0.0
     """What a byte takes more to decode from memory that was not used for long; see `fresh_bytes`."""
     large_byte_s: float = 0.0
@@ -118,6 +121,8 @@ class Costs:
     stale_page_s: float = 0.0
     """What using a page of memory takes longer that nobody has used for `STALE_S`: the processor's caches have lost it
     or, in a virtual machine, its host has. See `stale`."""
+    stale_early_share: float = 0.33
+    """How much of that, from 0 to 1, a page that decoding uses takes longer after `EARLY_S`. See `stale_early`."""
     other_core_s: float = 0.0
     """What going on takes longer after a wait of `SLEPT_S` where several reads are in flight: then the thread that goes
     on may wake on another core, which has slept. See `other_core_share`."""
@@ -127,6 +132,8 @@ class Costs:
     """The same, for each row group the footer describes."""
     close_lookup_s: float = 0.0
     """The same, for a lookup of `JOINED_KEYS` or more."""
+    cached_share: float = 1.0
+    """The share of planning, opening and closing that they take a lookup of few rows. See `cached_costs`."""
     filter_s: float = 0.06e-3
     """From a Bloom filter's arrival to what is asked for next, a read that it lets through or the next filter; see
     `RULED_OUT` for one that lets none through."""
@@ -173,18 +180,27 @@ STALE_S, GROWING = 36e-3, 0.8
 """The time without use for which `Costs.stale_page_s` holds; beyond it grows with this power of the time."""
 SLEPT_S, SLEEPING = 10e-3, 0.6
 """The wait for which `Costs.other_core_s` holds; it grows with this power of the wait."""
-HANDING_PAGES, RETURNING_PAGES, DECODING_PAGES, OPENING_PAGES, CLOSING_PAGES = 575, 150, 2_700, 1_900, 350
+HELD_BYTES, LOST_BYTES = 1.5e6, 9e6
+"""Lookups in two tables that read up to the first plan in 0.5 and 0.8 ms, of the latter in 1.1 as a scan does, and of
+3 and 6 MB in between."""
+ONCE = "plan_s", "open_s", "open_group_s", "close_s", "close_group_s"
+"""Costs of what a query uses once."""
+FRESH_S, EARLY_S = 2e-3, 12e-3
+"""Up to the first no page is stale that decoding uses; for the second `Costs.stale_early_share` holds."""
+HANDING_PAGES, RETURNING_PAGES, OPENING_PAGES, CLOSING_PAGES = 575, 150, 1_900, 350
 """Pages of 4 KiB that DuckDB uses to hand over a read, for each of its two threads; that the thread who has read uses
-as long as it holds Python's interpreter, which is one at a time; to decode, or to parse a footer,
-`WARMED_S` of it; to open a file besides, and to close a query. On one machine, where a page took 1.3 us longer
-after 36 ms, pauses of row groups of 16,384 and 65,536 rows took 0.8 and 1.2 ms longer after 10 ms than after 0.5, 2.6
-and 3.9 after 36 and 4.3 and 6 after 72, opening 1.1, 3.7 and 7.7, and closing after 0.05, 0.1, 0.2, 0.4, 0.7 and 1.3 s
-0.4, 0.7, 1.9, 3.6, 7 and 11. All of these grow and shrink together with `Costs.stale_page_s` in the next minutes."""
+as long as it holds Python's interpreter, which is one at a time; to open a file, besides parsing; and to close a query.
+On one machine, where a page took 1.3 us longer after 36 ms, pauses of row groups of 16,384 and 65,536 rows took 0.8 and
+1.2 ms longer after 10 ms than after 0.5, 2.6 and 3.9 after 36 and 4.3 and 6 after 72, opening 1.1, 3.7 and 7.7, and
+closing after 0.05, 0.1, 0.2, 0.4, 0.7 and 1.3 s 0.4, 0.7, 1.9, 3.6, 7 and 11. All of these grow and shrink together
+with `Costs.stale_page_s` in the next minutes."""
 PASSING_PAGES = RETURNING_PAGES + 2 * HANDING_PAGES
 """All of them from a read's arrival to the next request, or to decoding."""
-WARMED_S = 2.5e-3
-"""So much of decoding uses pages that are stale, at most: then it has used all that it needs. Row groups of three
-tables that take 3 to 60 ms to decode take 2 to 6 ms longer after 36 ms, handing over and all."""
+DECODING_PAGES, MOST_STALE_S = 1.2e6, 4e-3
+"""The pages that a second of decoding uses, or of parsing a footer; and what they take longer at most: then it has used
+all that it needs. In one hour, where a page took 0.48 us longer, row groups of three tables that take 0.3, 1.1, 1.4,
+2.1, 2.7, 3.7, 5.5 and 13 ms to decode took 0.1, 0.4, 0.5, 1.8, 1.8, 1.8, 3.2 and 3.8 ms longer after 36 ms. In another,
+where it took 1.3, those of 0.3 and 1.4 took 0.9 and 2.2 longer, and those of 3 to 60 no more than 4."""
 RULED_OUT = 0.72
 """The share of `Costs.filter_s` that a Bloom filter takes which lets no read through. In traces of one query, which has
 next to nothing to decode, in two orders and with two sizes of row groups, the next one was asked for after 43 to 61 us,
@@ -274,6 +290,7 @@ def simulate(
 ) -> Timeline:
     """Return when a query has read and decoded everything."""
     require_range("fragment_bytes", fragment_bytes, low=0, advice="Give 0 for a file in one piece.")
+    costs = cached_costs(costs, reads)
     state = state_of(device, fragment_bytes, len(reads.footer) + len(reads.spans) + len(reads.probes))
     reads_s, groups_s = np.empty((len(reads.spans), 2)), np.empty((len(reads.rows), 2))
     opened_s, path, seeks, decoding_s = _scan(
@@ -284,7 +301,7 @@ def simulate(
             reads.ends,
             reads.counts,
             reads.sizes,
-            reads.rows,
+            (reads.rows, _decoded_shares(reads, costs.passed_share)),
             reads.probes,
             reads.late,
             reads_s,
@@ -319,6 +336,23 @@ def simulate(
         reads_s=reads_s,
         groups_s=groups_s,
     )
+
+
+def _decoded_shares(reads: Reads, passed_share: float) -> Floats:
+    """Return the share of each row group's decoding that its filters leave: all of it where none are told of."""
+    if not len(reads.passed_rows):
+        return np.ones(len(reads.rows))
+    return np.asarray(1 - passed_share * reads.passed_rows / np.maximum(1, reads.rows))
+
+
+def cached_costs(costs: Costs, reads: Reads) -> Costs:
+    """Return the costs of a lookup that reads no more than the processor's caches hold: what planning, opening and
+    closing use is in them still from the query before. Of more bytes they hold the less, and none of `LOST_BYTES`.
+    """
+    if not reads.keys or costs.cached_share >= 1:
+        return costs
+    share = 1 - (1 - costs.cached_share) * (1 - _between(reads.data_bytes, HELD_BYTES, LOST_BYTES))
+    return replace(costs, **{name: share * getattr(costs, name) for name in ONCE})
 
 
 @functools.cache
@@ -367,6 +401,22 @@ def stale(unused_s: float) -> float:
 
 
 @compiled
+def stale_early(unused_s: float, early_share: float) -> float:
+    """Return the same of a page that decoding uses, with `Costs.stale_early_share`.
+
+    How soon the processor's caches lose what a worker uses hangs on who shares them. In one hour row groups of three
+    tables, of 16,384 to 262,144 rows, took longer by 0.02, 0.17, 0.48, 0.87, 0.97, 1 and 1 of what they did after 36 ms
+    after 2, 4, 8, 14, 24, 36 and 60; in another by 0.3, 1 and 1.6 after 10, 36 and 72.
+    """
+    if unused_s <= EARLY_S:
+        return float(early_share * _between(unused_s, FRESH_S, EARLY_S))
+    if unused_s <= STALE_S:
+        return float(early_share + (1 - early_share) * _between(unused_s, EARLY_S, STALE_S))
+    slower = (1 - early_share) * STALE_S / (STALE_S - EARLY_S)
+    return float(1 + slower * (stale(unused_s) - 1))
+
+
+@compiled
 def _handing_s(costs: Any, waited_s: float) -> float:
     """Return what it takes a thread longer to go on that has waited."""
     asleep_s = OWN_WAKE * costs.wake_s * waking(waited_s, costs.asleep_s)
@@ -381,6 +431,14 @@ def other_core_share(waited_s: float) -> float:
     0.5, 2, 6, 13 and 30 ms: 0.08, 0.1, 0.3, 0.35 and 0.55 ms later than with one in flight.
     """
     return float((max(0.0, waited_s) / SLEPT_S) ** SLEEPING)
+
+
+@compiled
+def stale_closing_s(page_s: float, early_share: float, unused_s: float) -> float:
+    """Return what closing takes longer so long after the query began; the first two are `Costs.stale_page_s` and
+    `Costs.stale_early_share`.
+    """
+    return float(CLOSING_PAGES * page_s * stale_early(unused_s, early_share))
 
 
 @compiled
@@ -458,8 +516,10 @@ def _open(device: DeviceState, footer: Ints, groups: int, costs: Any, keys: int)
         waited_s += due_s - asked_s
         now_s = due_s + _returning_s(costs, due_s - asked_s) + 2 * _handing_s(costs, due_s - asked_s)
     groups_s = groups * costs.open_group_s
-    pages = (groups > 0) * OPENING_PAGES + decoding_pages(groups_s)
-    open_s = parsing_s(costs.open_s, costs.read_s) + groups_s + pages * costs.stale_page_s * stale(waited_s)
+    stale_s = (groups > 0) * OPENING_PAGES * costs.stale_page_s + stale_decoding_s(
+        groups_s, costs.stale_page_s
+    )
+    open_s = parsing_s(costs.open_s, costs.read_s) + groups_s + stale_s * stale(waited_s)
     device.free[:, 1:] = 0.0  # what was spent on opening is a term of its own
     device.link[:, 1:] = 0.0
     lookup_s = keys * costs.open_key_s + (keys >= JOINED_KEYS) * costs.open_lookup_s
@@ -471,15 +531,19 @@ def _scan(
     device: DeviceState, reads: Any, window: tuple[int, int, int, float, bool], costs: Any, keys: int
 ) -> tuple[float, Moment, int, Floats]:
     """Return when it was open, the end, the seeks since and the seconds of decoding; fill `reads_s` and `groups_s`."""
-    footer, spans, ends, counts, sizes, rows, probes, late, reads_s, groups_s = reads
+    footer, spans, ends, counts, sizes, (rows, shares), probes, late, reads_s, groups_s = reads
     early, (slot_count, depth, threads, sharing, own) = ends - late if len(late) else ends, window
     opened_s, last = _open(device, footer, len(rows), costs, keys), len(rows)
     issue = end = Moment(opened_s, 0.0, 0.0, 0.0, 0.0, 0.0)
     has_late, has_probes = len(late) > 0, len(probes) > 0
     turns = depth if has_late or has_probes else 0  # then places are left in file order
-    work_s, pass_s, clearing_s = _work_s(counts, rows, costs, keys, depth)
+    work_s, pass_s, clearing_s = _work_s(counts, rows, shares, costs, (keys, depth))
     lost_s = _lost_s(counts, sizes, costs, sharing, int(own or depth == 1))
-    uncached_s, there, begins = _uncached_s(sizes, costs, depth), _rows(len(rows), issue), ends - counts
+    uncached_s, there, begins = (
+        shares * _uncached_s(sizes, costs, depth),
+        _rows(len(rows), issue),
+        ends - counts,
+    )
     (workers, worker_order), (places, order) = _free(threads, issue), _free(depth, issue)
     seeks, group, passed, together, luck = 0, 0, 0, 0, np.full(2, 0.5)
     full, whose = _at_once(ends, min(depth, last), 0 if turns else slot_count)
@@ -498,7 +562,7 @@ def _scan(
                 break  # its worker would ask for late reads only when others, not yet passed out, have been asked for
             done, seeks = _read_late(device, done, costs, spans, (early[group], ends[group]), reads_s, seeks)
             unused_s = done.time_s - workers[worker, 0]
-            work_s[group] += uncached_s[group] + _stale_s(costs, work_s[group], sizes[group], unused_s)
+            work_s[group] += _longer_s(costs, work_s[group], sizes[group], unused_s, uncached_s[group])
             done = spend(done, cpu_s=work_s[group] + max(0.0, lost_s[group] - waited_s))
             groups_s[group, 0], groups_s[group, 1] = begun.time_s, done.time_s
             occupy(worker_order, workers, done)
@@ -524,8 +588,15 @@ def _scan(
         put(there, step, later(load(there, step), issue))
         if not has_probes:
             passed, seeks = _pass_out(hands, passed, ends[step], math.inf, seeks)
-    end = spend(end, engine_s=CLOSING_PAGES * costs.stale_page_s * stale(end.time_s), cpu_s=clearing_s)
+    end = _closed(end, costs, clearing_s)
     return opened_s, end, seeks, np.append(work_s + pass_s, clearing_s)
+
+
+@compiled
+def _closed(end: Moment, costs: Any, clearing_s: float) -> Moment:
+    """Return the end, once places are cleared that nobody took again, and with what closing takes longer by then."""
+    stale_s = stale_closing_s(costs.stale_page_s, costs.stale_early_share, end.time_s)
+    return spend(end, engine_s=stale_s, cpu_s=clearing_s)
 
 
 @compiled
@@ -696,15 +767,19 @@ def _uncached_s(sizes: Ints, costs: Any, depth: int) -> Floats:
 
 
 @compiled
-def _stale_s(costs: Any, decode_s: float, size: int, unused_s: float) -> float:
-    """Return what decoding a row group takes longer where its worker has waited for so long."""
-    return float((size > 0) * decoding_pages(decode_s) * costs.stale_page_s * stale(unused_s))
+def _longer_s(costs: Any, decode_s: float, size: int, unused_s: float, uncached_s: float) -> float:
+    """Return what decoding a row group takes longer that is in no cache: `uncached_s`, or as its worker has waited.
+
+    What no cache held before a wait takes no longer after it: a row group of 12 or 30 MB does not, after 12 or 36 ms.
+    """
+    stale_s = stale_decoding_s(decode_s, costs.stale_page_s) * stale_early(unused_s, costs.stale_early_share)
+    return float(max(uncached_s, (size > 0) * stale_s))
 
 
 @compiled
-def decoding_pages(decode_s: float) -> float:
-    """Return the pages that decoding for so long uses."""
-    return DECODING_PAGES * min(1.0, decode_s / WARMED_S)
+def stale_decoding_s(decode_s: float, page_s: float) -> float:
+    """Return what decoding for so long takes longer where all pages are stale that it uses."""
+    return float(min(MOST_STALE_S, DECODING_PAGES * decode_s * page_s))
 
 
 @compiled
@@ -715,12 +790,15 @@ def _lost_s(counts: Ints, sizes: Ints, costs: Any, sharing: float, alone: int) -
 
 
 @compiled
-def _work_s(counts: Ints, rows: Ints, costs: Any, keys: int, depth: int) -> tuple[Floats, Floats, float]:
+def _work_s(
+    counts: Ints, rows: Ints, shares: Floats, costs: Any, of_query: tuple[int, int]
+) -> tuple[Floats, Floats, float]:
     """Return the processor's seconds for each row group: decoding it in used memory, and passing over it.
 
     Where it has reads the second is 0, else the first. The first that are read take places that nobody has to clear:
-    what is left to clear at the end is returned too.
+    what is left to clear at the end is returned too. `of_query` are the keys and the depth.
     """
+    keys, depth = of_query
     work_s, passing_s, spared_s = np.zeros(len(rows)), np.zeros(len(rows)), np.zeros(len(rows))
     spared_s[np.flatnonzero(counts)[:depth][:-1]] = costs.clear_s
     matched_s = costs.match_s * keys / max(1, rows.sum()) * (keys >= JOINED_KEYS)
@@ -728,7 +806,7 @@ def _work_s(counts: Ints, rows: Ints, costs: Any, keys: int, depth: int) -> tupl
         if counts[group]:
             decoding_s = decode_s(rows[group], costs.group_s, costs.row_s, costs.first_row_s)
             keyed_s = keys * costs.prune_key_s + rows[group] * matched_s
-            work_s[group] = max(0.0, decoding_s - spared_s[group]) + keyed_s
+            work_s[group] = max(0.0, shares[group] * decoding_s - spared_s[group]) + keyed_s
         else:
             passing_s[group] = costs.skip_group_s + keys * costs.prune_key_s
     return work_s, passing_s, float(spared_s.sum())

@@ -29,7 +29,7 @@ from readahead.measure.run import EngineSettings, Setting
 from readahead.models.estimate import Estimate
 from readahead.models.native import Segments, block_span, native_reads
 from readahead.models.reads import Reads
-from readahead.models.schedule import CLOSING_PAGES, PASSING_PAGES, Costs, parsing_s, stale
+from readahead.models.schedule import PASSING_PAGES, Costs, cached_costs, parsing_s, stale, stale_closing_s
 from readahead.models.table_layout import VECTOR_ROWS
 from readahead.published import Figure, series
 from readahead.units import KiB
@@ -235,7 +235,9 @@ def _lookup_costs(table: str, trials: Sequence[Trial]) -> LookupCosts:
         reads = one.sample.reads
         reading_s = sum(read.done_s - read.submitted_s for read in reads)
         reading_s += len(reads) * pauses[one.case.recipe.block_bytes]
-        closing_s = base.close_s + CLOSING_PAGES * base.stale_page_s * stale(one.sample.median_s)
+        closing_s = base.close_s + stale_closing_s(
+            base.stale_page_s, base.stale_early_share, one.sample.median_s
+        )
         left.append((one.sample.median_s - reads[0].submitted_s - reading_s - closing_s) / MANY)
     return LookupCosts(
         probe_s=probe_s,
@@ -332,7 +334,7 @@ class Lookups(TableExperiment):
     def model(self, settings: Settings) -> Estimate:
         """Return the schedule of the reads as named terms: what comes one by one, and what comes at once."""
         case, costs = self.case(settings), self.costs(settings)
-        ends = case.predict(costs)
+        ends, costs = case.predict(costs), cached_costs(costs, case.plan())
         opened_s = parsing_s(costs.open_s, costs.read_s)
         ready_s = opened_s if case.walks else 0.0  # to scan, once the index has shown too many rows
         opening_s = costs.plan_s + case.keys * (costs.plan_key_s + costs.open_key_s) + opened_s - ready_s

@@ -30,7 +30,7 @@ from readahead.measure.run import Query, Setting
 from readahead.measure.sample import Value
 from readahead.models.native import blocks_alone, native_reads
 from readahead.models.reads import Reads, RowGroup, Span
-from readahead.models.schedule import CLOSING_PAGES, Costs, Timeline, Window, stale
+from readahead.models.schedule import Costs, Timeline, Window, stale_closing_s
 from readahead.models.table_layout import VECTOR_ROWS
 from readahead.storage.emulated import SPIN_S
 from readahead.units import KiB
@@ -150,7 +150,7 @@ def _ended_early(told: Timeline, slots: int, costs: Costs) -> Timeline:
         before = len(asked_s)
     have_s = max(have_s, float(in_turn_s[before - 1]))
     end_s = max(have_s, float(there_s[asked_s <= have_s].max(initial=0.0)))
-    end_s += costs.close_s + CLOSING_PAGES * costs.stale_page_s * stale(end_s)
+    end_s += costs.close_s + stale_closing_s(costs.stale_page_s, costs.stale_early_share, end_s)
     own_s = told.finished_s - sum(told.path_s.values())
     share = (end_s - own_s) / max(1e-12, told.finished_s - own_s)
     path_s, busy_s = (
