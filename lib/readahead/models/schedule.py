@@ -538,12 +538,8 @@ def _scan(
     has_late, has_probes = len(late) > 0, len(probes) > 0
     turns = depth if has_late or has_probes else 0  # then places are left in file order
     work_s, pass_s, clearing_s = _work_s(counts, rows, shares, costs, (keys, depth))
-    lost_s = _lost_s(counts, sizes, costs, sharing, int(own or depth == 1))
-    uncached_s, there, begins = (
-        shares * _uncached_s(sizes, costs, depth),
-        _rows(len(rows), issue),
-        ends - counts,
-    )
+    lost_s, begins = _lost_s(counts, sizes, costs, sharing, int(own or depth == 1)), ends - counts
+    uncached_s, there = shares * _uncached_s(sizes, costs, depth), _rows(len(rows), issue)
     (workers, worker_order), (places, order) = _free(threads, issue), _free(depth, issue)
     seeks, group, passed, together, luck = 0, 0, 0, 0, np.full(2, 0.5)
     full, whose = _at_once(ends, min(depth, last), 0 if turns else slot_count)
