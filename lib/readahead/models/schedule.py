@@ -102,7 +102,8 @@ class Costs:
     """The same, more, for each of the first `FIRST_ROWS` of a row group, where more values are new."""
     passed_share: float = 0.27
     """The share of decoding that is saved of rows in vectors that a filter leaves no row of. In lookups of one key in a
-    single row group it is 0.3 to 0.4 of a few numbers a row, 0.27 of 16 columns and 0.14 of long text."""
+    single row group it is 0.3 to 0.4 of a few numbers a row, 0.27 of 16 columns and 0.14 of long text. It is not
+    calibrated: to show it takes decoding a whole file."""
     fresh_byte_s: float = 0.0
     """What a byte takes more to decode from memory that was not used for long; see `fresh_bytes`."""
     large_byte_s: float = 0.0
