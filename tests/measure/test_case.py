@@ -83,15 +83,20 @@ def test_one_key_of_a_shuffled_table_is_a_filter(table: str, rows: int, depth: i
     assert case.plan().late.sum() == 1 and case.plan().moved_bytes == 0
 
 
-@pytest.mark.parametrize(("order", "passed"), [("key", 1), ("shuffled", 16)])
-def test_one_key_leaves_one_vector_of_rows_and_two_keys_apart_are_no_filter(order: str, passed: int) -> None:
-    """A row group of a shuffled table has no row of the key, and is not ruled out; the one that has keeps a vector."""
+@pytest.mark.parametrize(("order", "without"), [("key", 0), ("shuffled", 15)])
+def test_of_a_lookup_of_one_key_all_columns_of_one_vector_are_decoded(order: str, without: int) -> None:
+    """A row group of a shuffled table is not ruled out; where it has no row of the key, nothing but keys is decoded.
+
+    Two keys apart are no filter.
+    """
     recipe = Recipe(table="comments_narrow", size="tiny", row_group_rows=16_384, order=order)
     case = Case(recipe=recipe, device=QUICK, keys=1, seed=3)
     case.build()
-    passed_rows = [rows for rows in case.plan().passed_rows.tolist() if rows]
-    assert sorted(passed_rows) == [14_336] + [16_384] * (passed - 1)
-    assert len(replace(case, keys=2).plan().passed_rows) == 0
+    plan, columns = case.plan(), len(recipe.source.columns)
+    assert [rows for rows in plan.passed_rows.tolist() if rows] == [14_336]
+    assert sorted(plan.rows) == [16_384 // columns] * without + [16_384] * (16 - without)
+    apart = replace(case, keys=2).plan()
+    assert len(apart.passed_rows) == 0 and set(apart.rows) == {16_384}
 
 
 @pytest.mark.parametrize("keys", [0, 12])

@@ -101,8 +101,10 @@ class Case:
         kept = [(0, 2) if has else (0,) for has in has_row]
         shape, gap_bytes, depth = expected.shape(self.recipe), self.engine.column_gap_bytes, self.window.depth
         told = filtered_reads(shape, found, columns, [key], kept, gap_bytes=gap_bytes, depth=depth)
-        passed_rows = np.where(touched, np.maximum(0, found.rows - VECTOR_ROWS * vectors), 0)
-        return replace(told, keys=found.keys, passed_rows=passed_rows)
+        # where no row passes, nothing but the key is decoded
+        rows = np.where(touched & ~has_row, found.rows // len(columns), found.rows)
+        passed_rows = np.where(has_row, np.maximum(0, rows - VECTOR_ROWS * vectors), 0)
+        return replace(told, keys=found.keys, rows=rows, passed_rows=passed_rows)
 
     def plan(self) -> Reads:
         """Return what `scan` does, kept: of a Parquet file for every device, so a slider of the device finds it ready.
